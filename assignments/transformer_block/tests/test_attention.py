@@ -1,0 +1,222 @@
+"""Public checks of attention.py. The walkthrough's numbers are in walkthrough.json."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+WALKTHROUGH = json.loads((Path(__file__).parent / "walkthrough.json").read_text("utf-8"))
+SEEDS = st.integers(0, 10_000)
+LEADING = st.lists(st.integers(1, 3), max_size=2)
+LENGTH = st.integers(1, 5)
+KEYS = ("q_linear.weight", "k_linear.weight", "v_linear.weight")
+BIASES = ("q_linear.bias", "k_linear.bias", "v_linear.bias")
+
+
+def walkthrough(key):
+    """Read one of the walkthrough's tables."""
+    return torch.tensor(WALKTHROUGH[key])
+
+
+def self_attention(component, make, features, seed):
+    """Build SelfAttention with drawn parameters."""
+    shapes = dict.fromkeys(KEYS, (features, features)) | dict.fromkeys(BIASES, (features,))
+    return component.build("SelfAttention", features).load(make.state(shapes, seed=seed))
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_scale(component, expect):
+    """the scores are divided by the square root of d_k
+
+    The query fits the first key with a score of 4 / sqrt(4) = 2, the second with 0.
+    """
+    query, key = torch.ones(1, 4), torch.tensor([[1.0] * 4, [0.0] * 4])
+    output, weights = component.call(
+        "scaled_dot_product_attention", query, key, torch.tensor([[1.0, 0.0], [0.0, 10.0]])
+    ).pair
+    expect.close(weights, [[0.8807971, 0.1192029]], "the weights")
+    expect.close(output, [[0.8807971, 1.1920292]], "the output")
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
+def test_walkthrough_one_query(component, expect):
+    """in 'aac', the first head of CLS gives each a 0.49982, c 0.00035828, CLS and PAD exactly 0"""
+    query, key, value = (walkthrough(name)[0, 0] for name in ("query", "key", "value"))
+    mask = walkthrough("mask")[0, :1]
+    answer = component.call("scaled_dot_product_attention", query[:1], key, value, mask)
+    weights = answer.pair[1]
+    expect.close(weights, [[0.0, 0.4998208, 0.4998208, 0.00035828611, 0.0]], "the weights")
+    expect.that(weights[0, 0] == 0 and weights[0, 4] == 0, "a masked weight is not exactly 0")
+
+
+@pytest.mark.criterion(points=1, source="walkthrough, attention, steps 1 and 2")
+def test_walkthrough_all_queries(component, expect):
+    """both sequences and both heads of the walkthrough give its weights and attention values"""
+    query, key, value = (walkthrough(name) for name in ("query", "key", "value"))
+    mask = walkthrough("mask").unsqueeze(1)
+    output, weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair
+    expect.close(weights, walkthrough("attention_weights"), "the weights")
+    # The table puts the heads' values side by side: (2, 5, 2) instead of (2, 2, 5, 1).
+    right = walkthrough("attention_values").transpose(1, 2).unsqueeze(-1)
+    expect.close(output, right, "the output")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, leading=LEADING, queries=LENGTH, keys=LENGTH, masked=st.booleans())
+def test_rows_sum_to_one(component, expect, make, seed, leading, queries, keys, masked):
+    """the weights of every query sum to 1, with a mask and without"""
+    query = make.normal(*leading, queries, 3, seed=seed)
+    key = make.normal(*leading, keys, 3, seed=seed + 1)
+    value = make.normal(*leading, keys, 2, seed=seed + 2)
+    mask = make.mask(queries, keys, seed=seed) if masked else None
+    weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair[1]
+    expect.shape(weights, (*leading, queries, keys), "the weights")
+    expect.close(weights.sum(-1), torch.ones(*leading, queries), "the sum of a query's weights")
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
+@given(seed=SEEDS, batch=st.integers(1, 3), queries=LENGTH, keys=LENGTH)
+def test_masked_weights(component, expect, make, seed, batch, queries, keys):
+    """a weight is exactly 0 where the mask is False, and above 0 where it is True"""
+    query = make.normal(batch, queries, 4, seed=seed)
+    key, value = make.normal(batch, keys, 4, seed=seed + 1), make.normal(batch, keys, 2, seed=seed)
+    mask = make.mask(batch, queries, keys, seed=seed)
+    weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair[1]
+    expect.shape(weights, mask.shape, "the weights")
+    expect.that(bool((weights[~mask] == 0).all()), "a masked weight is not exactly 0")
+    expect.that(bool((weights[mask] > 0).all()), "the weight of an allowed key is 0")
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
+def test_mask_beats_every_score(component, expect):
+    """a masked weight is 0 however the scores compare
+
+    The allowed keys score -30000, the masked one 30000: any finite number in its place would do
+    for smaller scores only.
+    """
+    query, key = torch.tensor([[100.0]]), torch.tensor([[-300.0], [-300.0], [300.0]])
+    value, mask = torch.tensor([[2.0], [4.0], [50.0]]), torch.tensor([[True, True, False]])
+    output, weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair
+    expect.close(weights, [[0.5, 0.5, 0.0]], "the weights")
+    expect.close(output, [[3.0]], "the output")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, chosen=st.lists(st.integers(0, 3), min_size=3, max_size=3))
+def test_one_allowed_key(component, expect, make, seed, chosen):
+    """a query that may attend to one key only gets that key's value"""
+    query, key = make.normal(2, 3, 4, seed=seed), make.normal(2, 4, 4, seed=seed + 1)
+    value = make.normal(2, 4, 5, seed=seed + 2)
+    mask = torch.tensor(chosen).unsqueeze(-1) == torch.arange(4)
+    output = component.call("scaled_dot_product_attention", query, key, value, mask).pair[0]
+    expect.close(output, value[:, chosen], "the output")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, order=st.permutations(range(5)))
+def test_order_of_keys(component, expect, make, seed, order):
+    """shuffling keys and values together shuffles the weights and leaves the output as it was"""
+    query, key = make.normal(3, 4, seed=seed), make.normal(5, 4, seed=seed + 1)
+    value = make.normal(5, 2, seed=seed + 2)
+    output, weights = component.call("scaled_dot_product_attention", query, key, value).pair
+    expect.shape(output, (3, 2), "the output")
+    expect.shape(weights, (3, 5), "the weights")
+    shuffled = component.call("scaled_dot_product_attention", query, key[order], value[order]).pair
+    expect.close(shuffled[0], output, "the output for the shuffled keys", scale=5)
+    expect.close(shuffled[1], weights[:, order], "the weights for the shuffled keys", scale=5)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_causal_mask(component, expect):
+    """causal_mask lets every position attend to itself and to what came before"""
+    right = torch.tensor(
+        [
+            [True, False, False, False],
+            [True, True, False, False],
+            [True, True, True, False],
+            [True, True, True, True],
+        ]
+    )
+    expect.equal(component.call("causal_mask", 4).output, right, "the mask")
+    expect.equal(component.call("causal_mask", 1).output, torch.tensor([[True]]), "the mask")
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
+def test_padding_mask(component, expect):
+    """padding_mask forbids the columns of padding keys, in each sequence its own"""
+    ids = torch.tensor([[5, 6, 0, 0], [7, 5, 8, 0]])
+    mask = component.call("padding_mask", ids, 0).output
+    expect.shape(mask, (2, 4, 4), "the mask", names="B T T")
+    # The rows of padding queries are left out: what they hold is up to you.
+    first, second = (
+        torch.tensor([True, True, False, False]),
+        torch.tensor([True, True, True, False]),
+    )
+    expect.equal(mask[0, :2], first.expand(2, 4), "the mask of the first sequence")
+    expect.equal(mask[1, :3], second.expand(3, 4), "the mask of the second sequence")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_session_shapes(component, expect, make):
+    """SelfAttention(64) takes (2, 5, 64) to an output (2, 5, 64) and weights (2, 5, 5)"""
+    output, weights = component.build("SelfAttention", 64)(make.normal(2, 5, 64, seed=1)).pair
+    expect.shape(output, (2, 5, 64), "the output", names="B T D")
+    expect.shape(weights, (2, 5, 5), "the weights", names="B T T")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_parameters(component, expect):
+    """SelfAttention has three square projections, with bias=False none of them a bias"""
+    state = component.build("SelfAttention", 3).state()
+    expect.keys(list(state.entries), KEYS + BIASES, "the keys of the state_dict")
+    expect.keys(list(state.parameters), KEYS + BIASES, "the parameters")
+    for name in KEYS:
+        expect.shape(state.entries[name], (3, 3), name)
+    bare = component.build("SelfAttention", 3, bias=False).state()
+    expect.keys(list(bare.entries), KEYS, "the keys of the state_dict with bias=False")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_self_attention_by_hand(component, expect):
+    """SelfAttention projects x three times and divides by the square root of d_model
+
+    Queries and keys are x itself, and the values are x times 1, 2, 3, 4. The scores of the first
+    token are 4 / sqrt(4) = 2 and 0, those of the second 0 and 0.
+    """
+    state = {"v_linear.weight": torch.diag(torch.tensor([1.0, 2.0, 3.0, 4.0]))}
+    state |= dict.fromkeys(("q_linear.weight", "k_linear.weight"), torch.eye(4))
+    attention = component.build("SelfAttention", 4, bias=False).load(state)
+    output, weights = attention(torch.tensor([[[1.0] * 4, [0.0] * 4]])).pair
+    expect.close(weights, [[[0.8807971, 0.1192029], [0.5, 0.5]]], "the weights")
+    first = [0.8807971, 1.7615942, 2.6423912, 3.5231883]
+    expect.close(output, [[first, [0.5, 1.0, 1.5, 2.0]]], "the output")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, length=st.integers(2, 5))
+def test_no_look_ahead(component, expect, make, seed, length):
+    """under a causal mask, no token of SelfAttention notices a change of the last one"""
+    x = make.normal(2, length, 4, seed=seed)
+    changed = torch.cat([x[:, :-1], make.normal(2, 1, 4, seed=seed + 1)], dim=1)
+    attention = self_attention(component, make, 4, seed)
+    mask = torch.ones(length, length, dtype=torch.bool).tril()
+    before = expect.shape(attention(x, mask).pair[0], x.shape, "the output")
+    after = expect.shape(attention(changed, mask).pair[0], x.shape, "the output")
+    expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, batch=st.integers(1, 3), length=LENGTH)
+def test_one_mask_for_all(component, expect, make, seed, batch, length):
+    """a mask (T, T) holds for every sequence, as if it were repeated to (B, T, T)"""
+    x, mask = make.normal(batch, length, 4, seed=seed), make.mask(length, length, seed=seed)
+    attention = self_attention(component, make, 4, seed)
+    output, weights = attention(x, mask.expand(batch, length, length)).pair
+    expect.shape(output, x.shape, "the output with a mask (B, T, T)")
+    expect.shape(weights, (batch, length, length), "the weights with a mask (B, T, T)")
+    shared = attention(x, mask).pair
+    expect.close(shared[0], output, "the output with a mask (T, T)")
+    expect.close(shared[1], weights, "the weights with a mask (T, T)")

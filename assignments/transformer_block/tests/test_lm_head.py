@@ -1,0 +1,93 @@
+"""Public checks of lm_head.py. Source: slides, pages 28 to 30; no numbers are printed there."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+SEEDS = st.integers(0, 10_000)
+SIZES = st.tuples(st.integers(1, 3), st.integers(1, 5), st.integers(1, 6), st.integers(2, 7))
+WORDS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+
+@pytest.mark.criterion(points=1, source="slides, page 30")
+def test_logits(component, expect, make):
+    """for the words [1, 0], [0, 1], [1, 1] the vector (2, 1) has the logits [2, 1, 3]"""
+    head = component.build("TiedLMHead", make.embedding(WORDS))
+    answer = head(torch.tensor([[[2.0, 1.0], [-1.0, 3.0]]]))
+    expect.close(answer.output, [[[2.0, 1.0, 3.0], [-1.0, 3.0, 2.0]]], "the logits")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+def test_probabilities(component, expect, make):
+    """the logits [2, 1, 3] are the probabilities [0.2447, 0.0900, 0.6652]"""
+    head = component.build("TiedLMHead", make.embedding(WORDS))
+    answer = head(torch.tensor([[[2.0, 1.0]]]), method="next_token_probabilities")
+    expect.close(answer.output, [[0.2447285, 0.0900306, 0.6652410]], "the probabilities")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@given(seed=SEEDS, words=st.integers(2, 7), features=st.integers(1, 6))
+def test_transpose_of_the_embedding(component, expect, make, seed, words, features):
+    """the unembedding is the transpose of the embedding matrix, with nothing added to it"""
+    weight = make.normal(words, features, seed=seed)
+    head = component.build("TiedLMHead", make.embedding(weight))
+    # Vectors with a single 1 read the unembedding out row by row; a vector of zeros scores 0.
+    answer = head(torch.eye(features + 1, features).unsqueeze(0))
+    rows = torch.cat([weight.T, torch.zeros(1, words)])
+    expect.close(answer.output, rows.unsqueeze(0), "the logits of unit vectors and of zeros")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@given(seed=SEEDS, sizes=SIZES)
+def test_last_token_only(component, expect, make, seed, sizes):
+    """the word after "Thanks for all the" is read from the last token alone"""
+    batch, length, features, words = sizes
+    weight = make.normal(words, features, seed=seed)
+    hidden = make.normal(batch, length + 1, features, seed=seed + 1)
+    head = component.build("TiedLMHead", make.embedding(weight))
+    whole = head(hidden, method="next_token_probabilities").output
+    alone = head(hidden[:, -1:], method="next_token_probabilities").output
+    expect.close(whole, alone, "the probabilities with the earlier tokens before the last")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@given(seed=SEEDS, sizes=SIZES)
+def test_sum_to_one(component, expect, make, seed, sizes):
+    """every sequence gets a probability for each word, and they sum to 1"""
+    batch, length, features, words = sizes
+    weight = make.normal(words, features, seed=seed)
+    hidden = make.normal(batch, length, features, seed=seed + 1)
+    head = component.build("TiedLMHead", make.embedding(weight))
+    answer = head(hidden, method="next_token_probabilities")
+    result = expect.shape(answer.output, (batch, words), "the probabilities", names="B V")
+    expect.that(bool((result >= 0).all()), "a probability is negative")
+    expect.close(result.sum(-1), torch.ones(batch), "the sum of the probabilities")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+def test_parameters(component, expect, make):
+    """the only parameter is embedding.weight, as it was given"""
+    state = component.build("TiedLMHead", make.embedding(WORDS)).state()
+    expect.keys(list(state.entries), ["embedding.weight"], "the keys of the state_dict")
+    expect.keys(list(state.parameters), ["embedding.weight"], "the parameters")
+    expect.close(state.entries["embedding.weight"], WORDS, "embedding.weight")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+def test_embedding_changes_the_head(component, expect, make):
+    """a change to the embedding is a change to the head"""
+    x = torch.tensor([[[2.0, 1.0]]])
+    head = component.build("TiedLMHead", make.embedding(WORDS))
+    expect.that(head(x))
+    changed = component.build("TiedLMHead", make.embedding(WORDS * 10))(x).output
+    actual = head.write_given(WORDS * 10)(x).output
+    expect.close(actual, changed, "the logits after the embedding was multiplied by 10")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+def test_head_changes_the_embedding(component, expect, make):
+    """weights loaded into the head are in the embedding too"""
+    head = component.build("TiedLMHead", make.embedding(WORDS))
+    state = head.load({"embedding.weight": WORDS * 10}).state()
+    expect.close(state.given, WORDS * 10, "the embedding after loading the head")

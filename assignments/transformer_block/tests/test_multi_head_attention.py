@@ -1,0 +1,200 @@
+"""Public checks of multi_head_attention.py. The walkthrough's numbers are in walkthrough.json."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+WALKTHROUGH = json.loads((Path(__file__).parent / "walkthrough.json").read_text("utf-8"))
+SEEDS = st.integers(0, 10_000)
+SMALL = st.integers(2, 3)
+LAYERS = ("q_linear", "k_linear", "v_linear", "out_proj")
+
+
+def walkthrough(key):
+    """Read one of the walkthrough's tables."""
+    return torch.tensor(WALKTHROUGH[key])
+
+
+def walkthrough_attention(component, **changed):
+    """Build the walkthrough's attention: two features, two heads, no biases."""
+    keys = {f"{layer}.weight": f"attention.{layer}.weight" for layer in LAYERS}
+    state = {own: torch.tensor(WALKTHROUGH["weights"][key]) for own, key in keys.items()}
+    state |= {key.replace("_weight", ".weight"): value for key, value in changed.items()}
+    return component.build("MultiHeadAttention", 2, 2, bias=False).load(state)
+
+
+def drawn_state(make, features, seed):
+    """Draw a tensor for every parameter."""
+    shapes = {f"{layer}.weight": (features, features) for layer in LAYERS}
+    return make.state(shapes | {f"{layer}.bias": (features,) for layer in LAYERS}, seed=seed)
+
+
+def drawn_attention(component, make, features, heads, seed):
+    """Build MultiHeadAttention with drawn parameters."""
+    built = component.build("MultiHeadAttention", features, heads)
+    return built.load(drawn_state(make, features, seed))
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_session_shapes(component, expect, make):
+    """MultiHeadAttention(64, 4) takes (2, 5, 64) to an output (2, 5, 64), weights (2, 4, 5, 5)"""
+    attention = component.build("MultiHeadAttention", 64, 4)
+    output, weights = attention(make.normal(2, 5, 64, seed=1)).pair
+    expect.shape(output, (2, 5, 64), "the output", names="B T D")
+    expect.shape(weights, (2, 4, 5, 5), "the weights", names="B H T T")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_parameters(component, expect):
+    """there are four square projections, with bias=False none of them has a bias"""
+    weights, biases = [f"{layer}.weight" for layer in LAYERS], [f"{layer}.bias" for layer in LAYERS]
+    state = component.build("MultiHeadAttention", 6, 2).state()
+    expect.keys(list(state.entries), weights + biases, "the keys of the state_dict")
+    expect.keys(list(state.parameters), weights + biases, "the parameters")
+    for name in weights:
+        expect.shape(state.entries[name], (6, 6), name)
+    bare = component.build("MultiHeadAttention", 6, 2, bias=False).state()
+    expect.keys(list(bare.entries), weights, "the keys of the state_dict with bias=False")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_indivisible(component, expect, make):
+    """a d_model that the heads cannot share evenly is a ValueError or AssertionError"""
+    answer = component.build("MultiHeadAttention", 10, 3)(make.normal(1, 2, 10, seed=1))
+    expect.raises(answer, "ValueError", "AssertionError")
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
+def test_walkthrough_weights(component, expect):
+    """CLS attends to the a's in the first head and to the b, or else the c, in the second
+
+    The page prints five digits, the last of which can be off by one.
+    """
+    answer = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask"))
+    weights = expect.shape(answer.pair[1], (2, 2, 5, 5), "the weights", names="B H T T")
+    first = [[0, 0.4998208, 0.4998208, 0.00035828611, 0]]
+    first += [[0, 4.518023e-6, 0.4998186, 0.4998186, 0.00035828448]]
+    expect.close(weights[:, 0, 0], first, "the weights of CLS in the first head")
+    second = [[0, 0.0038669142, 0.0038669142, 0.9922661, 0]]
+    second += [[0, 0.9995931, 1.573791e-6, 1.573791e-6, 0.00040384146]]
+    expect.close(weights[:, 1, 0], second, "the weights of CLS in the second head")
+    expect.close(weights, walkthrough("attention_weights"), "the weights")
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 2")
+def test_walkthrough_values(component, expect):
+    """before the output projection, the first head finds the same for CLS in both sequences
+
+    With the identity as output projection, the heads' results come out side by side.
+    """
+    attention = walkthrough_attention(component, out_proj_weight=torch.eye(2))
+    output = attention(walkthrough("x"), walkthrough("mask")).pair[0]
+    expect.close(output, walkthrough("attention_values"), "the heads' results", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
+def test_walkthrough_output(component, expect):
+    """the output projection mixes the heads' results into the walkthrough's output"""
+    output = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask")).pair[0]
+    expect.close(output, walkthrough("attention_output"), "the output", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_scale(component, expect):
+    """the scores are divided by the square root of D / H, not of D
+
+    Queries and keys are x itself. Each of the two heads sees four ones, so the scores of the first
+    token are 4 / sqrt(4) = 2 and 0.
+    """
+    state = {f"{layer}.weight": torch.eye(8) for layer in LAYERS}
+    attention = component.build("MultiHeadAttention", 8, 2, bias=False).load(state)
+    weights = attention(torch.tensor([[[1.0] * 8, [0.0] * 8]])).pair[1]
+    expect.close(weights, [[[[0.8807971, 0.1192029], [0.5, 0.5]]] * 2], "the weights")
+
+
+@pytest.mark.criterion(points=1, source="session, knowledge point 4")
+@given(seed=SEEDS, heads=SMALL, size=SMALL, head=st.integers(0, 1))
+def test_features_of_a_head(component, expect, make, seed, heads, size, head):
+    """head h owns the features h·D/H to (h+1)·D/H - 1 of every projection
+
+    The queries of one head are 0, so that it, and no other, attends to all four tokens alike.
+    """
+    state = drawn_state(make, heads * size, seed)
+    for name in ("q_linear.weight", "q_linear.bias"):
+        state[name][head * size : (head + 1) * size] = 0
+    attention = component.build("MultiHeadAttention", heads * size, heads).load(state)
+    weights = attention(make.normal(2, 4, heads * size, seed=seed)).pair[1]
+    expect.shape(weights, (2, heads, 4, 4), "the weights", names="B H T T")
+    alike = torch.full((2, 4, 4), 0.25)
+    expect.close(weights[:, head], alike, "the weights of the head whose queries are 0")
+    spread = float((weights[:, 1 - head] - 0.25).abs().max())
+    expect.that(spread > 1e-4, "another head lost its queries, too")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@given(seed=SEEDS, order=st.permutations(range(4)))
+def test_order_of_tokens(component, expect, make, seed, order):
+    """shuffling the tokens shuffles the outputs alike"""
+    x = make.normal(2, 4, 6, seed=seed)
+    attention = drawn_attention(component, make, 6, 3, seed)
+    output = expect.shape(attention(x).pair[0], x.shape, "the output")
+    shuffled = attention(x[:, order]).pair[0]
+    expect.close(shuffled, output[:, order], "the output for the shuffled tokens", scale=5)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@given(seed=SEEDS, heads=st.integers(1, 3), length=st.integers(1, 5), masked=st.booleans())
+def test_rows_sum_to_one(component, expect, make, seed, heads, length, masked):
+    """in every head, the weights of a query sum to 1, with a mask and without"""
+    mask = make.mask(length, length, seed=seed) if masked else None
+    attention = drawn_attention(component, make, 6, heads, seed)
+    weights = attention(make.normal(2, length, 6, seed=seed), mask).pair[1]
+    expect.shape(weights, (2, heads, length, length), "the weights", names="B H T T")
+    expect.close(weights.sum(-1), torch.ones(2, heads, length), "the sum of a query's weights")
+
+
+@pytest.mark.criterion(points=1, source="walkthrough, attention, step 1")
+@given(seed=SEEDS, heads=SMALL, batch=SMALL, length=SMALL)
+def test_mask_of_each_sequence(component, expect, make, seed, heads, batch, length):
+    """a mask (B, T, T) gives each sequence its own mask, the same in every head
+
+    B, H and T may be equal; what the mask broadcasts to must not change then.
+    """
+    mask = make.mask(batch, length, length, seed=seed)
+    attention = drawn_attention(component, make, heads * 2, heads, seed)
+    weights = attention(make.normal(batch, length, heads * 2, seed=seed), mask).pair[1]
+    expect.shape(weights, (batch, heads, length, length), "the weights", names="B H T T")
+    masks = mask.unsqueeze(1).expand(weights.shape)
+    expect.that(bool((weights[~masks] == 0).all()), "a masked weight is not exactly 0")
+    expect.that(bool((weights[masks] > 0).all()), "the weight of an allowed key is 0")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@given(seed=SEEDS, heads=SMALL, batch=SMALL, length=SMALL)
+def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
+    """a mask (T, T) holds for every sequence and head, as if it were repeated to (B, T, T)"""
+    x, mask = make.normal(batch, length, heads * 2, seed=seed), make.mask(length, length, seed=seed)
+    attention = drawn_attention(component, make, heads * 2, heads, seed)
+    output, weights = attention(x, mask.expand(batch, length, length)).pair
+    expect.shape(output, x.shape, "the output with a mask (B, T, T)")
+    expect.shape(weights, (batch, heads, length, length), "the weights with a mask (B, T, T)")
+    shared = attention(x, mask).pair
+    expect.close(shared[0], output, "the output with a mask (T, T)")
+    expect.close(shared[1], weights, "the weights with a mask (T, T)")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, length=st.integers(2, 5))
+def test_no_look_ahead(component, expect, make, seed, length):
+    """under a causal mask, no token notices a change of the last one"""
+    x = make.normal(2, length, 6, seed=seed)
+    changed = torch.cat([x[:, :-1], make.normal(2, 1, 6, seed=seed + 1)], dim=1)
+    attention = drawn_attention(component, make, 6, 2, seed)
+    mask = torch.ones(length, length, dtype=torch.bool).tril()
+    before = expect.shape(attention(x, mask).pair[0], x.shape, "the output")
+    after = expect.shape(attention(changed, mask).pair[0], x.shape, "the output")
+    expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens")

@@ -1,0 +1,106 @@
+"""Public checks of positional_encoding.py. Source of the numbers: slides, page 25."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+SEEDS = st.integers(0, 10_000)
+PAIRS = st.integers(1, 6)
+LENGTHS = st.integers(1, 6)
+
+
+@pytest.mark.criterion(points=1, source="slides, page 25")
+def test_position_one(component, expect):
+    """with 4 features, position 1 is [0.841, 0.540, 0.010, 1.000]
+
+    The page calls i the dimension index, running over 0, 1, 2, 3. It numbers the pairs of a sine
+    and a cosine, here 0 and 1, which is how the page itself computes.
+    """
+    answer = component.call("sinusoidal_encoding", 3, 4)
+    table = expect.shape(answer.output, (3, 4), names="T D")
+    expect.close(table[1], [0.8414710, 0.5403023, 0.0099998, 0.9999500], "position 1")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_position_zero(component, expect):
+    """positions count from 0, and position 0 is [0, 1, 0, 1]"""
+    answer = component.call("sinusoidal_encoding", 1, 4)
+    expect.close(answer.output, [[0.0, 1.0, 0.0, 1.0]])
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_cat(component, expect):
+    """ "cat", the second word, goes into the transformer as [1.341, 0.840, -0.190, 1.800]"""
+    the, cat, sat = [0.1, 0.2, 0.3, 0.4], [0.5, 0.3, -0.2, 0.8], [0.0, -0.1, 0.6, 0.2]
+    encoding = component.build("PositionalEncoding", 4).train(False)
+    answer = encoding(torch.tensor([[the, cat, sat]]))
+    result = expect.shape(answer.output, (1, 3, 4), names="B T D")
+    expect.close(result[0, 1], [1.3414710, 0.8403023, -0.1900002, 1.7999500], '"cat"')
+
+
+@pytest.mark.criterion(points=0.5, source="slides, pages 24 and 25")
+@given(length=LENGTHS, pairs=PAIRS)
+def test_sine_beside_cosine(component, expect, length, pairs):
+    """sine and cosine of one angle stand side by side: their squares add up to 1"""
+    answer = component.call("sinusoidal_encoding", length, 2 * pairs)
+    table = expect.shape(answer.output, (length, 2 * pairs), names="T D")
+    sums = table[:, 0::2].square() + table[:, 1::2].square()
+    expect.close(sums, torch.ones(length, pairs), "sine² + cosine² of every pair")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 24")
+@given(step=st.integers(1, 4), pairs=PAIRS)
+def test_shift_is_a_rotation(component, expect, step, pairs):
+    """moving on by k positions turns every pair by one and the same angle"""
+    answer = component.call("sinusoidal_encoding", 9, 2 * pairs)
+    table = expect.shape(answer.output, (9, 2 * pairs), names="T D")
+    sine, cosine = table[:, 0::2], table[:, 1::2]
+    # The angle between positions 0 and k is the one by which every other position must turn.
+    along = sine[0] * sine[step] + cosine[0] * cosine[step]
+    across = cosine[0] * sine[step] - sine[0] * cosine[step]
+    turned = sine[:-step] * along + cosine[:-step] * across
+    expect.close(sine[step:], turned, f"the first column of every pair, {step} positions on")
+    turned = cosine[:-step] * along - sine[:-step] * across
+    expect.close(cosine[step:], turned, f"the second column of every pair, {step} positions on")
+
+
+@pytest.mark.criterion(points=1, source="slides, pages 23 and 25")
+@given(seed=SEEDS, batch=st.integers(1, 3), length=LENGTHS, pairs=PAIRS)
+def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
+    """PositionalEncoding adds the same encoding to every sequence of the batch"""
+    table = expect.shape(
+        component.call("sinusoidal_encoding", length, 2 * pairs).output, (length, 2 * pairs)
+    )
+    x = make.normal(batch, length, 2 * pairs, seed=seed)
+    answer = component.build("PositionalEncoding", 2 * pairs).train(False)(x)
+    result = expect.shape(answer.output, x.shape, names="B T D")
+    expect.close(result - x, table.expand(x.shape), "the result minus the input")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, pages 24 and 26")
+def test_nothing_is_learned(component, expect):
+    """PositionalEncoding has no parameters, and its state_dict is empty"""
+    state = component.build("PositionalEncoding", 4).state()
+    expect.keys(list(state.parameters), [], "the parameters")
+    expect.keys(list(state.entries), [], "the keys of the state_dict")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 24")
+def test_odd_d_model(component, expect):
+    """an odd number of features is a ValueError: they come in pairs"""
+    expect.raises(component.call("sinusoidal_encoding", 3, 5), "ValueError")
+    answer = component.build("PositionalEncoding", 5)(torch.zeros(1, 3, 5))
+    expect.raises(answer, "ValueError")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 24")
+def test_longest_sequence(component, expect):
+    """max_len positions are allowed, 512 unless told otherwise; one more is a ValueError"""
+    for encoding, longest in (
+        (component.build("PositionalEncoding", 6, 4), 4),
+        (component.build("PositionalEncoding", 6), 512),
+    ):
+        x = torch.zeros(1, longest, 6)
+        expect.shape(encoding(x).output, x.shape, names="B T D")
+        expect.raises(encoding(torch.zeros(1, longest + 1, 6)), "ValueError")

@@ -1,0 +1,220 @@
+"""Public checks of transformer_block.py. The walkthrough's numbers are in walkthrough.json."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+WALKTHROUGH = json.loads((Path(__file__).parent / "walkthrough.json").read_text("utf-8"))
+SEEDS = st.integers(0, 10_000)
+ATTENTION = tuple(f"attention.{name}" for name in ("q_linear", "k_linear", "v_linear", "out_proj"))
+FEED_FORWARD = ("feed_forward.linear1", "feed_forward.linear2")
+NORMS = ("norm1", "norm2")
+
+
+def parameter_shapes(features, hidden, norm="pre", bias=True):
+    """Name the parameters of a block, with their shapes."""
+    shapes = {f"{layer}.weight": (features, features) for layer in ATTENTION}
+    shapes["feed_forward.linear1.weight"] = (hidden, features)
+    shapes["feed_forward.linear2.weight"] = (features, hidden)
+    if bias:
+        shapes |= {f"{layer}.bias": (features,) for layer in ATTENTION}
+        shapes["feed_forward.linear1.bias"] = (hidden,)
+        shapes["feed_forward.linear2.bias"] = (features,)
+    if norm != "none":
+        shapes |= {f"{layer}.{part}": (features,) for layer in NORMS for part in ("weight", "bias")}
+    return shapes
+
+
+def drawn_state(make, features, hidden, seed, norm="pre", bias=True):
+    """Draw a tensor for every parameter."""
+    return make.state(parameter_shapes(features, hidden, norm, bias), seed=seed)
+
+
+def silenced(state, *layers):
+    """Set the weight and bias of these layers to 0."""
+    zeros = {key: torch.zeros_like(value) for key, value in state.items()}
+    return {key: zeros[key] if key.startswith(layers) else state[key] for key in state}
+
+
+def constant_block(component, features, **values):
+    """Build a block without norms whose parameters are 0 but for these."""
+    state = {
+        key: torch.zeros(shape) for key, shape in parameter_shapes(features, 3, "none").items()
+    }
+    state |= {key.replace("__", "."): torch.tensor(value) for key, value in values.items()}
+    return component.build("TransformerBlock", features, 2, 3, dropout=0.0, norm="none").load(state)
+
+
+def walkthrough(key):
+    """Read one of the walkthrough's tables."""
+    return torch.tensor(WALKTHROUGH[key])
+
+
+def walkthrough_block(component, *silent):
+    """Build the walkthrough's block, with these layers silenced."""
+    built = component.build(
+        "TransformerBlock", 2, 2, 2, dropout=0.0, norm="none", activation="gelu", bias=False
+    )
+    state = {key: torch.tensor(value) for key, value in WALKTHROUGH["weights"].items()}
+    return built.load(silenced(state, *silent) if silent else state)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_session_shapes(component, expect, make):
+    """TransformerBlock(64, 4, 256) takes (2, 5, 64) to (2, 5, 64)"""
+    answer = component.build("TransformerBlock", 64, 4, 256)(make.normal(2, 5, 64, seed=1))
+    expect.shape(answer.output, (2, 5, 64), names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_parameters(component, expect):
+    """the parameters are those of attention, feed_forward, norm1 and norm2"""
+    for norm in ("pre", "post"):
+        shapes = parameter_shapes(6, 8)
+        state = component.build("TransformerBlock", 6, 2, 8, norm=norm).state()
+        expect.keys(list(state.entries), list(shapes), f"the keys with norm={norm!r}")
+        expect.keys(list(state.parameters), list(shapes), f"the parameters with norm={norm!r}")
+        for name, shape in shapes.items():
+            expect.shape(state.entries[name], shape, name)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5; walkthrough, introduction")
+def test_parameters_left_out(component, expect):
+    """norm="none" leaves out the norms, bias=False the biases of all but the norms"""
+    bare = component.build("TransformerBlock", 6, 2, 8, norm="none").state()
+    right = parameter_shapes(6, 8, norm="none")
+    expect.keys(list(bare.entries), list(right), "the keys with norm='none'")
+    unbiased = component.build("TransformerBlock", 6, 2, 8, bias=False).state()
+    right = parameter_shapes(6, 8, bias=False)
+    expect.keys(list(unbiased.entries), list(right), "the keys with bias=False")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_unknown_choices(component, expect, make):
+    """an unknown norm or activation is a ValueError"""
+    x = make.normal(1, 2, 4, seed=1)
+    expect.raises(component.build("TransformerBlock", 4, 2, 8, norm="middle")(x), "ValueError")
+    answer = component.build("TransformerBlock", 4, 2, 8, activation="swish")(x)
+    expect.raises(answer, "ValueError")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 19")
+def test_tower_attention(component, expect):
+    """the stream of 'Tower' plus what both heads add is [0.7, 0.4, 0.5, 0.2]
+
+    The text of the page gives head 1's vector to 'Eiffel'; the sum, which counts here, gives it to
+    'Tower'. Every head finds 1 in the first of its two features, and the output projection turns
+    that into the head's vector.
+    """
+    head_1, head_2, none = [0.1, 0.2, 0.0, 0.1], [0.2, 0.0, 0.3, 0.0], [0.0] * 4
+    columns = [list(row) for row in zip(head_1, none, head_2, none, strict=True)]
+    found = {"attention__v_linear__bias": [1.0, 0.0, 1.0, 0.0]}
+    block = constant_block(component, 4, attention__out_proj__weight=columns, **found)
+    answer = block(torch.tensor([[[0.4, 0.2, 0.2, 0.1]]]))
+    expect.close(answer.output, [[[0.7, 0.4, 0.5, 0.2]]])
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 21")
+def test_tower_feed_forward(component, expect):
+    """the stream of 'Tower' plus what the MLP adds is [0.8, 0.45, 1.62, 0.5]"""
+    added = [0.1, 0.05, 1.12, 0.3]
+    block = constant_block(component, 4, feed_forward__linear2__bias=added)
+    answer = block(torch.tensor([[[0.7, 0.4, 0.5, 0.2]]]))
+    expect.close(answer.output, [[[0.8, 0.45, 1.62, 0.5]]])
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
+def test_walkthrough_attention(component, expect):
+    """the walkthrough's stream after attention, with a feed-forward layer that adds nothing"""
+    block = walkthrough_block(component, "feed_forward.linear2")
+    answer = block(walkthrough("x"), walkthrough("mask"))
+    expect.close(answer.output, walkthrough("after_attention_residual"), scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, feed_forward")
+def test_walkthrough_block(component, expect):
+    """CLS leaves the walkthrough's block as (-6.4319, -0.9393) and (0.2414, 9.1150)"""
+    answer = walkthrough_block(component)(walkthrough("x"), walkthrough("mask"))
+    output = expect.shape(answer.output, (2, 5, 2), names="B T D")
+    cls = [[-6.4318781, -0.9393229], [0.2414162, 9.1149883]]
+    expect.close(output[:, 0], cls, "the output of CLS", scale=2)
+    expect.close(output, walkthrough("block_output"), scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, pages 4 and 5")
+@given(seed=SEEDS, norm=st.sampled_from(["pre", "none"]))
+def test_nothing_added(component, expect, make, seed, norm):
+    """with norm "pre" or "none", sublayers that return 0 leave the stream as it was"""
+    x = make.normal(2, 3, 4, seed=seed)
+    state = silenced(drawn_state(make, 4, 5, seed, norm), "attention.out", "feed_forward.linear2")
+    block = component.build("TransformerBlock", 4, 2, 5, dropout=0.0, norm=norm).load(state)
+    expect.close(block(x).output, x)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@given(seed=SEEDS, shift=st.sampled_from([-4.0, -1.0, 2.0, 5.0]))
+def test_pre_reads_the_normalised_stream(component, expect, make, seed, shift):
+    """the norm is "pre" by default: adding a constant to the stream does not change what is added"""
+    x = make.normal(2, 3, 6, seed=seed)
+    block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0)
+    block.load(drawn_state(make, 6, 5, seed))
+    plain = expect.shape(block(x).output, x.shape)
+    moved = block(x + shift).output
+    expect.close(moved, plain + shift, "the result for the shifted stream", scale=5)
+
+
+@pytest.mark.criterion(points=1, source="session, knowledge point 5")
+@given(seed=SEEDS)
+def test_each_sublayer_has_its_norm(component, expect, make, seed):
+    """norm1 stands before attention and norm2 before feed_forward
+
+    A norm with weight and bias 0 hands on zeros, of which a sublayer without biases makes zeros;
+    the other sublayer is silenced, so that the stream stays as it was.
+    """
+    x = make.normal(2, 3, 4, seed=seed)
+    state = drawn_state(make, 4, 5, seed, bias=False)
+    for norm, other in (("norm1", "feed_forward.linear2"), ("norm2", "attention.out_proj")):
+        block = component.build("TransformerBlock", 4, 2, 5, dropout=0.0, norm="pre", bias=False)
+        result = block.load(silenced(state, norm, other))(x).output
+        expect.close(result, x, f"the result when {norm} and {other} have only zeros")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@given(seed=SEEDS, length=st.integers(1, 4))
+def test_post_returns_a_normalised_stream(component, expect, make, seed, length):
+    """with norm "post", every token leaves the block with mean 0 and variance 1"""
+    x = make.normal(2, length, 6, seed=seed)
+    state = drawn_state(make, 6, 5, seed, norm="none")
+    block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0, norm="post").load(state)
+    result = expect.shape(block(x).output, x.shape)
+    expect.close(result.mean(-1), torch.zeros(2, length), "the mean of a token")
+    variance = result.var(-1, correction=0)
+    expect.close(variance, torch.ones(2, length), "the variance of a token", scale=50)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, norm=st.sampled_from(["pre", "post", "none"]))
+def test_no_look_ahead(component, expect, make, seed, norm):
+    """under a causal mask, no token notices a change of the last one"""
+    x = make.normal(2, 4, 6, seed=seed)
+    changed = torch.cat([x[:, :-1], make.normal(2, 1, 6, seed=seed + 1)], dim=1)
+    block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0, norm=norm)
+    block.load(drawn_state(make, 6, 5, seed, norm))
+    mask = torch.ones(4, 4, dtype=torch.bool).tril()
+    before = expect.shape(block(x, mask).output, x.shape)
+    after = expect.shape(block(changed, mask).output, x.shape)
+    expect.close(after[:, :-1], before[:, :-1], "the result for the earlier tokens", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge points 1 and 5")
+def test_evaluation(component, expect, make):
+    """in evaluation nothing is dropped"""
+    x, state = make.normal(2, 5, 4, seed=1), drawn_state(make, 4, 8, 2)
+    plain = component.build("TransformerBlock", 4, 2, 8, dropout=0.0).load(state)
+    right = expect.shape(plain(x).output, x.shape)
+    block = component.build("TransformerBlock", 4, 2, 8, dropout=0.5).load(state).train(False)
+    expect.close(block(x, seed=3).output, right, "the result with dropout=0.5 in evaluation")

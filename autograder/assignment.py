@@ -1,0 +1,173 @@
+"""An assignment: its `assignment.toml` and where its two folders are."""
+
+from __future__ import annotations
+
+import hashlib
+import keyword
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from autograder.errors import UsageError
+from autograder.exchange.operations import FORBIDDEN
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(_Strict):
+    """What student code may use; see the comments in assignment.toml."""
+
+    call_cpu_s: Annotated[float, Field(gt=0)]
+    call_wall_s: Annotated[float, Field(gt=0)]
+    component_cpu_s: Annotated[int, Field(gt=0)]
+    component_wall_s: Annotated[float, Field(gt=0)]
+    memory_mb: Annotated[int, Field(gt=0)]
+    output_kb: Annotated[int, Field(gt=0)]
+    deaths: Annotated[int, Field(gt=0)]
+
+
+class Rules(_Strict):
+    """Operations that raise when a component calls them."""
+
+    forbidden: tuple[str, ...] = ()
+
+    @field_validator("forbidden")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in FORBIDDEN:
+                raise ValueError(f"{name!r} is no known operation; known: {', '.join(FORBIDDEN)}")
+        return names
+
+
+class ComponentSpec(_Strict):
+    """One component and what it is worth."""
+
+    name: str
+    points: Annotated[float, Field(gt=0)]
+
+    @field_validator("name")
+    @classmethod
+    def _module(cls, name: str) -> str:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise ValueError(f"{name!r} cannot be the name of a Python module")
+        return name
+
+
+class _Specification(_Strict):
+    schema_: Annotated[Literal[1], Field(alias="schema")]
+    name: str
+    title: str
+    seed: int
+    limits: Limits
+    rules: Rules = Rules()
+    components: Annotated[tuple[ComponentSpec, ...], Field(min_length=1)]
+
+    @field_validator("components")
+    @classmethod
+    def _distinct(cls, components: tuple[ComponentSpec, ...]) -> tuple[ComponentSpec, ...]:
+        names = [component.name for component in components]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the component {name!r} stands there twice")
+        return components
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """An assignment of the project at `root`."""
+
+    root: Path
+    name: str
+    title: str
+    seed: int
+    limits: Limits
+    rules: Rules
+    components: tuple[ComponentSpec, ...]
+
+    @property
+    def public(self) -> Path:
+        """The folder that a student may see."""
+        return self.root / "assignments" / self.name
+
+    @property
+    def secret(self) -> Path:
+        """The folder that a student must never see."""
+        return self.root / "reference" / self.name
+
+    @property
+    def totals(self) -> dict[str, float]:
+        """Points by component, in order."""
+        return {component.name: component.points for component in self.components}
+
+    @property
+    def max_score(self) -> float:
+        """Points of all components."""
+        return sum(self.totals.values())
+
+    def suite_hash(self) -> str:
+        """Return a hash of everything that a mark depends on but the submission."""
+        digest = hashlib.sha256()
+        for root, path in self._sources():
+            digest.update(f"{path.relative_to(root)}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        return digest.hexdigest()
+
+    def _sources(self) -> Iterator[tuple[Path, Path]]:
+        kinds = (".py", ".toml", ".json")
+        for root in (self.public, self.secret, _PACKAGE):
+            for path in sorted(root.rglob("*")):
+                if path.suffix in kinds and path.is_file():
+                    yield root, path
+
+
+def find_root(given: Path | None) -> Path:
+    """Return the project: the folder that holds `assignments/` and `reference/`.
+
+    Raises:
+        UsageError: neither `given` nor the current folder or one above it is one.
+    """
+    start = Path.cwd() if given is None else given.resolve()
+    for folder in (start, *start.parents) if given is None else (start,):
+        if (folder / "assignments").is_dir() and (folder / "reference").is_dir():
+            return folder
+    where = "in or above the current folder" if given is None else f"in {given}"
+    raise UsageError(
+        f"no assignments/ and reference/ {where}: run the command inside the project, "
+        "or name it with --root"
+    )
+
+
+def load_assignment(root: Path, name: str) -> Assignment:
+    """Read `assignments/<name>/assignment.toml`.
+
+    Raises:
+        UsageError: there is no such assignment, or its file is malformed.
+    """
+    path = root / "assignments" / name / "assignment.toml"
+    if Path(name).name != name or not path.is_file():
+        known = sorted(p.parent.name for p in (root / "assignments").glob("*/assignment.toml"))
+        raise UsageError(f"there is no assignment {name!r}; there is: {', '.join(known) or 'none'}")
+    try:
+        found = _Specification.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        value = f" (it is {first['input']!r})" if first["type"] != "missing" else ""
+        message = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{path}: {place}: {message}{value}") from error
+    if found.name != name:
+        raise UsageError(f"{path}: name is {found.name!r}, but its folder is called {name!r}")
+    return Assignment(
+        root, found.name, found.title, found.seed, found.limits, found.rules, found.components
+    )

@@ -1,0 +1,261 @@
+"""Grade a batch: workers side by side, results written one by one, unchanged work kept."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from autograder import results
+from autograder.assignment import Assignment
+from autograder.errors import UsageError
+from autograder.results import SubmissionResult
+from autograder.submission import Entry
+
+# One thread each, before torch is imported: the worker and its zygote fork.
+_SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_TRIES = 2
+
+Progress = Callable[[SubmissionResult, bool], None]
+
+
+class WorkerLost(Exception):
+    """A worker ended in the middle of its work."""
+
+
+class Refused(UsageError):
+    """The workers cannot start: student code cannot be isolated, or the suite is broken."""
+
+
+class Worker:
+    """A worker process and the conversation with it.
+
+    Args:
+        assignment: what is graded.
+        sandbox: how student code is isolated, one of the choices of `--sandbox`.
+        patience_s: how long one submission may take before the worker is given up.
+
+    Attributes:
+        sandbox: the sandbox in words.
+        usable: False once the worker is lost, or its sandbox may be.
+    """
+
+    def __init__(self, assignment: Assignment, sandbox: str, patience_s: float) -> None:
+        self.usable = True
+        self._patience_s = patience_s
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        command = [sys.executable, "-m", "autograder.worker"]
+        self._process = subprocess.Popen(
+            [*command, str(assignment.root), assignment.name, sandbox],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env={**os.environ, **_SINGLE},
+        )
+        try:
+            hello = self._read()
+        except WorkerLost as lost:
+            raise Refused(f"the grader cannot start: {lost}") from lost
+        if "refused" in hello:
+            self.close()
+            raise Refused(hello["refused"])
+        self.sandbox: str = hello["sandbox"]
+
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Have one submission graded.
+
+        Raises:
+            WorkerLost: the worker ended or took too long; it cannot be used again.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise WorkerLost(self._last_words()) from error
+        return self._read()
+
+    def close(self) -> None:
+        """End the worker and all it started."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._log.close()
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        watch = threading.Timer(self._patience_s, self._process.kill)
+        watch.start()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            watch.cancel()
+        if not line.endswith(b"\n"):
+            raise WorkerLost(self._last_words())
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _last_words(self) -> str:
+        self.usable = False
+        status = self._process.wait()
+        self._log.seek(0)
+        lines = self._log.read()[-4000:].decode(errors="replace").strip().splitlines()
+        said = f": {lines[-1]}" if lines else ""
+        return f"a worker ended with status {status}{said}"
+
+
+class Batch:
+    """Grades entries of one assignment and keeps the results in `out`.
+
+    Args:
+        assignment: what is graded.
+        out: the folder of the results.
+        sandbox: how student code is isolated.
+        jobs: how many workers run side by side.
+        resume: keep results of unchanged submissions.
+    """
+
+    def __init__(
+        self, assignment: Assignment, out: Path, sandbox: str, jobs: int, resume: bool
+    ) -> None:
+        self._assignment = assignment
+        self._out = out
+        self._sandbox = sandbox
+        self._jobs = jobs
+        self._resume = resume
+        self._suite_hash = assignment.suite_hash()
+        self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._started: list[Worker] = []
+        self._stopped = threading.Event()
+
+    def start(self) -> str:
+        """Start the first worker and return how it isolates student code.
+
+        Raises:
+            Refused: it cannot.
+        """
+        worker = self._new_worker()
+        self._idle.put(worker)
+        return worker.sandbox
+
+    def run(
+        self, entries: Sequence[Entry], progress: Progress, executor: Executor | None = None
+    ) -> list[SubmissionResult]:
+        """Grade every entry and return the results in the order of `entries`.
+
+        Args:
+            entries: what is graded.
+            progress: called after every submission with its result and whether it was kept.
+            executor: runs the tasks; by default one thread a worker.
+        """
+        done: dict[str, SubmissionResult] = {}
+        with contextlib.ExitStack() as stack:
+            if executor is None:
+                executor = stack.enter_context(ThreadPoolExecutor(self._jobs))
+            futures = [executor.submit(self._grade, entry) for entry in entries]
+            try:
+                for future in as_completed(futures):
+                    result, kept = future.result()
+                    done[result.submission] = result
+                    progress(result, kept)
+            except BaseException:
+                self._stopped.set()
+                for future in futures:
+                    future.cancel()
+                raise
+        return [done[entry.id] for entry in entries]
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self._started:
+            worker.close()
+
+    def _grade(self, entry: Entry) -> tuple[SubmissionResult, bool]:
+        before = results.read(self._out, entry.id) if self._resume else None
+        known = None
+        if before is not None and before.status == "graded" and before.graded is not None:
+            known = before.graded.model_dump()
+        job = {
+            "id": entry.id,
+            "path": str(entry.path.absolute()),
+            "suite_hash": self._suite_hash,
+            "known": known,
+        }
+        answer = self._ask(job)
+        if "unchanged" in answer and before is not None:
+            return before, True
+        if "fault" in answer:
+            result = self._plain(entry, "error", None, answer["fault"], self._sandbox)
+        elif answer["status"] == "rejected":
+            result = self._plain(entry, "rejected", 0.0, answer["message"], answer["sandbox"])
+        else:
+            result = SubmissionResult.model_validate(answer)
+        results.write(self._out, result)
+        return result, False
+
+    def _ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        fault = ""
+        for _ in range(_TRIES):
+            if self._stopped.is_set():
+                break
+            with self._worker() as worker:
+                try:
+                    answer = worker.ask(job)
+                except WorkerLost as lost:
+                    answer = {"fault": str(lost)}
+                # After a fault its sandbox's state is not known: the next try gets a new one.
+                worker.usable = worker.usable and "fault" not in answer
+            if "fault" not in answer:
+                return answer
+            fault = answer["fault"]
+        return {"fault": fault}
+
+    @contextlib.contextmanager
+    def _worker(self) -> Iterator[Worker]:
+        try:
+            worker = self._idle.get_nowait()
+        except queue.Empty:
+            worker = self._new_worker()
+        yield worker
+        if worker.usable:
+            self._idle.put(worker)
+
+    def _new_worker(self) -> Worker:
+        limits = self._assignment.limits
+        slowest = limits.component_wall_s + limits.deaths * limits.call_wall_s
+        patience_s = 120.0 + slowest * len(self._assignment.components)
+        worker = Worker(self._assignment, self._sandbox, patience_s)
+        self._started.append(worker)
+        return worker
+
+    def _plain(
+        self, entry: Entry, status: str, score: float | None, message: str, sandbox: str
+    ) -> SubmissionResult:
+        return SubmissionResult.model_validate(
+            {
+                "schema": 1,
+                "submission": entry.id,
+                "assignment": self._assignment.name,
+                "status": status,
+                "score": score,
+                "max_score": self._assignment.max_score,
+                "message": message,
+                "sandbox": sandbox,
+            }
+        )

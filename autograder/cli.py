@@ -1,0 +1,139 @@
+"""The command `autograder`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from autograder import release as releasing
+from autograder import results, stubs
+from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.batch import Batch
+from autograder.errors import UsageError
+from autograder.report import ProgressReport, plain, print_table
+from autograder.sandbox import CHOICES
+from autograder.submission import discover
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+
+_Root = Annotated[
+    Path | None, typer.Option(help="The folder that holds assignments/ and reference/.")
+]
+_Jobs = Annotated[int | None, typer.Option(min=1, help="Workers side by side; default: the cores.")]
+_Sandbox = Annotated[
+    str, typer.Option(help="auto, tier1, tier2, or none (student code is not isolated).")
+]
+
+
+@app.command()
+def grade(
+    batch: Annotated[Path, typer.Argument(help="A folder with one submission an entry.")],
+    assignment: Annotated[str, typer.Option(help="The assignment's name.")],
+    out: Annotated[Path, typer.Option(help="Where the results go.")],
+    jobs: _Jobs = None,
+    resume: Annotated[bool, typer.Option(help="Keep the results of unchanged submissions.")] = True,
+    sandbox: _Sandbox = "auto",
+    root: _Root = None,
+) -> None:
+    """Grade every submission of a batch."""
+    found = load_assignment(find_root(root), assignment)
+    raise typer.Exit(_grade(found, batch, out, jobs, resume, sandbox))
+
+
+@app.command()
+def release(
+    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    out: Annotated[Path, typer.Option(help="A new folder for the students.")],
+    root: _Root = None,
+) -> None:
+    """Write the student's folder: stubs, handout, public suite."""
+    console = Console()
+    assignment = load_assignment(find_root(root), name)
+    drifted = stubs.drifted(assignment)
+    if drifted:
+        raise UsageError(
+            f"{', '.join(drifted)} differ from what the solutions give: "
+            f"run `autograder stubs {name}` first"
+        )
+    files = releasing.release(assignment, out)
+    console.print(f"{len(files)} files in {plain(str(out), 500)}", highlight=False)
+
+
+@app.command(name="stubs")
+def regenerate(
+    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    root: _Root = None,
+) -> None:
+    """Generate the stubs in assignments/ from the solutions."""
+    changed = stubs.write(load_assignment(find_root(root), name))
+    Console().print(f"written: {', '.join(changed)}" if changed else "all stubs are up to date")
+
+
+@app.command()
+def demo(jobs: _Jobs = None, sandbox: _Sandbox = "auto", root: _Root = None) -> None:
+    """Grade the made-up class that comes with the project."""
+    folder = find_root(root)
+    batch = folder / "tests" / "classes" / "demo"
+    if not batch.is_dir():
+        raise UsageError(f"{batch} does not exist: the demo class is in the project's repository")
+    out = folder / "demo-results"
+    shutil.rmtree(out, ignore_errors=True)
+    assignment = load_assignment(folder, "transformer_block")
+    raise typer.Exit(_grade(assignment, batch, out, jobs, True, sandbox))
+
+
+def _grade(
+    assignment: Assignment, batch: Path, out: Path, jobs: int | None, resume: bool, sandbox: str
+) -> int:
+    if sandbox not in CHOICES:
+        raise UsageError(f"--sandbox {sandbox!r} is unknown; choose one of {', '.join(CHOICES)}")
+    console = Console()
+    entries = discover(batch, assignment.name)
+    _make_writable(out)
+    workers = min(jobs or _cores(), len(entries))
+    grader = Batch(assignment, out, sandbox, workers, resume)
+    try:
+        console.print(f"sandbox {grader.start()}", highlight=False)
+        with ProgressReport(console, len(entries)) as progress:
+            found = grader.run(entries, progress)
+    finally:
+        grader.close()
+    components = list(assignment.totals)
+    table = results.write_table(out, found, components)
+    print_table(console, found, components)
+    console.print(
+        f"Results: {plain(str(table), 500)} and {plain(str(out), 500)}/results/", highlight=False
+    )
+    return int(any(result.status == "error" for result in found))
+
+
+def _make_writable(out: Path) -> None:
+    """Make the folder of the results, and see that a file can be made in it."""
+    folder = out / "results"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".{os.getpid()}.tmp"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"--out {out} cannot hold results ({error.strerror}): give a folder you can write to"
+        ) from error
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def main() -> None:
+    """Run the command; what a user can repair is one sentence and exit code 2."""
+    try:
+        app()
+    except UsageError as error:
+        Console(stderr=True).print(f"autograder: {plain(str(error), 2000)}", highlight=False)
+        raise SystemExit(2) from None

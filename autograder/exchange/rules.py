@@ -1,0 +1,78 @@
+"""Forbidden operations: torch's own kernels for the exercise are replaced by ones that raise.
+
+Nothing is searched for in the source: an operation counts when it runs, by whatever route it was
+reached, and is charged to the innermost line of the submission that led to it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import torch
+import torch.nn.functional as F
+
+from autograder.exchange.messages import ForbiddenUse
+from autograder.exchange.operations import KERNELS
+
+
+def belongs_to(file: str, folder: str) -> bool:
+    """Tell whether a source file is the student's; a release has this file below their folder."""
+    return file.startswith(folder + os.sep) and file != __file__
+
+
+class ForbiddenOperation(Exception):
+    """A forbidden operation was called."""
+
+
+class Guard:
+    """Makes forbidden operations raise, and remembers the first use for every file.
+
+    Args:
+        folder: the submission; only frames of its files are charged.
+        forbidden: the operations, out of FORBIDDEN.
+    """
+
+    def __init__(self, folder: Path, forbidden: Sequence[str]) -> None:
+        self._folder = str(folder)
+        self._forbidden = forbidden
+        self._uses: dict[str, ForbiddenUse] = {}
+        self._library: torch.library.Library | None = None
+
+    def uses(self) -> list[ForbiddenUse]:
+        """Return the first use in every file that has one."""
+        return list(self._uses.values())
+
+    def install(self) -> None:
+        """Replace the kernels, for this process and for good."""
+        self._library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+        replace: Callable[..., None] = self._library.impl
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for operation in self._forbidden:
+                for kernel in KERNELS[operation]:
+                    for key in ("CPU", "CompositeImplicitAutograd"):
+                        replace(kernel, self._refuse(operation), key)
+        if "multi_head_attention" in self._forbidden:
+            # With need_weights=True this is composed of allowed operations only.
+            F.multi_head_attention_forward = self._refuse("multi_head_attention")
+
+    def _refuse(self, operation: str) -> Callable[..., NoReturn]:
+        def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+            file, line = self._caller(sys._getframe(1))
+            self._uses.setdefault(file, ForbiddenUse(operation, file, line))
+            raise ForbiddenOperation(operation)
+
+        return refuse
+
+    def _caller(self, frame: FrameType | None) -> tuple[str, int]:
+        while frame is not None:
+            if belongs_to(frame.f_code.co_filename, self._folder):
+                return Path(frame.f_code.co_filename).name, frame.f_lineno
+            frame = frame.f_back
+        return "", 0

@@ -1,0 +1,121 @@
+"""Result files: what was graded, what every criterion found, and how they reach the disk whole."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+ComponentStatus = Literal[
+    "graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden"
+]
+Outcome = Literal["passed", "failed", "student_error", "timeout", "crashed", "not_run"]
+
+
+class CriterionResult(BaseModel):
+    """What one criterion found. `passed` is None where it never ran."""
+
+    id: str
+    title: str
+    score: float
+    max_score: float
+    passed: bool | None
+    outcome: Outcome
+    visibility: Literal["public", "hidden"]
+    source: str
+    message: str = ""
+
+
+class ComponentResult(BaseModel):
+    """The criteria of one component and their sum."""
+
+    score: float
+    max_score: float
+    status: ComponentStatus
+    criteria: list[CriterionResult]
+    misconceptions: list[str] = []
+    message: str = ""
+
+
+class Graded(BaseModel):
+    """What was graded: a result holds for exactly this."""
+
+    submission_hash: str
+    suite_hash: str
+    seed: int
+    versions: dict[str, str]
+
+
+class SubmissionResult(BaseModel):
+    """The result of one submission; the schema is part of the contract."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
+    submission: str
+    assignment: str
+    status: Literal["graded", "rejected", "error"]
+    score: float | None
+    max_score: float
+    components: dict[str, ComponentResult] = {}
+    message: str = ""
+    sandbox: str
+    duration_s: float = 0.0
+    graded: Graded | None = None
+
+
+def path_of(out: Path, submission: str) -> Path:
+    """Return where a submission's result file is."""
+    return out / "results" / f"{submission}.json"
+
+
+def write(out: Path, result: SubmissionResult) -> None:
+    """Write a result file, whole or not at all."""
+    text = result.model_dump_json(by_alias=True, indent=2)
+    _replace(path_of(out, result.submission), text.encode(errors="surrogateescape") + b"\n")
+
+
+def read(out: Path, submission: str) -> SubmissionResult | None:
+    """Read a result file; None where there is none, or a damaged one."""
+    with contextlib.suppress(OSError, ValidationError):
+        return SubmissionResult.model_validate_json(path_of(out, submission).read_bytes())
+    return None
+
+
+def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequence[str]) -> Path:
+    """Write results.csv, one row a submission, and return its path."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["submission", "status", "score", "max_score", *components])
+    for result in results:
+        # A rejected submission has no components and scores 0 in each; an error has no score.
+        missing = None if result.status == "error" else 0.0
+        found = result.components
+        scores = [found[name].score if name in found else missing for name in components]
+        cells = [_cell(score) for score in (result.score, result.max_score, *scores)]
+        table.writerow([result.submission, result.status, *cells])
+    path = out / "results.csv"
+    _replace(path, text.getvalue().encode(errors="surrogateescape"))
+    return path
+
+
+def _cell(score: float | None) -> str:
+    return "" if score is None else f"{score:g}"
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

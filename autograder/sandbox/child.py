@@ -1,0 +1,110 @@
+"""A child: confines itself, takes one submission from the wire, and answers for one component."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.exchange.executor import Executor
+from autograder.exchange.messages import Reply, StudentError
+from autograder.exchange.rules import Guard
+from autograder.sandbox import confine
+from autograder.sandbox.probe import attempt_escapes
+from autograder.sandbox.wire import decode_request, encode_reply
+
+_SCRATCH_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How children are confined; the same for all of one zygote.
+
+    `tier` is 1 (namespaces and all), 2 (no namespaces) or 3 (nothing).
+    """
+
+    tier: int
+    readable: list[str]
+    scratch: str
+    program: bytes
+    limits: confine.Limits
+    uid: int
+    keep_reading: bool
+
+
+def run_child(setup: Setup, guard: Guard, wire: int, component: str, scratch: str) -> None:
+    """Become the child; returns when the judge closes the wire."""
+    _confine(setup, wire, scratch)
+
+    # Plain reads and writes: the filter has no socket calls.
+    def receive(size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            part = os.read(wire, min(size - len(data), 1 << 20))
+            if not part:
+                os._exit(0)
+            data += part
+        return bytes(data)
+
+    def send(data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(wire, rest) :]
+
+    (names_size,) = struct.unpack("<I", receive(4))
+    listing = json.loads(receive(names_size))
+    if "probe" in listing:
+        found = json.dumps(attempt_escapes(listing["probe"])).encode()
+        send(struct.pack("<I", len(found)) + found)
+        return
+    for name, size in listing["files"]:
+        target = Path(scratch, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(receive(size))
+    os.chdir(scratch)
+    _forget_project()
+    executor = Executor(Path(scratch), component, fatal=())
+    load_error: StudentError | None = None
+    loaded = False
+    while True:
+        nonce, request = decode_request(receive)
+        if not loaded:
+            load_error, loaded = executor.load(), True
+        reply = Reply(error=load_error)
+        if load_error is None:
+            reply = executor.perform(request)
+        reply.forbidden = guard.uses()
+        try:
+            frame = encode_reply(reply, nonce)
+        except Exception as error:
+            failure = StudentError("RuntimeError", "call", f"the result cannot be sent: {error}")
+            frame = encode_reply(Reply(error=failure, forbidden=guard.uses()), nonce)
+        send(frame)
+
+
+def _confine(setup: Setup, wire: int, scratch: str) -> None:
+    if setup.tier == 3:
+        confine.close_descriptors(wire)
+        return
+    # Limits are read from /proc, so they come before it is hidden.
+    confine.limit_resources(setup.limits)
+    if setup.tier == 1:
+        confine.unshare(confine.CLONE_NEWNS | confine.CLONE_NEWIPC)
+        confine.mount_scratch(scratch, _SCRATCH_BYTES)
+    confine.close_descriptors(wire)
+    os.chdir(scratch)
+    if setup.uid:
+        confine.change_user(setup.uid, setup.keep_reading)
+    confine.drop_privileges(setup.keep_reading)
+    confine.restrict_files(setup.readable, scratch)
+    confine.restrict_calls(setup.program)
+
+
+def _forget_project() -> None:
+    """Take the project's modules out of a student's reach; this code holds what it needs."""
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "autograder":
+            del sys.modules[name]

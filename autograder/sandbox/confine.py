@@ -1,0 +1,170 @@
+"""Take away from a child process all that a component does not need. Linux only.
+
+Every step either holds or raises: a child that could not be confined never runs student code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWPID = 0x20000000
+
+_MS_NOSUID, _MS_NODEV = 2, 4
+_MNT_DETACH = 2
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
+_PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 8, 22, 24
+_PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
+_SECCOMP_MODE_FILTER = 2
+_SYS_LANDLOCK_CREATE, _SYS_LANDLOCK_ADD, _SYS_LANDLOCK_RESTRICT = 444, 445, 446
+_SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAP_DAC_READ_SEARCH = 1 << 2
+_LANDLOCK_READ = (1 << 2) | (1 << 3)
+_LANDLOCK_FILE = (1 << 0) | (1 << 1) | (1 << 2) | (1 << 14)
+_LANDLOCK_SCRATCH = (
+    _LANDLOCK_READ | (1 << 1) | (1 << 4) | (1 << 5) | (1 << 7) | (1 << 8) | (1 << 14)
+)
+_SIGKILL = 9
+
+
+class ConfinementError(Exception):
+    """The kernel refused a step of the confinement."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one child may use: CPU seconds, bytes of memory, bytes in a file it writes."""
+
+    cpu_s: int
+    memory: int
+    file_size: int
+
+
+def _call(what: str, result: int) -> int:
+    if result < 0:
+        raise ConfinementError(f"{what}: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def unshare(flags: int) -> None:
+    """Enter new namespaces."""
+    _call("unshare", _libc.unshare(flags))
+
+
+def setns(descriptor: int, kind: int) -> None:
+    """Enter an existing namespace."""
+    _call("setns", _libc.setns(descriptor, kind))
+
+
+def mount_scratch(path: str, size: int) -> None:
+    """Hide /proc and mount a small tmpfs at `path`, in a mount namespace of this process."""
+    _call("umount /proc", _libc.umount2(b"/proc", _MNT_DETACH))
+    options = f"size={size},nr_inodes=1024,mode=700".encode()
+    flags = _MS_NOSUID | _MS_NODEV
+    _call("mount scratch", _libc.mount(b"tmpfs", path.encode(), b"tmpfs", flags, options))
+
+
+def close_descriptors(keep: int) -> None:
+    """Close every descriptor but `keep`, and put /dev/null on 0, 1 and 2."""
+    null = os.open("/dev/null", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.closerange(3, keep)
+    os.closerange(keep + 1, 4096)
+
+
+def limit_resources(limits: Limits) -> None:
+    """Set rlimits. The address space that is mapped already comes on top of the memory limit."""
+    with open("/proc/self/statm") as statm:
+        mapped = int(statm.read().split()[0]) * resource.getpagesize()
+    for kind, value in (
+        (resource.RLIMIT_AS, mapped + limits.memory),
+        (resource.RLIMIT_CPU, limits.cpu_s),
+        (resource.RLIMIT_FSIZE, limits.file_size),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (value, value))
+
+
+def change_user(uid: int, keep_reading: bool) -> None:
+    """Become `uid`; with `keep_reading`, keep the right to read what it could not.
+
+    That right is for an interpreter that lies below a closed home folder. Landlock still bounds
+    what can be opened.
+    """
+    _call("keepcaps", _libc.prctl(_PR_SET_KEEPCAPS, 1 if keep_reading else 0, 0, 0, 0))
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def drop_privileges(keep_reading: bool = False) -> None:
+    """Drop every capability, forbid gaining any, and die with the parent."""
+    _call("pdeathsig", _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0))
+    _call("dumpable", _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    for capability in range(64):
+        # Fails beyond the last capability, and where there is no right to drop; the sets that
+        # matter are cleared next.
+        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    kept = _CAP_DAC_READ_SEARCH if keep_reading else 0
+    header = struct.pack("<Ii", 0x20080522, 0)
+    data = struct.pack("<6I", kept, kept, 0, 0, 0, 0)
+    number = _SYS_CAPSET[os.uname().machine]
+    _call("capset", _libc.syscall(number, header, data))
+    _call("no_new_privs", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
+def landlock_version() -> int:
+    """Return the kernel's Landlock version, 0 where there is none."""
+    version: int = _libc.syscall(_SYS_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)
+    return max(0, version)
+
+
+def restrict_files(readable: Sequence[str], scratch: str) -> None:
+    """Let only `readable` be read and only `scratch` be written; no TCP, no signals outside."""
+    version = landlock_version()
+    if version < 1:
+        raise ConfinementError("this kernel has no Landlock")
+    handled = (1 << min(13 + (version >= 2) + (version >= 3), 16)) - 1
+    if version >= 5:
+        handled |= 1 << 15
+    network = 3 if version >= 4 else 0
+    scoped = 3 if version >= 6 else 0
+    attributes = struct.pack("<QQQ", handled, network, scoped)
+    ruleset = _call(
+        "landlock ruleset",
+        _libc.syscall(_SYS_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0),
+    )
+    for path in readable:
+        _allow(ruleset, path, _LANDLOCK_READ & handled)
+    _allow(ruleset, scratch, _LANDLOCK_SCRATCH & handled)
+    _call("landlock", _libc.syscall(_SYS_LANDLOCK_RESTRICT, ruleset, 0))
+    os.close(ruleset)
+
+
+def _allow(ruleset: int, path: str, access: int) -> None:
+    if not Path(path).is_dir():
+        access &= _LANDLOCK_FILE
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    rule = struct.pack("<Qi", access, descriptor)
+    _call(f"landlock rule {path}", _libc.syscall(_SYS_LANDLOCK_ADD, ruleset, 1, rule, 0))
+    os.close(descriptor)
+
+
+def restrict_calls(program: bytes) -> None:
+    """Install a seccomp filter (a compiled BPF program)."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    sock_fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
+    result = _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, sock_fprog, 0, 0)
+    _call("seccomp", result)

@@ -1,0 +1,127 @@
+"""What a child may do: the system calls and the paths. Judge's side; nothing is applied here."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+# All that Python, torch and numpy need once they are imported. No fork, exec, socket, signal to
+# another process, lock, key ring, memfd, io_uring, ptrace, chmod or link.
+_ALLOWED = """
+read readv pread64 preadv write writev pwrite64 pwritev lseek close close_range
+open openat openat2 stat lstat fstat newfstatat statx access faccessat faccessat2
+readlink readlinkat getdents getdents64 getcwd chdir fchdir fadvise64
+mkdir mkdirat unlink unlinkat rmdir rename renameat renameat2 ftruncate fsync fdatasync umask
+dup dup2 dup3 pipe pipe2 poll ppoll select pselect6
+epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2
+mmap munmap mprotect mremap madvise brk mincore mlock munlock membarrier
+futex set_robust_list get_robust_list rseq set_tid_address arch_prctl sched_yield
+sched_getaffinity sched_getparam sched_getscheduler getcpu
+rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending sigaltstack restart_syscall
+clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times
+getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid
+getgroups getrlimit getrusage getrandom sysinfo uname
+exit exit_group
+"""
+
+_CLONE_THREAD = 0x00010000
+_FCNTL = {
+    "F_DUPFD": 0,
+    "F_GETFD": 1,
+    "F_SETFD": 2,
+    "F_GETFL": 3,
+    "F_SETFL": 4,
+    "F_DUPFD_CLOEXEC": 1030,
+}
+_IOCTL = {"TCGETS": 0x5401, "FIONREAD": 0x541B, "FIOCLEX": 0x5451, "FIONCLEX": 0x5450}
+_PR_SET_NAME, _PR_GET_NAME = 15, 16
+
+
+def seccomp_program() -> bytes:
+    """Compile the filter for this machine.
+
+    Raises:
+        ImportError, OSError: libseccomp or its binding is not there.
+    """
+    import errno
+
+    import pyseccomp as seccomp
+
+    program = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))
+    for name in _ALLOWED.split():
+        _allow(seccomp, program, name)
+    threads = seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD)
+    _allow(seccomp, program, "clone", threads)
+    # glibc falls back to clone, whose flags a filter can see.
+    program.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+    for value in _FCNTL.values():
+        _allow(seccomp, program, "fcntl", seccomp.Arg(1, seccomp.EQ, value))
+    for value in _IOCTL.values():
+        _allow(seccomp, program, "ioctl", seccomp.Arg(1, seccomp.EQ, value))
+    for value in (_PR_SET_NAME, _PR_GET_NAME):
+        _allow(seccomp, program, "prctl", seccomp.Arg(0, seccomp.EQ, value))
+    _allow(seccomp, program, "prlimit64", seccomp.Arg(0, seccomp.EQ, 0))
+    with tempfile.TemporaryFile() as file:
+        program.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def _allow(seccomp: object, program: object, name: str, *args: object) -> None:
+    try:
+        program.add_rule(seccomp.ALLOW, name, *args)  # type: ignore[attr-defined]
+    except OSError:
+        # A name that this architecture does not have.
+        return
+
+
+def _existing(paths: list[Path]) -> list[str]:
+    return list(dict.fromkeys(str(path) for path in paths if path.exists()))
+
+
+def _site_folders() -> list[Path]:
+    """Return the folders that torch and what comes with it were installed into."""
+    found = []
+    for name in ("torch", "numpy", "safetensors"):
+        spec = find_spec(name)
+        if spec is not None and spec.origin:
+            found.append(Path(spec.origin).parent.parent)
+    return list(dict.fromkeys(found))
+
+
+def _library_folders() -> list[Path]:
+    paths = sysconfig.get_paths()
+    own = [Path(paths["stdlib"]), Path(paths["platstdlib"])]
+    base = Path(sys.base_prefix)
+    if base != Path("/usr"):
+        own.append(base / "lib")
+    return [*own, Path("/usr/lib"), Path("/usr/lib64"), Path("/lib"), Path("/lib64")]
+
+
+def interpreter_paths() -> list[str]:
+    """Return what the zygote must see: the interpreter, its libraries and torch."""
+    # The command in a virtual environment is a chain of links; every link must be there.
+    executables = [Path(sys.executable)]
+    while executables[-1].is_symlink():
+        target = Path(os.path.join(executables[-1].parent, os.readlink(executables[-1])))
+        executables.append(Path(os.path.normpath(target)))
+    settings = [Path(sys.prefix) / "pyvenv.cfg", Path("/etc/ld.so.cache")]
+    return _existing([*executables, *settings, *_library_folders(), *_site_folders()])
+
+
+def readable_paths() -> list[str]:
+    """Return what a child may read: the libraries, but nothing of this project."""
+    package = Path(__file__).resolve().parents[1]
+    paths = _library_folders()
+    for folder in _site_folders():
+        if (folder / package.name).exists():
+            ours = (package.name, "gradeformer", "__editable__")
+            paths += [entry for entry in folder.iterdir() if not entry.name.startswith(ours)]
+        else:
+            paths.append(folder)
+    devices = [Path("/dev") / name for name in ("null", "zero", "urandom", "random")]
+    return _existing([*paths, *devices])

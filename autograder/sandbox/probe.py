@@ -1,0 +1,57 @@
+"""Canaries: what a confined child must not be able to do, tried before any student code runs."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+
+def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
+    """Try every escape from inside a child and return the names of those that worked.
+
+    Args:
+        canaries: `read` and `list` are paths that must not open, `write` a folder outside that
+            must not take a file, `pid` a process that must not be reachable.
+    """
+    attempts: dict[str, Callable[[], object]] = {
+        "fork a process": _fork,
+        "run a program": lambda: os.execv("/bin/true", ["true"]),
+        "open a socket": lambda: socket.socket(),
+        "open a local socket": lambda: socket.socket(socket.AF_UNIX),
+        "signal another process": lambda: os.kill(canaries["pid"], 0),
+        "write outside the scratch folder": lambda: _write(canaries["write"]),
+        "read /proc": partial(_read, "/proc/self/maps"),
+        "change a file's mode": lambda: os.chmod(canaries["write"], 0o777),
+    }
+    for path in canaries["read"]:
+        attempts[f"read {path}"] = partial(_read, path)
+    for path in canaries["list"]:
+        attempts[f"list {path}"] = partial(os.listdir, path)
+    worked = []
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+        except OSError:
+            continue
+        worked.append(name)
+    return worked
+
+
+def _fork() -> None:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def _read(path: str) -> None:
+    with open(path) as file:
+        file.read(1)
+
+
+def _write(folder: str) -> None:
+    with open(os.path.join(folder, "canary"), "w") as file:
+        file.write("escaped")

@@ -1,0 +1,129 @@
+"""The warm process that children are forked from. Runs inside the sandbox, trusted.
+
+It never reads a submission: the judge hands it one end of a socket pair, which only the child
+reads, so that no student's source is left in memory that a later child inherits.
+"""
+
+from __future__ import annotations
+
+import base64
+import gc
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from autograder.exchange.rules import Guard
+from autograder.sandbox import confine
+from autograder.sandbox.child import Setup, run_child
+
+
+def main(control_descriptor: int) -> None:
+    """Serve fork requests until the judge closes the control socket."""
+    control = socket.socket(fileno=control_descriptor)
+    config = json.loads(_receive(control)[0])
+    setup = Setup(
+        tier=config["tier"],
+        readable=config["readable"],
+        scratch=config["scratch"],
+        program=base64.b64decode(config["program"]),
+        limits=confine.Limits(**config["limits"]),
+        uid=config["uid"],
+        keep_reading=config["keep_reading"],
+    )
+    _warm_up()
+    guard = Guard(Path(setup.scratch), config["forbidden"])
+    guard.install()
+    # Nothing of the project can be imported from here on, by us or by a student.
+    sys.path[:] = [entry for entry in sys.path if entry != config["package_root"]]
+    own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
+    gc.collect()
+    gc.freeze()
+    control.sendall(b'{"ready": true}\n')
+    while True:
+        message, descriptors = _receive(control)
+        if not message:
+            return
+        request = json.loads(message)
+        if "reap" in request:
+            control.sendall(json.dumps(_reap(request["reap"])).encode() + b"\n")
+            continue
+        threads = len(os.listdir("/proc/self/task"))
+        if threads != 1:
+            raise RuntimeError(f"the zygote has {threads} threads; forking it would hang")
+        pid = _fork(setup, guard, control, descriptors[0], request, own_pids)
+        os.close(descriptors[0])
+        handle = os.pidfd_open(pid)
+        socket.send_fds(control, [json.dumps({"pid": pid}).encode() + b"\n"], [handle])
+        os.close(handle)
+
+
+def _fork(
+    setup: Setup,
+    guard: Guard,
+    control: socket.socket,
+    wire: int,
+    request: dict[str, Any],
+    own_pids: int,
+) -> int:
+    if setup.tier == 1:
+        confine.unshare(confine.CLONE_NEWPID)
+    pid = os.fork()
+    if pid == 0:
+        code = 70
+        try:
+            control.detach()
+            run_child(setup, guard, wire, request["component"], request["scratch"])
+            code = 0
+        finally:
+            os._exit(code)
+    if setup.tier == 1:
+        confine.setns(own_pids, confine.CLONE_NEWPID)
+    return pid
+
+
+def _reap(pid: int) -> dict[str, Any]:
+    _, status, usage = os.wait4(pid, 0)
+    return {
+        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+        "code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+    }
+
+
+def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
+    data, descriptors, _, _ = socket.recv_fds(control, 1 << 20, 1)
+    while data and not data.endswith(b"\n"):
+        data += control.recv(1 << 20)
+    return data, descriptors
+
+
+def _warm_up() -> None:
+    """Run once what is slow the first time, so that no child pays for it."""
+    import inspect
+
+    import numpy
+    import torch.utils.checkpoint
+
+    torch.set_num_threads(1)
+    x = torch.randn(2, 3, 4, requires_grad=True)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Dropout(0.5))
+    for optimizer in (torch.optim.SGD, torch.optim.Adam):
+        step = optimizer(model.parameters(), lr=0.0)
+        loss = torch.einsum("bij,bkj->bik", model(x), x).softmax(-1).square().mean()
+        torch.autograd.backward(loss)
+        step.step()
+    torch.func.vmap(lambda row: row.sum())(x.detach())
+    torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False)
+    torch.testing.assert_close(x, x)
+    torch.nn.LayerNorm(4)
+    torch.from_numpy(numpy.zeros(2)).to(torch.bfloat16).sum().item()
+    torch.empty(2, device="meta").sum()
+    repr(x)
+    inspect.getsource(Path)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

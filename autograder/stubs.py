@@ -1,0 +1,66 @@
+"""Generate the stubs from the solutions: every solution region becomes one NotImplementedError."""
+
+from __future__ import annotations
+
+from autograder.assignment import Assignment
+from autograder.errors import UsageError
+
+_BEGIN = "### BEGIN SOLUTION"
+_END = "### END SOLUTION"
+
+
+def make_stub(solution: str, name: str) -> str:
+    """Return the stub of a solution.
+
+    Raises:
+        UsageError: the markers of the regions do not pair up, or there is none.
+    """
+    lines: list[str] = []
+    inside = False
+    regions = 0
+    for number, line in enumerate(solution.splitlines(), start=1):
+        marker = line.strip()
+        if marker in (_BEGIN, _END):
+            if inside == (marker == _BEGIN):
+                raise UsageError(f"{name}, line {number}: {marker!r} has no partner")
+            inside = not inside
+            if inside:
+                regions += 1
+                indent = line[: len(line) - len(line.lstrip())]
+                lines += [f"{indent}# Your code here.", f"{indent}raise NotImplementedError"]
+        elif not inside:
+            lines.append(line)
+    if inside or not regions:
+        what = f"a region has no {_END!r}" if inside else f"it has no {_BEGIN!r} region"
+        raise UsageError(f"{name}: {what}")
+    return "\n".join(lines) + "\n"
+
+
+def generate(assignment: Assignment) -> dict[str, str]:
+    """Return every component's stub by file name."""
+    stubs = {}
+    for component in assignment.totals:
+        path = assignment.secret / f"{component}.py"
+        if not path.is_file():
+            raise UsageError(f"there is no solution {path}")
+        stubs[path.name] = make_stub(path.read_text(encoding="utf-8"), path.name)
+    return stubs
+
+
+def drifted(assignment: Assignment) -> list[str]:
+    """Return the stubs in `assignments/` that are not what the solutions give."""
+    found = []
+    for name, text in generate(assignment).items():
+        path = assignment.public / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            found.append(name)
+    return found
+
+
+def write(assignment: Assignment) -> list[str]:
+    """Write the stubs that have drifted and return their names."""
+    changed = drifted(assignment)
+    stubs = generate(assignment)
+    for name in changed:
+        (assignment.public / name).write_text(stubs[name], encoding="utf-8")
+    return changed

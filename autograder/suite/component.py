@@ -1,0 +1,315 @@
+"""The only way a test touches a component.
+
+`component.call(name, ...)` calls a function, `component.build(name, ...)` makes a module. Both
+backends, the student's imported module and the judge's sandbox, stand behind the same `Session`,
+so a test cannot tell them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from autograder.exchange.messages import EmbeddingArgument, Reply, Request, StudentError
+
+
+class Session(Protocol):
+    """Carries requests to one component. `perform` may raise where the component is gone."""
+
+    def perform(self, request: Request) -> Reply:
+        """Perform the operations of `request` and return the reply to the last one."""
+
+
+class StudentRaised(Exception):
+    """The component's own code raised where the test needed an answer."""
+
+    def __init__(self, error: StudentError, question: Question) -> None:
+        super().__init__(error.kind)
+        self.error = error
+        self.question = question
+
+
+class CheckFailed(AssertionError):
+    """An expectation did not hold.
+
+    `fact` may always be shown; `detail` holds values, which only a public check may show;
+    `hint` is the repair.
+    """
+
+    def __init__(self, fact: str, *, detail: str = "", hint: str = "") -> None:
+        super().__init__(fact)
+        self.fact = fact
+        self.detail = detail
+        self.hint = hint
+        self.question: Question | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A call in words, for messages."""
+
+    name: str
+    arguments: tuple[tuple[str, Any], ...]
+
+    def text(self, values: bool) -> str:
+        """Write the call out; tensors by shape alone unless `values` may be shown."""
+        parts = [
+            f"{key}={_show(v, values)}" if key else _show(v, values) for key, v in self.arguments
+        ]
+        return f"{self.name}({', '.join(parts)})"
+
+
+class Answer:
+    """A reply together with its question, read through checks that fail in plain words.
+
+    Attributes:
+        gradients: gradients of the tensor arguments in order, None where there is none.
+        parameter_gradients: gradients by the module's parameter names.
+        inputs_after: the tensor arguments as the call left them.
+        error: what the student's code raised, or None.
+    """
+
+    def __init__(self, reply: Reply, question: Question, cotangent: bool) -> None:
+        self.question = question
+        self.error = reply.error
+        self.inputs_after = reply.inputs_after
+        self._reply = reply
+        self._cotangent = cotangent
+
+    @property
+    def output(self) -> Tensor:
+        """The one tensor that was returned."""
+        return self._of_form("tensor", "one tensor")[0]
+
+    @property
+    def pair(self) -> tuple[Tensor, Tensor]:
+        """The two tensors that were returned as a pair."""
+        first, second = self._of_form("pair", "a pair of tensors (output, weights)")
+        return first, second
+
+    @property
+    def gradients(self) -> list[Tensor | None]:
+        """Gradients of (output * cotangent).sum() for the tensor arguments, in order."""
+        self._differentiated()
+        return self._reply.input_gradients
+
+    @property
+    def parameter_gradients(self) -> dict[str, Tensor | None]:
+        """Gradients for the module's parameters by name."""
+        self._differentiated()
+        return self._reply.parameter_gradients
+
+    @property
+    def given_gradient(self) -> Tensor | None:
+        """Gradient for the weight of the embedding that the module was given."""
+        self._differentiated()
+        return self._reply.given_gradient
+
+    def _of_form(self, form: str, words: str) -> list[Tensor]:
+        if self._reply.error is not None:
+            raise StudentRaised(self._reply.error, self.question)
+        if self._reply.form != form:
+            fact = f"it must return {words}, but returned {_FORM_WORDS[self._reply.form]}"
+            raise self._failure(CheckFailed(fact))
+        return self._reply.outputs
+
+    def _differentiated(self) -> None:
+        if not self._cotangent:
+            raise ValueError("gradients were not asked for: pass cotangent=")
+        if self._reply.error is not None:
+            raise StudentRaised(self._reply.error, self.question)
+        reason = {
+            "computed": "",
+            "detached": "no gradient flows back: the output is cut off from the inputs",
+            "wrong shape": "no gradient could be computed, because the output's shape is wrong",
+        }.get(self._reply.gradient, "no gradient could be computed, because no tensor was returned")
+        if reason:
+            hint = (
+                "compute with tensors: .item(), .data, .detach(), numpy and no_grad cut the graph"
+            )
+            raise self._failure(CheckFailed(reason, hint=hint))
+
+    def _failure(self, failure: CheckFailed) -> CheckFailed:
+        failure.question = self.question
+        return failure
+
+
+_FORM_WORDS = {
+    "none": "None (is the `return` missing?)",
+    "tensor": "one tensor",
+    "pair": "a pair of tensors",
+    "list of one": "a tuple or list with one tensor in it",
+    "longer sequence": "a longer tuple or list",
+    "number": "a plain number",
+    "other": "something else",
+}
+
+
+class Component:
+    """One component under test."""
+
+    def __init__(self, session: Session, observe: Callable[[Answer], None]) -> None:
+        self._session = session
+        self._observe = observe
+        self._handles = 0
+
+    def call(
+        self,
+        function: str,
+        *args: object,
+        seed: int | None = None,
+        cotangent: Tensor | None = None,
+        **kwargs: object,
+    ) -> Answer:
+        """Call a function of the component.
+
+        Args:
+            function: its name.
+            args: tensors, numbers, strings, booleans or None.
+            seed: seeds torch's generator before the call.
+            cotangent: if given, a tensor of the output's shape; gradients of
+                (output * cotangent).sum() come back with the answer.
+        """
+        request = Request()
+        return self._ask(request, function, {"name": function}, args, kwargs, seed, cotangent)
+
+    def build(self, cls: str, *args: object, **kwargs: object) -> Module:
+        """Build a module. What its constructor raises shows in the module's first answer."""
+        self._handles += 1
+        return Module(self, self._handles, cls, args, kwargs)
+
+    def _ask(
+        self,
+        request: Request,
+        label: str,
+        target: dict[str, Any],
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        seed: int | None,
+        cotangent: Tensor | None,
+    ) -> Answer:
+        op = {"op": "call", **target, **_encoded(request, args, kwargs)}
+        if seed is not None:
+            op["seed"] = seed
+        if cotangent is not None:
+            op["cotangent"] = request.encode(cotangent)["tensor"]
+        request.ops.append(op)
+        reply = self._session.perform(request)
+        arguments = (*(("", arg) for arg in args), *kwargs.items())
+        answer = Answer(reply, Question(label, arguments), cotangent is not None)
+        self._observe(answer)
+        return answer
+
+
+class Module:
+    """A module built by a component.
+
+    `load`, `to`, `train` and `write_given` take effect with the next question and return the
+    module itself, so they can be chained.
+    """
+
+    def __init__(
+        self,
+        component: Component,
+        handle: int,
+        cls: str,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> None:
+        self._component = component
+        self._handle = handle
+        self._cls = cls
+        self._arguments = (*(("", arg) for arg in args), *kwargs.items())
+        self._pending = Request()
+        self._queue("build", name=cls, **_encoded(self._pending, args, kwargs))
+
+    def load(self, state: dict[str, Tensor]) -> Module:
+        """Write every tensor of `state` into the state_dict entry of that key."""
+        indices = {key: self._pending.encode(value)["tensor"] for key, value in state.items()}
+        return self._queue("load", state=indices)
+
+    def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> Module:
+        """Move the module to a dtype, a device, or both."""
+        name = None if dtype is None else str(dtype).removeprefix("torch.")
+        return self._queue("move", dtype=name, device=device)
+
+    def train(self, on: bool = True) -> Module:
+        """Switch between training and evaluation."""
+        return self._queue("train", on=on)
+
+    def write_given(self, weight: Tensor) -> Module:
+        """Overwrite, in place, the weight of the embedding that the module was given."""
+        return self._queue("write_given", tensor=self._pending.encode(weight)["tensor"])
+
+    def __call__(
+        self,
+        *args: object,
+        method: str = "",
+        seed: int | None = None,
+        cotangent: Tensor | None = None,
+        **kwargs: object,
+    ) -> Answer:
+        """Call the module, or one of its methods; arguments as for `Component.call`."""
+        request, self._pending = self._pending, Request()
+        question = Question(self._cls, self._arguments).text(values=False)
+        label = f"{question}.{method}" if method else question
+        target = {"handle": self._handle, "name": method}
+        return self._component._ask(request, label, target, args, kwargs, seed, cotangent)
+
+    def state(self) -> State:
+        """Fetch the module's state_dict, its parameters and the weight it was given."""
+        self._queue("state")
+        request, self._pending = self._pending, Request()
+        reply = self._component._session.perform(request)
+        question = Question(self._cls, self._arguments)
+        self._component._observe(Answer(reply, question, False))
+        if reply.error is not None:
+            raise StudentRaised(reply.error, question)
+        return State(reply.state, reply.parameters, reply.given)
+
+    def _queue(self, op: str, **fields: Any) -> Module:
+        self._pending.ops.append({"op": op, "handle": self._handle, **fields})
+        return self
+
+
+@dataclass(frozen=True)
+class State:
+    """A module's state_dict entries, its parameters, and the weight of a given embedding."""
+
+    entries: dict[str, Tensor]
+    parameters: dict[str, Tensor]
+    given: Tensor | None
+
+
+def _encoded(
+    request: Request, args: tuple[object, ...], kwargs: dict[str, object]
+) -> dict[str, Any]:
+    return {
+        "args": [request.encode(arg) for arg in args],
+        "kwargs": {key: request.encode(arg) for key, arg in kwargs.items()},
+    }
+
+
+def _show(value: object, values: bool) -> str:
+    if isinstance(value, EmbeddingArgument):
+        return f"nn.Embedding{tuple(value.weight.shape)}"
+    if not isinstance(value, Tensor):
+        return repr(value)
+    return show_tensor(value) if values else f"tensor{tuple(value.shape)}"
+
+
+def show_tensor(tensor: Tensor, limit: int = 24) -> str:
+    """Write a tensor out to four digits, or only its dtype and shape where it is long."""
+    if tensor.device.type == "meta" or tensor.numel() > limit:
+        return f"{str(tensor.dtype).removeprefix('torch.')} tensor{tuple(tensor.shape)}"
+    return str(_rounded(tensor.tolist())).replace("'", "")
+
+
+def _rounded(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_rounded(part) for part in item]
+    return float(f"{item:.4g}") if isinstance(item, float) else item

@@ -1,0 +1,195 @@
+"""Run the public suite in the student's own `pytest`, on the modules beside it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+from hypothesis.errors import Flaky
+
+from autograder.exchange.executor import Executor
+from autograder.exchange.messages import Reply, Request, StudentError
+from autograder.exchange.rules import Guard, belongs_to
+from autograder.suite.component import StudentRaised
+from autograder.suite.plugin import Criterion, SuitePlugin, component_of, criterion_of
+from autograder.suite.wording import error_words, explain
+from autograder.text import clean
+
+_LETTERS = {
+    "not attempted": ("n", ("NOT ATTEMPTED", {"yellow": True})),
+    "missing": ("m", ("MISSING", {"yellow": True})),
+    "not run": ("-", ("NOT RUN", {"red": True})),
+}
+
+
+class LocalSession:
+    """Requests to the component in `folder`, imported into this process."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.executor = Executor(folder, name)
+        self._load_error = self.executor.load()
+
+    def perform(self, request: Request) -> Reply:
+        """Answer with the component, or with why it could not be imported."""
+        if self._load_error is not None:
+            return Reply(error=self._load_error)
+        return self.executor.perform(request)
+
+
+class StudentPlugin(SuitePlugin):
+    """Points and plain words instead of tracebacks.
+
+    Args:
+        folder: where the student's component files are.
+        totals: what every component is worth in all, hidden checks included.
+        forbidden: operations that raise when a component calls them.
+    """
+
+    def __init__(
+        self, folder: Path, totals: dict[str, float], forbidden: Sequence[str] = ()
+    ) -> None:
+        super().__init__()
+        self._guard = Guard(folder, forbidden)
+        self._folder = folder
+        self._totals = totals
+        self._sessions: dict[str, LocalSession] = {}
+        self._criteria: dict[str, Criterion] = {}
+        self._results: dict[str, list[tuple[Criterion, str]]] = {}
+        self._stopped: dict[str, tuple[str, str]] = {}
+
+    def session(self, component: str) -> LocalSession:
+        """Import the component at its first use."""
+        if component not in self._sessions:
+            self._sessions[component] = LocalSession(self._folder, component)
+        return self._sessions[component]
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Draw the same examples in every run, and shrink the one that fails."""
+        super().pytest_configure(config)
+        self._guard.install()
+        phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase.shrink]
+        hypothesis.settings.register_profile(
+            "gradeformer-student",
+            max_examples=30,
+            phases=phases,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            report_multiple_bugs=False,
+            suppress_health_check=list(hypothesis.HealthCheck),
+        )
+        hypothesis.settings.load_profile("gradeformer-student")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Read every test's criterion; keep the components in the handout's order."""
+        order = list(self._totals)
+        for item in items:
+            self._criteria[item.nodeid] = criterion_of(item, "public")
+        items.sort(key=lambda item: order.index(component_of(item.path)))
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Skip what cannot run: a file that is not there or cannot be imported."""
+        component = component_of(item.path)
+        file = f"{component}.py"
+        if not (self._folder / file).is_file():
+            self._stopped[component] = ("missing", f"missing: there is no {file}")
+        elif component not in self._stopped:
+            load_error = self.session(component)._load_error
+            if load_error is not None:
+                self._stopped[component] = ("not run", error_words(load_error, reveal=True))
+        if component in self._stopped:
+            pytest.skip(self._stopped[component][1])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, Any, Any]:
+        """Replace tracebacks through the test machinery by what the student needs to know."""
+        report: Any = yield
+        criterion = self._criteria[item.nodeid]
+        outcome = ""
+        if call.when == "setup" and criterion.component in self._stopped:
+            outcome = "stopped"
+            report.gradeformer = self._stopped[criterion.component][0]
+        elif call.when == "call":
+            outcome = "passed"
+            if call.excinfo is not None:
+                outcome = self._failed(report, criterion, call.excinfo.value)
+        if outcome:
+            self._results.setdefault(criterion.component, []).append((criterion, outcome))
+        return report
+
+    def _failed(self, report: Any, criterion: Criterion, failure: BaseException) -> str:
+        if isinstance(failure, KeyboardInterrupt | pytest.exit.Exception):
+            return "failed"
+        lines = [criterion.title, f"source: {criterion.source}"]
+        if isinstance(failure, Flaky):
+            lines.append("it answers the same call differently each time")
+            outcome = "failed"
+        else:
+            found = explain(failure, self.question, reveal=True)
+            outcome = found.outcome
+            lines += found.message.splitlines()
+        if outcome == "not_attempted":
+            report.outcome = "skipped"
+            report.longrepr = (str(self._folder), 0, lines[-1])
+            report.gradeformer = "not attempted"
+            return outcome
+        if self.drawn:
+            shown = ", ".join(f"{key}={value!r}" for key, value in self.drawn.items())
+            lines.append("smallest failing input: " + clean(shown))
+        if isinstance(failure, StudentRaised):
+            lines += self._student_traceback(criterion.component, failure.error)
+        if not isinstance(failure, StudentRaised | AssertionError | Flaky):
+            lines += [f"{type(failure).__name__}: {clean(str(failure))}"]
+        report.longrepr = "\n".join(lines)
+        return outcome
+
+    def _student_traceback(self, component: str, error: StudentError) -> list[str]:
+        raised = self.session(component).executor.raised
+        if raised is None:
+            return []
+        frames = traceback.extract_tb(raised.__traceback__)
+        own = [i for i, frame in enumerate(frames) if belongs_to(frame.filename, str(self._folder))]
+        shown = frames[own[0] :] if own else []
+        return "".join(traceback.format_list(shown)).splitlines()
+
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
+        """Count what was not attempted apart from what failed."""
+        found = getattr(report, "gradeformer", None)
+        return (found, *_LETTERS[found]) if found else None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Close with one line a component."""
+        if not self._results:
+            return
+        terminalreporter.section("points on the public checks")
+        for component, results in self._results.items():
+            terminalreporter.write_line(self._component_line(component, results))
+        terminalreporter.write_line(
+            "Hidden checks decide the rest; they compare with a reference on other inputs."
+        )
+
+    def _component_line(self, component: str, results: list[tuple[Criterion, str]]) -> str:
+        total = self._totals[component]
+        if component in self._stopped:
+            return f"{component:<22} {self._stopped[component][1]}"
+        outcomes = {outcome for _, outcome in results}
+        if outcomes == {"not_attempted"}:
+            return f"{component:<22} not attempted (worth {total:g})"
+        points = sum(criterion.points for criterion, _ in results)
+        earned = sum(criterion.points for criterion, outcome in results if outcome == "passed")
+        return f"{component:<22} {earned:g} of {points:g} public points (worth {total:g} in all)"
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """What is not attempted is not a success."""
+        done = all(
+            outcome == "passed" for results in self._results.values() for _, outcome in results
+        )
+        if not done and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

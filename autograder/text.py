@@ -1,0 +1,12 @@
+"""Text from outside, made safe to show."""
+
+from __future__ import annotations
+
+import re
+
+
+def clean(text: str, limit: int = 300) -> str:
+    """Make hostile text safe for a terminal: one line, printable, at most `limit` characters."""
+    shown = "".join(c if c.isprintable() else " " for c in text[: 4 * limit])
+    shown = re.sub(r"\s+", " ", shown).strip()
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"

@@ -1,0 +1,118 @@
+"""Scaled dot-product attention, the masks that restrict it, and self-attention with one head.
+
+Masks are boolean; True means: this query may attend to this key.
+
+Source: session, knowledge point 3; walkthrough, attention.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+def causal_mask(seq_len: int) -> Tensor:
+    """Make the mask that lets every position attend to itself and to what came before it.
+
+    Args:
+        seq_len: number of positions, T.
+
+    Returns:
+        Boolean tensor of shape (T, T), rows for queries and columns for keys: True on the
+        diagonal and below it, False above it.
+
+    Source: session, knowledge point 3 (practice exercise).
+    """
+    ### BEGIN SOLUTION
+    return torch.ones(seq_len, seq_len, dtype=torch.bool).tril()  # (T, T)
+    ### END SOLUTION
+
+
+def padding_mask(token_ids: Tensor, pad_id: int) -> Tensor:
+    """Make the mask that keeps every query from attending to padding.
+
+    Args:
+        token_ids: integer tensor of shape (B, T).
+        pad_id: the id that marks a padding token.
+
+    Returns:
+        Boolean tensor of shape (B, T, T), on the device of `token_ids`: in every row, False in
+        the columns where the sequence has a padding token and True in the others.
+
+    Source: walkthrough, attention, step 1 (no weight is given to PAD).
+    """
+    ### BEGIN SOLUTION
+    seq_len = token_ids.size(1)
+    is_token = token_ids != pad_id  # (B, T)
+    return is_token.unsqueeze(1).repeat(1, seq_len, 1)  # (B, T, T)
+    ### END SOLUTION
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Mix the values, for every query, by how well their keys match it.
+
+    Args:
+        query: tensor of shape (..., Tq, d_k).
+        key: tensor of shape (..., Tk, d_k).
+        value: tensor of shape (..., Tk, d_v).
+        mask: boolean tensor that broadcasts to (..., Tq, Tk), True where the query may attend to
+            the key; None allows every pair. Every query needs at least one key it may attend to.
+
+    Returns:
+        The pair (output, weights), of the dtype and device of `query`. weights (..., Tq, Tk) is the
+        softmax over the keys of query · keyᵀ / sqrt(d_k): every row sums to 1, and a masked key has
+        a weight of exactly 0. output (..., Tq, d_v) is weights · value.
+
+    Source: session, knowledge point 3 (mathematical formulation).
+    """
+    ### BEGIN SOLUTION
+    d_k = query.size(-1)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(d_k)  # (..., Tq, Tk)
+    if mask is not None:
+        # Only minus infinity gives a weight of exactly 0; a large negative number leaves a trace.
+        scores = scores.masked_fill(~mask, float("-inf"))  # (..., Tq, Tk)
+    weights = torch.softmax(scores, dim=-1)  # (..., Tq, Tk)
+    return weights @ value, weights  # (..., Tq, d_v), (..., Tq, Tk)
+    ### END SOLUTION
+
+
+class SelfAttention(nn.Module):
+    """Attention of a sequence to itself: queries, keys and values are projections of one input.
+
+    Parameters, by their `state_dict` keys:
+        q_linear.weight, k_linear.weight, v_linear.weight: (D, D).
+        q_linear.bias, k_linear.bias, v_linear.bias: (D,), absent with `bias=False`.
+
+    Source: session, knowledge point 3.
+    """
+
+    def __init__(self, d_model: int, bias: bool = True) -> None:
+        """Make the three projections of `d_model` features, with or without `bias`."""
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.q_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.k_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.v_linear = nn.Linear(d_model, d_model, bias=bias)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Let every token of `x` (B, T, D) gather from the tokens it may attend to.
+
+        Args:
+            x: floating-point tensor of shape (B, T, D).
+            mask: boolean tensor of shape (T, T) or (B, T, T), True where the query may attend to
+                the key; None allows every pair.
+
+        Returns:
+            The pair (output (B, T, D), weights (B, T, T)). The scores are divided by sqrt(D).
+
+        Source: session, knowledge point 3.
+        """
+        ### BEGIN SOLUTION
+        query = self.q_linear(x)  # (B, T, D)
+        key = self.k_linear(x)  # (B, T, D)
+        value = self.v_linear(x)  # (B, T, D)
+        return scaled_dot_product_attention(query, key, value, mask)  # (B, T, D), (B, T, T)
+        ### END SOLUTION

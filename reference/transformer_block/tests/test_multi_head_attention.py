@@ -1,0 +1,176 @@
+"""Hidden checks of multi_head_attention.py: comparison with the reference."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+SEEDS = st.integers(0, 10_000)
+# B, T, H, D / H. Few examples are drawn and the first takes the first of every list: a telling one.
+SIZES = st.tuples(*(st.sampled_from(n) for n in ([2, 3, 1], [3, 4, 2, 1], [2, 3, 4, 1], [3, 2, 1])))
+MASKS = st.sampled_from(["(B, T, T)", "(T, T)", "none"])
+LAYERS = ("q_linear", "k_linear", "v_linear", "out_proj")
+
+
+def attention(source, make, heads, size, seed, dtype, bias=True):
+    """Build MultiHeadAttention with drawn parameters."""
+    features = heads * size
+    shapes = {f"{layer}.weight": (features, features) for layer in LAYERS}
+    if bias:
+        shapes |= {f"{layer}.bias": (features,) for layer in LAYERS}
+    built = source.build("MultiHeadAttention", features, heads, bias).to(dtype)
+    # Everything is rounded to bfloat16, so that every dtype holds the same numbers.
+    return built.load(make.state(shapes, seed=seed, dtype=torch.bfloat16))
+
+
+def draw_input(make, sizes, seed):
+    """Draw x (B, T, D) in numbers that every dtype holds exactly."""
+    batch, length, heads, size = sizes
+    return make.normal(batch, length, heads * size, seed=seed, dtype=torch.bfloat16)
+
+
+def draw_mask(make, kind, batch, length, seed):
+    """Draw a mask of this kind, or None."""
+    if kind == "none":
+        return None
+    return make.mask(*([batch] if "B" in kind else []), length, length, seed=seed)
+
+
+@pytest.mark.criterion(points=1.5, source="session, knowledge point 4")
+@given(seed=SEEDS, sizes=SIZES)
+def test_float64(component, reference, expect, make, seed, sizes):
+    """without a mask it is right for random parameters, inputs and sizes, and keeps float64"""
+    x = draw_input(make, sizes, seed).to(torch.float64)
+    right = attention(reference, make, *sizes[2:], seed, x.dtype)(x).pair
+    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x).pair
+    expect.close(actual[1], right[1], "the weights", like=x, scale=2)
+    expect.close(actual[0], right[0], "the output", like=x, scale=2)
+
+
+@pytest.mark.criterion(points=1.5, source="session, knowledge point 4; walkthrough, attention")
+@given(seed=SEEDS, sizes=SIZES, kind=st.sampled_from(["(B, T, T)", "(T, T)"]))
+def test_masks(component, reference, expect, make, seed, sizes, kind):
+    """it is right under random masks (T, T) and (B, T, T)"""
+    x = draw_input(make, sizes, seed).to(torch.float32)
+    mask = draw_mask(make, kind, *sizes[:2], seed)
+    right = attention(reference, make, *sizes[2:], seed, x.dtype)(x, mask).pair
+    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).pair
+    expect.close(actual[1], right[1], "the weights", like=x, scale=2)
+    expect.close(actual[0], right[0], "the output", like=x, scale=2)
+
+
+@pytest.mark.criterion(points=1, source="walkthrough, attention, step 1")
+@given(seed=SEEDS, count=st.integers(2, 3), size=st.integers(1, 3))
+def test_as_many_heads_as_sequences(component, reference, expect, make, seed, count, size):
+    """a mask (B, T, T) means the same when there are as many heads as sequences and tokens"""
+    sizes = (count, count, count, size)
+    x = draw_input(make, sizes, seed).to(torch.float32)
+    # Every sequence has a mask of its own: one more key is allowed in each.
+    allowed = torch.arange(count) <= torch.arange(count).view(count, 1, 1)
+    mask = allowed.expand(count, count, count) | torch.eye(count, dtype=torch.bool)
+    right = attention(reference, make, count, size, seed, x.dtype)(x, mask).pair
+    actual = attention(component, make, count, size, seed, x.dtype)(x, mask).pair
+    expect.close(actual[1], right[1], "the weights", scale=2)
+    expect.close(actual[0], right[0], "the output", scale=2)
+
+
+@pytest.mark.criterion(points=1, source="session, knowledge point 4")
+@given(seed=SEEDS, sizes=SIZES, kind=MASKS)
+def test_bfloat16(component, reference, expect, make, seed, sizes, kind):
+    """bfloat16 in, bfloat16 out"""
+    x, mask = draw_input(make, sizes, seed), draw_mask(make, kind, *sizes[:2], seed)
+    exact = attention(reference, make, *sizes[2:], seed, torch.float64)
+    right = exact(x.to(torch.float64), mask).pair
+    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).pair
+    expect.close(actual[1], right[1], "the weights", like=x)
+    expect.close(actual[0], right[0], "the output", like=x, scale=2)
+
+
+@pytest.mark.criterion(points=1, source="session, knowledge point 4")
+@given(seed=SEEDS, sizes=SIZES, kind=MASKS)
+def test_input_gradient(component, reference, expect, make, seed, sizes, kind):
+    """gradients flow from the output back to the input"""
+    x = draw_input(make, sizes, seed).to(torch.float64)
+    cotangent = draw_input(make, sizes, seed + 1).to(torch.float64)
+    mask = draw_mask(make, kind, *sizes[:2], seed)
+    built = attention(reference, make, *sizes[2:], seed, x.dtype)
+    right = built(x, mask, cotangent=cotangent).gradients[0]
+    built = attention(component, make, *sizes[2:], seed, x.dtype)
+    actual = built(x, mask, cotangent=cotangent).gradients[0]
+    expect.close(actual, right, "the input's gradient", scale=10)
+
+
+@pytest.mark.criterion(points=1.5, source="session, knowledge point 4")
+@given(seed=SEEDS, sizes=SIZES, kind=MASKS)
+def test_parameter_gradients(component, reference, expect, make, seed, sizes, kind):
+    """all four projections get their gradients"""
+    x = draw_input(make, sizes, seed).to(torch.float64)
+    cotangent = draw_input(make, sizes, seed + 1).to(torch.float64)
+    mask = draw_mask(make, kind, *sizes[:2], seed)
+    built = attention(reference, make, *sizes[2:], seed, x.dtype)
+    right = built(x, mask, cotangent=cotangent).parameter_gradients
+    built = attention(component, make, *sizes[2:], seed, x.dtype)
+    actual = built(x, mask, cotangent=cotangent).parameter_gradients
+    for name, gradient in right.items():
+        expect.close(actual.get(name), gradient, f"the gradient of {name}", scale=10)
+
+
+@pytest.mark.criterion(points=1, source="session, knowledge point 4; walkthrough, attention")
+@given(seed=SEEDS, sizes=SIZES, kind=MASKS)
+def test_without_bias(component, reference, expect, make, seed, sizes, kind):
+    """bias=False leaves the biases out of the computation, too"""
+    x = draw_input(make, sizes, seed).to(torch.float32)
+    mask = draw_mask(make, kind, *sizes[:2], seed)
+    right = attention(reference, make, *sizes[2:], seed, x.dtype, bias=False)(x, mask).pair
+    built = attention(component, make, *sizes[2:], seed, x.dtype, bias=False)
+    expect.keys(
+        list(built.state().parameters), [f"{layer}.weight" for layer in LAYERS], "the parameters"
+    )
+    actual = built(x, mask).pair
+    expect.close(actual[1], right[1], "the weights", scale=2)
+    expect.close(actual[0], right[0], "the output", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@given(seed=SEEDS, length=st.integers(2, 4))
+def test_called_again(component, reference, expect, make, seed, length):
+    """one module serves inputs of any size in turn, down to a single token"""
+    own = attention(component, make, 2, 2, seed, torch.float32)
+    right = attention(reference, make, 2, 2, seed, torch.float32)
+    for sizes, kind in (((2, length), "(T, T)"), ((3, length), "none"), ((1, 1), "none")):
+        x = make.normal(*sizes, 4, seed=seed)
+        mask = draw_mask(make, kind, *sizes, seed)
+        expected = right(x, mask).pair
+        actual = own(x, mask).pair
+        expect.close(actual[1], expected[1], "the weights", scale=2)
+        expect.close(actual[0], expected[0], "the output", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@given(seed=SEEDS)
+def test_non_contiguous(component, reference, expect, make, seed):
+    """a transposed, strided or expanded input gives the same result as a contiguous one"""
+    x = make.normal(3, 6, 4, seed=seed)
+    views = (x.transpose(0, 1), x[:, ::2], x[:1].expand(2, 6, 4))
+    own = attention(component, make, 2, 2, seed, torch.float32)
+    exact = attention(reference, make, 2, 2, seed, torch.float32)
+    for view in views:
+        right = exact(view).pair
+        expect.close(own(view).pair[0], right[0], "the output", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_inputs_untouched(component, expect, make):
+    """the input and the mask are left as they were"""
+    x = make.normal(2, 3, 4, seed=1)
+    for mask in (make.mask(3, 3, seed=2), make.mask(2, 3, 3, seed=2)):
+        expect.unchanged(component.build("MultiHeadAttention", 4, 2)(x, mask), x, mask)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x = torch.empty(2, 3, 4, device="meta")
+    mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
+    answer = component.build("MultiHeadAttention", 4, 2).to(device="meta")(x, mask)
+    expect.follows_device(answer, (2, 3, 4), (2, 2, 3, 3))

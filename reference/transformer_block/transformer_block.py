@@ -1,0 +1,91 @@
+"""The transformer block: attention, then feed-forward, each added to the residual stream.
+
+Source: session, knowledge point 5; slides, pages 2 to 5 and 19 to 21; walkthrough.
+"""
+
+from feed_forward import FeedForward
+from layer_norm import LayerNorm
+from multi_head_attention import MultiHeadAttention
+from torch import Tensor, nn
+
+
+class TransformerBlock(nn.Module):
+    """Two sublayers on a residual stream, with layer normalisation before, after or nowhere.
+
+    Parameters, by their `state_dict` keys:
+        attention.*: those of `MultiHeadAttention`.
+        feed_forward.*: those of `FeedForward`.
+        norm1.*, norm2.*: those of `LayerNorm`, absent with `norm="none"`.
+
+    Source: session, knowledge point 5.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.1,
+        norm: str = "pre",
+        activation: str = "relu",
+        bias: bool = True,
+    ) -> None:
+        """Make the sublayers and the norms.
+
+        Args:
+            d_model: number of features of a token, D.
+            num_heads: number of attention heads, H; it must divide D.
+            d_ff: number of features inside the feed-forward layer, F.
+            dropout: probability with which an element of a sublayer's output is dropped in
+                training; the feed-forward layer uses the same one inside.
+            norm: where to normalise: "pre", "post" or "none".
+            activation: activation of the feed-forward layer, "relu" or "gelu".
+            bias: whether the linear layers of both sublayers have a bias.
+
+        Raises:
+            ValueError: if `norm` or `activation` is unknown, or `num_heads` does not divide D.
+        """
+        super().__init__()
+        ### BEGIN SOLUTION
+        norms = ("pre", "post", "none")
+        if norm not in norms:
+            raise ValueError(f"norm must be one of {list(norms)}, not {norm!r}")
+        self.norm = norm
+        self.attention = MultiHeadAttention(d_model, num_heads, bias=bias)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation, bias)
+        # Without norms the block is the "pre" one with nothing in their place, and no parameters.
+        self.norm1 = nn.Identity() if norm == "none" else LayerNorm(d_model)
+        self.norm2 = nn.Identity() if norm == "none" else LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Pass `x` (B, T, D) through both sublayers.
+
+        With norm "pre":  x becomes x + dropout(attention(norm1(x))),
+                          then     x + dropout(feed_forward(norm2(x))).
+        With norm "post": x becomes norm1(x + dropout(attention(x))),
+                          then     norm2(x + dropout(feed_forward(x))).
+        With norm "none": as "pre", without the norms.
+
+        Args:
+            x: floating-point tensor of shape (B, T, D).
+            mask: boolean tensor of shape (T, T) or (B, T, T), True where the query may attend to
+                the key; None allows every pair.
+
+        Returns:
+            Tensor with the shape, dtype and device of `x`.
+
+        Source: session, knowledge point 5 (block variants).
+        """
+        ### BEGIN SOLUTION
+        if self.norm == "post":
+            attended, _ = self.attention(x, mask)  # (B, T, D)
+            x = self.norm1(x + self.dropout(attended))  # (B, T, D)
+            x = self.norm2(x + self.dropout(self.feed_forward(x)))  # (B, T, D)
+        else:
+            attended, _ = self.attention(self.norm1(x), mask)  # (B, T, D)
+            x = x + self.dropout(attended)  # (B, T, D)
+            x = x + self.dropout(self.feed_forward(self.norm2(x)))  # (B, T, D)
+        return x
+        ### END SOLUTION

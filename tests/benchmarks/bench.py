@@ -1,0 +1,238 @@
+"""What grading costs: medians and ratios, all measured in this one run.
+
+    python tests/benchmarks/bench.py [--submissions N] [--fresh N]
+
+Compares a warm worker with one fresh `pytest` process a submission on the same suite, and shows
+where a right submission's time goes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from autograder.assignment import load_assignment
+from autograder.batch import Worker
+from autograder.sandbox import host, wire
+from autograder.suite import reference as reference_module
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "transformer_block"
+RIGHT = ROOT / "reference" / NAME
+
+# One fresh process that runs both suites on a folder, with the component in the same process.
+FRESH = """
+import sys
+from pathlib import Path
+from autograder.assignment import load_assignment
+from autograder.suite.judging import JudgePlugin, run_session
+root = Path(sys.argv[1])
+found = load_assignment(root, sys.argv[2])
+hidden = found.secret / "tests"
+plugin = JudgePlugin(found.secret, hidden, found.totals, found.seed, lambda suite: None)
+run_session(plugin, [found.public / "tests", hidden])
+"""
+
+
+def cpu_of(pid: int) -> float:
+    """CPU seconds of a process, its threads and the children it has reaped."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def descendants(pid: int) -> list[int]:
+    """A process and all below it."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            found += descendants(int(child))
+    return found
+
+
+def tree_cpu(pid: int) -> float:
+    return sum(cpu_of(process) for process in descendants(pid))
+
+
+def private_memory(pid: int) -> int:
+    """Private memory of a process tree in kB."""
+    total = 0
+    for process in descendants(pid):
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Private"):
+                total += int(line.split()[1])
+    return total
+
+
+def job(assignment: Any, path: Path) -> dict[str, Any]:
+    return {"id": path.name, "path": str(path), "suite_hash": "bench", "known": None}
+
+
+def bench_warm(rounds: int) -> tuple[list[float], list[float], list[int]]:
+    """Grade a right submission again and again on one worker: wall, CPU, memory."""
+    assignment = load_assignment(ROOT, NAME)
+    worker = Worker(assignment, "auto", 600.0)
+    print(f"sandbox        {worker.sandbox}")
+    pid = worker._process.pid
+    walls, cpus, memory = [], [], []
+    for number in range(rounds + 2):
+        cpu, wall = tree_cpu(pid), time.perf_counter()
+        answer = worker.ask(job(assignment, RIGHT))
+        spent = time.perf_counter() - wall, tree_cpu(pid) - cpu
+        assert answer.get("score") == 100.0, json.dumps(answer)[:500]
+        if number >= 2:
+            walls.append(spent[0])
+            cpus.append(spent[1])
+            memory.append(private_memory(pid))
+    worker.close()
+    return walls, cpus, memory
+
+
+def bench_fresh(rounds: int) -> tuple[list[float], list[float]]:
+    """Run the same suite in a fresh pytest process each time: wall, CPU."""
+    walls, cpus = [], []
+    for _ in range(rounds):
+        before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        command = [sys.executable, "-c", FRESH, str(ROOT), NAME]
+        subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        walls.append(time.perf_counter() - wall)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return walls, cpus
+
+
+def bench_batch(count: int, jobs: int) -> tuple[float, float]:
+    """Grade a batch of right submissions through the command; return its wall seconds.
+
+    The second figure is without the start of the workers.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        batch = Path(folder, "batch")
+        for number in range(count):
+            target = batch / f"s{number:03}"
+            target.mkdir(parents=True)
+            for source in RIGHT.glob("*.py"):
+                # A comment makes every submission a different one.
+                (target / source.name).write_text(source.read_text() + f"# {number}\n")
+        command = [sys.executable, "-m", "autograder", "grade", str(batch)]
+        command += ["--assignment", NAME, "--out", f"{folder}/out", "--jobs", str(jobs)]
+        start = time.perf_counter()
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        first = 0.0
+        for line in process.stdout:
+            if line.startswith("sandbox"):
+                first = time.perf_counter()
+        process.wait()
+        process.stdout.close()
+        end = time.perf_counter()
+        rows = Path(folder, "out", "results.csv").read_text().splitlines()[1:]
+        assert all(",graded,100,100," in row for row in rows), rows[:3]
+        return end - start, end - first
+
+
+def bench_split(rounds: int) -> dict[str, float]:
+    """Split the judge's time for a right submission: fork, wire, waiting, reference, the rest."""
+    from autograder.judge import grade_submission
+    from autograder.sandbox.tiers import open_sandbox
+    from autograder.submission import take_in
+    from autograder.suite.judging import JudgePlugin, run_session
+    from autograder.worker import budget_of
+
+    assignment = load_assignment(ROOT, NAME)
+    forbidden = assignment.rules.forbidden
+    sandbox, _ = open_sandbox("auto", budget_of(assignment), forbidden, [])
+    files = take_in(RIGHT)
+    spent: dict[str, float] = {}
+
+    def timed(owner: Any, name: str, label: str) -> None:
+        plain = getattr(owner, name)
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return plain(*args, **kwargs)
+            finally:
+                spent[label] = spent.get(label, 0.0) + time.perf_counter() - start
+
+        setattr(owner, name, run)
+
+    results: dict[str, float] = {}
+
+    def serve(suite: JudgePlugin) -> None:
+        grade_submission(assignment, suite, sandbox, files)
+        timed(host.Sandbox, "fork", "fork a child, send the submission")
+        timed(host.Child, "close", "end a child")
+        timed(host, "encode_request", "wire: write requests")
+        timed(host.Child, "_receive", "wait for the child (its work included)")
+        timed(host, "decode_reply", "wire: read replies (waiting included)")
+        timed(reference_module.ReferenceSession, "perform", "reference (kept answers)")
+        start = time.perf_counter()
+        for _ in range(rounds):
+            grade_submission(assignment, suite, sandbox, files)
+        total = time.perf_counter() - start
+        waiting = spent["wait for the child (its work included)"]
+        reading = spent.pop("wire: read replies (waiting included)")
+        spent["wire: read replies"] = reading - waiting
+        spent["pytest, drawing of tensors, comparing"] = total - sum(spent.values())
+        results.update({key: value / rounds for key, value in spent.items()})
+        results["in all"] = total / rounds
+        checks = [criterion for criteria in suite.criteria.values() for criterion in criteria]
+        results["criteria"] = len(checks)
+
+    hidden = assignment.secret / "tests"
+    plugin = JudgePlugin(assignment.secret, hidden, assignment.totals, assignment.seed, serve)
+    run_session(plugin, [assignment.public / "tests", hidden])
+    sandbox.close()
+    return results
+
+
+def main() -> None:
+    """Run all and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--submissions", type=int, default=100)
+    parser.add_argument("--fresh", type=int, default=5)
+    options = parser.parse_args()
+    cores = len(os.sched_getaffinity(0))
+    assert wire.MAX_TENSORS
+
+    walls, cpus, memory = bench_warm(15)
+    warm_wall, warm_cpu = statistics.median(walls), statistics.median(cpus)
+    print(
+        f"warm worker    {warm_wall:.3f} s wall, {warm_cpu:.3f} s CPU a right submission (median)"
+    )
+    print(f"               memory of the worker and its zygote, private: {memory[0] / 1024:.0f} MB")
+    print(f"               after {len(memory)} submissions: {memory[-1] / 1024:.0f} MB")
+
+    fresh_walls, fresh_cpus = bench_fresh(options.fresh)
+    fresh_wall, fresh_cpu = statistics.median(fresh_walls), statistics.median(fresh_cpus)
+    print(f"fresh pytest   {fresh_wall:.3f} s wall, {fresh_cpu:.3f} s CPU a submission (median)")
+    print(f"ratio          {fresh_wall / warm_wall:.1f} in wall, {fresh_cpu / warm_cpu:.1f} in CPU")
+
+    wall, without_start = bench_batch(options.submissions, cores)
+    each = wall / options.submissions
+    print(
+        f"batch of {options.submissions:<5} {wall:.1f} s on {cores} workers, start included "
+        f"({without_start:.1f} s without): {each:.3f} s a submission"
+    )
+    print(f"ratio          {fresh_wall / each:.1f} times faster than fresh processes one by one")
+    print(f"               {fresh_wall / cores / each:.1f} times faster than {cores} side by side")
+
+    print("where the judge's wall time for one right submission goes (ms):")
+    split = bench_split(10)
+    criteria = int(split.pop("criteria"))
+    for label, seconds in sorted(split.items(), key=lambda pair: pair[1]):
+        print(f"    {label:<42} {seconds * 1000:7.1f}")
+    print(f"    criteria: {criteria}")
+
+
+if __name__ == "__main__":
+    main()

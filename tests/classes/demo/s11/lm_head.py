@@ -1,0 +1,15 @@
+import torch
+from torch import Tensor, nn
+
+
+class TiedLMHead(nn.Module):
+    def __init__(self, embedding: nn.Embedding):
+        super().__init__()
+        self.embedding = embedding
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        return torch.matmul(hidden, self.embedding.weight.transpose(0, 1))
+
+    def next_token_probabilities(self, hidden: Tensor) -> Tensor:
+        logits = self.forward(hidden)
+        return torch.softmax(logits[:, -1, :], dim=-1)

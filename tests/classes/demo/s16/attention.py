@@ -1,0 +1,52 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+def causal_mask(seq_len):
+    # ones True, then cut off the part above the diagonal
+    ones = torch.ones(seq_len, seq_len)
+    lower = torch.tril(ones)
+    return lower > 0
+
+
+def padding_mask(token_ids, pad_id):
+    # (B, T): is it a real token?
+    real = torch.ne(token_ids, pad_id)
+    # the same row for every query
+    number_of_tokens = token_ids.shape[1]
+    rows = [real for _ in range(number_of_tokens)]
+    return torch.stack(rows, dim=1)
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    # how similar is every query to every key
+    similarity = torch.matmul(query, torch.transpose(key, -2, -1))
+    # divide by the square root of d_k
+    d_k = query.shape[-1]
+    similarity = similarity / (d_k ** 0.5)
+    # blocked keys get -infinity, after the softmax this is 0
+    if mask is not None:
+        blocked = torch.logical_not(mask)
+        similarity = similarity.masked_fill(blocked, float("-inf"))
+    # every row sums to 1
+    weights = F.softmax(similarity, dim=-1)
+    # mixture of the values
+    out = torch.matmul(weights, value)
+    return out, weights
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, bias=True):
+        super(SelfAttention, self).__init__()
+        # queries, keys, values
+        self.q_linear = nn.Linear(d_model, d_model, bias)
+        self.k_linear = nn.Linear(d_model, d_model, bias)
+        self.v_linear = nn.Linear(d_model, d_model, bias)
+
+    def forward(self, x, mask=None):
+        query = self.q_linear(x)
+        key = self.k_linear(x)
+        value = self.v_linear(x)
+        out, weights = scaled_dot_product_attention(query, key, value, mask=mask)
+        return out, weights

@@ -1,0 +1,48 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, bias=True):
+        super(MultiHeadAttention, self).__init__()
+        # the heads share the features equally
+        if d_model % num_heads != 0:
+            raise ValueError("d_model is not divisible by num_heads")
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.head_size = d_model // num_heads
+        self.q_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.k_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.v_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.out_proj = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(self, x, mask=None):
+        # projections, all heads at once
+        q = self.q_linear(x)
+        k = self.k_linear(x)
+        v = self.v_linear(x)
+        # a batch mask is (B, T, T), a plain one (T, T): both become something with 4 dimensions
+        if mask is not None:
+            if mask.dim() == 2:
+                mask = mask.unsqueeze(0).unsqueeze(0)
+            else:
+                # padding masks say where the padding is
+                mask = torch.logical_not(mask).unsqueeze(1)
+        # split the features: (B, T, D) -> (B, T, H, D/H) -> (B, H, T, D/H)
+        B = x.shape[0]
+        T = x.shape[1]
+        q = q.view(B, T, self.num_heads, self.head_size).permute(0, 2, 1, 3)
+        k = k.view(B, T, self.num_heads, self.head_size).permute(0, 2, 1, 3)
+        v = v.view(B, T, self.num_heads, self.head_size).permute(0, 2, 1, 3)
+        # scores: (B, H, T, T)
+        scores = torch.matmul(q, k.permute(0, 1, 3, 2)) / (self.head_size ** 0.5)
+        if mask is not None:
+            scores = scores.masked_fill(torch.logical_not(mask), float("-inf"))
+        weights = F.softmax(scores, dim=-1)
+        # put the heads next to each other again: (B, H, T, D/H) -> (B, T, H, D/H) -> (B, T, D)
+        y = torch.matmul(weights, v)
+        y = y.permute(0, 2, 1, 3)
+        y = y.reshape(B, T, self.d_model)
+        # last projection
+        return self.out_proj(y), weights

@@ -1,0 +1,221 @@
+"""Student code is confined on each tier, and a death costs no more than the child."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.exchange.messages import Reply, Request
+from autograder.sandbox.host import ChildGone, Sandbox
+from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.conftest import BUDGET, ROOT
+
+RIGHT = (ROOT / "reference" / "transformer_block" / "layer_norm.py").read_bytes()
+
+
+def ask(sandbox: Sandbox, source: str | bytes, **files: str) -> Reply:
+    """Call layer_norm of a submission once."""
+    data = source.encode() if isinstance(source, str) else source
+    others = {f"{name}.py": text.encode() for name, text in files.items()}
+    child = sandbox.fork("layer_norm", {"layer_norm.py": data, **others})
+    try:
+        loaded = child.perform(Request())
+        return loaded if loaded.error else child.perform(question())
+    finally:
+        child.close()
+
+
+def question() -> Request:
+    request = Request()
+    x = request.encode(torch.tensor([2.0, 4.0, 6.0, 8.0]))
+    request.ops = [{"op": "call", "name": "layer_norm", "args": [x], "kwargs": {}}]
+    return request
+
+
+def told(sandbox: Sandbox, expression: str) -> list[float]:
+    """Evaluate an expression in a child that gives a number, a list of them or a bool."""
+    source = f"import os, sys, torch\ndef layer_norm(x):\n    return torch.tensor({expression})\n"
+    reply = ask(sandbox, source)
+    assert reply.error is None, reply.error
+    return reply.outputs[0].tolist()
+
+
+def refused(sandbox: Sandbox, statement: str) -> str:
+    """Run a statement in a child and return the kind of error that it must end in."""
+    reply = ask(sandbox, f"import os, sys\ndef layer_norm(x):\n    {statement}\n    return x\n")
+    assert reply.error is not None, f"{statement} worked"
+    return reply.error.kind
+
+
+def test_a_right_component_answers(sandbox: Sandbox) -> None:
+    reply = ask(sandbox, RIGHT)
+    assert reply.outputs[0].tolist() == pytest.approx([-1.34164, -0.44721, 0.44721, 1.34164], 1e-4)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ROOT / "reference" / "transformer_block" / "layer_norm.py",
+        ROOT / "assignments" / "transformer_block" / "tests" / "test_layer_norm.py",
+        ROOT / "autograder" / "judge.py",
+        ROOT / "README.md",
+        Path("/etc/passwd"),
+        Path("/proc/self/environ"),
+        Path("/proc/1/cmdline"),
+    ],
+    ids=lambda path: str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path),
+)
+def test_what_no_child_may_read(sandbox: Sandbox, path: Path) -> None:
+    assert refused(sandbox, f"open({str(path)!r}).read()") in ("PermissionError", "OSError")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "os.fork()",
+        "os.execv('/bin/sh', ['sh'])",
+        "os.posix_spawn('/bin/true', ['true'], {})",
+        "if os.system('true') != 0: raise PermissionError",
+        "import socket; socket.socket()",
+        "import socket; socket.socketpair()",
+        "os.kill(os.getppid(), 0)",
+        "os.kill(1, 9) or os.kill(-1, 9)",
+        "open('/tmp/left', 'w')",
+        "open('/dev/shm/left', 'w')",
+        "open(__import__('torch').__file__, 'a')",
+        "os.listdir('/root') or os.listdir('/home')",
+        "os.chmod(__file__, 0o777)",
+        "os.memfd_create('x')",
+        "import fcntl; fcntl.flock(0, fcntl.LOCK_EX)",
+        "os.setuid(0) or os.setresuid(0, 0, 0)",
+        "import ctypes; c = ctypes.CDLL(None, use_errno=True)\n"
+        "    if c.unshare(0x10000000): raise PermissionError",
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (-1, -1))",
+        "import autograder",
+        "import autograder.judge",
+        "import reference",
+    ],
+)
+def test_what_no_child_may_do(sandbox: Sandbox, statement: str) -> None:
+    kinds = ("PermissionError", "OSError", "ModuleNotFoundError", "ValueError", "ImportError")
+    assert refused(sandbox, statement) in kinds
+
+
+def test_the_environment_and_the_descriptors_are_bare(sandbox: Sandbox) -> None:
+    os.environ["GRADEFORMER_TEST_SECRET"] = "secret"
+    try:
+        assert told(sandbox, "'GRADEFORMER_TEST_SECRET' in os.environ") is False
+    finally:
+        del os.environ["GRADEFORMER_TEST_SECRET"]
+    source = (
+        "import os, torch\n"
+        "def is_open(d):\n"
+        "    try:\n        os.fstat(d)\n        return True\n"
+        "    except OSError:\n        return False\n"
+        "def layer_norm(x):\n"
+        "    return torch.tensor([d for d in range(256) if is_open(d)])\n"
+    )
+    # /dev/null three times, and the wire.
+    assert len(ask(sandbox, source).outputs[0]) == 4
+
+
+def test_nothing_of_an_earlier_submission_is_left(sandbox: Sandbox) -> None:
+    ask(sandbox, "open('left.txt', 'w').write('x')\nmarker = 'QUITE' + 'UNIQUE'\n")
+    source = (
+        "import gc, os, torch\n"
+        "def layer_norm(x):\n"
+        "    left = os.path.exists('left.txt')\n"
+        "    word = 'QUITE' + 'UNIQUE'[::-1][::-1]\n"
+        "    held = [o for o in gc.get_objects() if isinstance(o, dict) and 'marker' in o]\n"
+        "    return torch.tensor([left, bool(held)])\n"
+    )
+    assert ask(sandbox, source).outputs[0].tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("while True: pass", "timeout"),
+        ("os._exit(0)", "crashed"),
+        ("os.abort()", "crashed"),
+        ("__import__('ctypes').string_at(0)", "crashed"),
+        ("[forge(d) for d in range(3, 64)]", "crashed"),
+    ],
+)
+def test_a_death_is_told_as_what_it_was(sandbox: Sandbox, body: str, reason: str) -> None:
+    forge = "def forge(d):\n    try: os.write(d, b'gf01' + bytes(500))\n    except OSError: pass\n"
+    with pytest.raises(ChildGone) as caught:
+        ask(sandbox, f"import os\n{forge}def layer_norm(x):\n    {body}\n")
+    assert caught.value.reason == reason
+    assert ask(sandbox, RIGHT).error is None
+
+
+def test_sleeping_ends_with_the_wall_limit(sandbox: Sandbox) -> None:
+    with pytest.raises(ChildGone, match="no answer after 8 s"):
+        ask(sandbox, "import time\ndef layer_norm(x):\n    time.sleep(60)\n")
+
+
+def test_memory_is_bounded(sandbox: Sandbox) -> None:
+    assert refused(sandbox, "bytearray(1 << 31)") == "MemoryError"
+    assert refused(sandbox, "__import__('torch').zeros(1 << 31)") == "RuntimeError"
+
+
+def test_the_scratch_folder_takes_files_and_gives_sources(sandbox: Sandbox) -> None:
+    source = (
+        "import inspect, torch\nfrom helper import double\n"
+        "@torch.jit.script\ndef twice(x: torch.Tensor):\n    return x * 2\n"
+        "def layer_norm(x):\n"
+        "    open('note.txt', 'w').write('hello')\n"
+        "    assert open('note.txt').read() == 'hello'\n"
+        "    assert 'return x * 2' in inspect.getsource(layer_norm) + inspect.getsource(double)\n"
+        "    return twice(x) + double(x)\n"
+    )
+    reply = ask(sandbox, source, helper="def double(x):\n    return x * 2\n")
+    assert reply.error is None, reply.error
+    assert reply.outputs[0].tolist() == [8.0, 16.0, 24.0, 32.0]
+
+
+def test_the_standard_library_and_threads_work(sandbox: Sandbox) -> None:
+    source = (
+        "import decimal, json, random, statistics, sqlite3, threading, numpy as np, torch\n"
+        "def layer_norm(x):\n"
+        "    thread = threading.Thread(target=lambda: x.add(1))\n"
+        "    thread.start(); thread.join()\n"
+        "    torch.func.vmap(torch.sin)(x)\n"
+        "    return torch.from_numpy(np.sqrt(x.numpy()))\n"
+    )
+    reply = ask(sandbox, source)
+    assert reply.error is None, reply.error
+
+
+def test_a_live_child_adds_little_memory(sandbox: Sandbox) -> None:
+    child = sandbox.fork("layer_norm", {"layer_norm.py": RIGHT})
+    child.perform(question())
+    rollup = Path(f"/proc/{child.host_pid}/smaps_rollup").read_text()
+    child.close()
+    private = sum(
+        int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Private")
+    )
+    assert private < 30_000, f"{private} kB"
+
+
+def test_no_process_is_left_behind(sandbox: Sandbox) -> None:
+    child = sandbox.fork("layer_norm", {"layer_norm.py": RIGHT})
+    child.perform(question())
+    pid = child.host_pid
+    assert Path(f"/proc/{pid}").exists()
+    child.close()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_leak_closes_the_door(tmp_path: Path) -> None:
+    open_to_all = torch.__file__
+    with pytest.raises(NotIsolated, match="does not hold here: a child could read"):
+        open_sandbox("tier2", BUDGET, (), [Path(open_to_all)])
+
+
+def test_a_tier_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(NotIsolated, match="bubblewrap is not installed"):
+        open_sandbox("tier1", BUDGET, (), [])
