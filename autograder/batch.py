@@ -61,14 +61,21 @@ class Worker:
             stderr=self._log,
             env={**os.environ, **_SINGLE},
         )
+        self.sandbox = ""
+
+    def wait(self) -> None:
+        """Wait until the worker is ready.
+
+        Raises:
+            Refused: it cannot isolate student code, or the suite is broken.
+        """
         try:
             hello = self._read()
         except WorkerLost as lost:
             raise Refused(f"the grader cannot start: {lost}") from lost
         if "refused" in hello:
-            self.close()
             raise Refused(hello["refused"])
-        self.sandbox: str = hello["sandbox"]
+        self.sandbox = hello["sandbox"]
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
         """Have one submission graded.
@@ -145,14 +152,16 @@ class Batch:
         self._stopped = threading.Event()
 
     def start(self) -> str:
-        """Start the first worker and return how it isolates student code.
+        """Start all workers side by side; return how they isolate student code.
 
         Raises:
-            Refused: it cannot.
+            Refused: they cannot.
         """
-        worker = self._new_worker()
-        self._idle.put(worker)
-        return worker.sandbox
+        workers = [self._new_worker() for _ in range(self._jobs)]
+        for worker in workers:
+            worker.wait()
+            self._idle.put(worker)
+        return workers[0].sandbox
 
     def run(
         self, entries: Sequence[Entry], progress: Progress, executor: Executor | None = None
@@ -232,6 +241,7 @@ class Batch:
             worker = self._idle.get_nowait()
         except queue.Empty:
             worker = self._new_worker()
+            worker.wait()
         yield worker
         if worker.usable:
             self._idle.put(worker)

@@ -52,7 +52,7 @@ def release(
     root: _Root = None,
 ) -> None:
     """Write the student's folder: stubs, handout, public suite."""
-    console = Console()
+    console = Console(soft_wrap=True)
     assignment = load_assignment(find_root(root), name)
     drifted = stubs.drifted(assignment)
     if drifted:
@@ -92,7 +92,7 @@ def _grade(
 ) -> int:
     if sandbox not in CHOICES:
         raise UsageError(f"--sandbox {sandbox!r} is unknown; choose one of {', '.join(CHOICES)}")
-    console = Console()
+    console = Console(soft_wrap=True)
     entries = discover(batch, assignment.name)
     _make_writable(out)
     workers = min(jobs or _cores(), len(entries))
@@ -135,5 +135,7 @@ def main() -> None:
     try:
         app()
     except UsageError as error:
-        Console(stderr=True).print(f"autograder: {plain(str(error), 2000)}", highlight=False)
+        Console(stderr=True, soft_wrap=True).print(
+            f"autograder: {plain(str(error), 2000)}", highlight=False
+        )
         raise SystemExit(2) from None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 from autograder.assignment import Assignment
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
@@ -12,10 +16,14 @@ from autograder.results import ComponentResult, ComponentStatus, CriterionResult
 from autograder.sandbox.host import Child, ChildGone, Sandbox, SandboxFault
 from autograder.suite.component import CheckFailed, StudentRaised
 from autograder.suite.judging import JudgePlugin
+from autograder.suite.plan import Planned, request_digest
 from autograder.suite.plugin import Criterion
 from autograder.suite.reference import ReferenceFault
 from autograder.suite.wording import error_words, explain, forbidden_words
 
+_T = TypeVar("_T")
+# Less than any Unix socket's buffer, in both directions.
+_BYTES_AHEAD = 48 * 1024
 _FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
 
 
@@ -42,39 +50,95 @@ class _ComponentSession:
     deaths_allowed: int
     child: Child | None = None
     deaths: int = 0
-    last_death: str = ""
     over: str = ""
     load_error: StudentError | None = None
     forbidden: ForbiddenUse | None = None
-    _loading: bool = field(default=False)
+    _plan: Sequence[Planned] = ()
+    _next: int = 0
+    _ahead: deque[tuple[int, int]] = field(default_factory=deque)
+    _asked: list[Request] = field(default_factory=list)
+
+    def begin(self, plan: Sequence[Planned]) -> None:
+        """Begin a criterion that is expected to make the requests of `plan`."""
+        self._plan, self._next, self._asked = plan, 0, []
+
+    def end(self) -> None:
+        """Fetch and drop the answers that the criterion did not get as far as reading."""
+        with contextlib.suppress(ChildGone, _NotRun):
+            while self._ahead and self.child is not None:
+                self._note(self._receive(self.child))
 
     def perform(self, request: Request) -> Reply:
         if self.over:
             raise _NotRun
-        try:
-            if self.child is None:
-                self.child = self.fork()
-                self._loading = True
-                loaded = self.child.perform(Request())
-                self._note(loaded)
-                self.load_error = loaded.error
-            self._loading = False
+        child = self._loaded_child()
+        planned = self._next < len(self._plan)
+        if planned and self._plan[self._next].digest == request_digest(request):
+            self._post_ahead(child)
+            reply = self._receive(child)
+            self._next += 1
+        else:
+            child = self._leave_the_plan(child)
+            reply = self._guarded(partial(child.perform, request))
+        self._asked.append(request)
+        self._note(reply)
+        return reply
+
+    def close(self) -> None:
+        if self.child is not None:
+            self.child.close()
+            self.child = None
+
+    def _loaded_child(self) -> Child:
+        if self.child is None:
+            child = self.child = self.fork()
+            loaded = self._guarded(partial(child.perform, Request()), loading=True)
+            self.load_error = loaded.error
+            self._note(loaded)
             if self.load_error is not None:
                 self.over = "import_error"
                 raise _NotRun
-            reply = self.child.perform(request)
+        return self.child
+
+    def _post_ahead(self, child: Child) -> None:
+        """Keep as many requests under way as the socket surely holds."""
+        at = self._next + len(self._ahead)
+        under_way = sum(size for _, size in self._ahead)
+        while at < len(self._plan):
+            frame = self._plan[at].frame
+            if self._ahead and under_way + len(frame) > _BYTES_AHEAD:
+                return
+            self._ahead.append((self._guarded(partial(child.post, frame)), len(frame)))
+            under_way += len(frame)
+            at += 1
+
+    def _receive(self, child: Child) -> Reply:
+        nonce, _ = self._ahead.popleft()
+        return self._guarded(partial(child.answer, nonce))
+
+    def _leave_the_plan(self, child: Child) -> Child:
+        """Go on without a plan; a child that has seen requests ahead is replaced."""
+        self._plan = ()
+        if not self._ahead:
+            return child
+        self._ahead.clear()
+        self.close()
+        child = self._loaded_child()
+        for request in self._asked:
+            self._guarded(partial(child.perform, request))
+        return child
+
+    def _guarded(self, ask: Callable[[], _T], loading: bool = False) -> _T:
+        try:
+            return ask()
         except ChildGone as gone:
             self.child = None
+            self._ahead.clear()
+            self._plan = ()
             self.deaths += 1
-            self.last_death = gone.reason
-            if self._loading or self.deaths >= self.deaths_allowed:
+            if loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
             raise
-        self._note(reply)
-        if self.forbidden is not None:
-            self.over = "forbidden"
-            raise _NotRun
-        return reply
 
     def _note(self, reply: Reply) -> None:
         for use in reply.forbidden:
@@ -82,11 +146,7 @@ class _ComponentSession:
             if use.file not in self.siblings:
                 self.forbidden = use
                 self.over = "forbidden"
-
-    def close(self) -> None:
-        if self.child is not None:
-            self.child.close()
-            self.child = None
+                raise _NotRun
 
 
 def grade_submission(
@@ -165,7 +225,7 @@ def _run(suite: JudgePlugin, criterion: Criterion, session: _ComponentSession) -
     if session.over:
         return _Verdict("not_run")
     reveal = criterion.visibility == "public"
-    failure = suite.run(criterion, session)
+    failure = _ask(suite, criterion, session)
     if failure is None:
         return _Verdict("passed")
     if isinstance(failure, _FAULTS):
@@ -185,12 +245,22 @@ def _run(suite: JudgePlugin, criterion: Criterion, session: _ComponentSession) -
     return _Verdict("student_error", message, found.outcome == "not_attempted" and own)
 
 
+def _ask(
+    suite: JudgePlugin, criterion: Criterion, session: _ComponentSession
+) -> BaseException | None:
+    session.begin(suite.plans[criterion.id])
+    try:
+        return suite.run(criterion, session)
+    finally:
+        session.end()
+
+
 def _passes_again(suite: JudgePlugin, criterion: Criterion, session: _ComponentSession) -> bool:
     """Run a failed criterion once more, to name code that answers the same call differently."""
     if session.over:
         return False
     question = suite.question
-    again = suite.run(criterion, session)
+    again = _ask(suite, criterion, session)
     suite.question = question
     if isinstance(again, _FAULTS):
         raise again

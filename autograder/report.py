@@ -98,10 +98,8 @@ def print_table(
         shown = sorted(shown, key=lambda result: (result.score is not None, result.score or 0.0))
         shown = shown[:_ROWS]
         console.print(f"The {_ROWS} lowest of {len(results)}:")
-    table = Table(
-        header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True
-    )
-    table.add_column("submission", overflow="fold")
+    table = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
+    table.add_column("student", overflow="fold")
     table.add_column("score", justify="right")
     for component in components:
         table.add_column(component.replace("_", "\n"), justify="right")
@@ -115,8 +113,8 @@ def print_table(
         if any(c.status == status and not c.score for c in result.components.values())
     }
     if used:
-        words = [f"{mark} {_MEANINGS[status]}" for status, mark in used.items()]
-        console.print(f"[dim]{'; '.join(words)}[/dim]", highlight=False)
+        legend = "; ".join(f"{mark} {_MEANINGS[status]}" for status, mark in used.items())
+        console.print(f"[dim]{legend}[/dim]", highlight=False)
     for result in shown:
         if result.status != "graded":
             console.print(

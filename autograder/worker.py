@@ -24,6 +24,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.judge import grade_submission
 from autograder.results import Graded, SubmissionResult
+from autograder.sandbox import confine
 from autograder.sandbox.host import Budget, Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.submission import Rejected, digest, take_in
@@ -71,6 +72,8 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
             answer({"ready": True, "sandbox": description})
             gc.collect()
             gc.freeze()
+            if sys.platform == "linux":
+                confine.gather_pages()
             for line in jobs:
                 answers.write(_in_a_fork(assignment, suite, warm, description, json.loads(line)))
                 answers.flush()

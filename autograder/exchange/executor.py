@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from opcode import opmap
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -32,21 +33,28 @@ class Executor:
         folder: where the component and the modules it imports lie.
         name: the component; its file is `name`.py.
         fatal: exception classes that are let through instead of being reported.
+        own_tensors: whether requests bring tensors that nobody else holds.
 
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
     """
 
     def __init__(
-        self, folder: Path, name: str, fatal: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
+        self,
+        folder: Path,
+        name: str,
+        fatal: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
+        own_tensors: bool = False,
     ) -> None:
         self._folder = str(folder)
         self._name = name
         self._fatal = fatal
+        self._own_tensors = own_tensors
         self.raised: BaseException | None = None
         self._loaded: Any = None
         self._modules: dict[int, nn.Module] = {}
         self._given: dict[int, nn.Embedding] = {}
+        self._unbuilt: dict[int, StudentError] = {}
 
     def load(self) -> StudentError | None:
         """Import the component; return what went wrong, or None."""
@@ -61,13 +69,21 @@ class Executor:
 
     def perform(self, request: Request) -> Reply:
         """Perform the operations of `request` in order and answer the last one."""
-        tensors = [_private_copy(tensor) for tensor in request.tensors]
+        self.raised = None
+        tensors = request.tensors
+        if not self._own_tensors:
+            tensors = [_private_copy(tensor) for tensor in tensors]
         reply = Reply()
         try:
             for op in request.ops:
                 reply = getattr(self, "_op_" + op["op"])(op, tensors)
         except _Stop as stop:
-            reply.error = stop.error
+            reply = Reply(error=stop.error)
+        except self._fatal:
+            raise
+        except Exception as error:
+            # What the student returned can misbehave even when it is only looked at.
+            reply = Reply(error=self._describe(error, "call"))
         return reply
 
     # Operations. Each takes its description and the request's tensors and returns a reply.
@@ -75,14 +91,20 @@ class Executor:
     def _op_reset(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
         self._modules.clear()
         self._given.clear()
-        torch.manual_seed(0)
+        self._unbuilt.clear()
+        _seed(0)
         return Reply()
 
     def _op_build(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
         factory = self._find(op["name"])
         args, kwargs = self._arguments(op, tensors)
-        with self._reporting("build"):
-            module = factory(*args, **kwargs)
+        self._modules.pop(op["handle"], None)
+        try:
+            with self._reporting("build"):
+                module = factory(*args, **kwargs)
+        except _Stop as stop:
+            self._unbuilt[op["handle"]] = stop.error
+            raise
         if not isinstance(module, nn.Module):
             raise _Stop(
                 StudentError("TypeError", "build", f"{op['name']} is not a torch.nn.Module")
@@ -94,7 +116,7 @@ class Executor:
         return Reply()
 
     def _op_load(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
-        module = self._modules[op["handle"]]
+        module = self._module(op["handle"])
         with self._reporting("load"), torch.no_grad():
             own = nn.Module.state_dict(module)
             for key, index in op["state"].items():
@@ -110,23 +132,24 @@ class Executor:
     def _op_move(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
         with self._reporting("move"):
             if op.get("dtype") is not None:
-                self._modules[op["handle"]].to(getattr(torch, op["dtype"]))
+                self._module(op["handle"]).to(getattr(torch, op["dtype"]))
             if op.get("device") is not None:
-                self._modules[op["handle"]].to(op["device"])
+                self._module(op["handle"]).to(op["device"])
         return Reply()
 
     def _op_train(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
         with self._reporting("move"):
-            self._modules[op["handle"]].train(op["on"])
+            self._module(op["handle"]).train(op["on"])
         return Reply()
 
     def _op_write_given(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
+        self._module(op["handle"])
         with torch.no_grad():
             self._given[op["handle"]].weight.copy_(tensors[op["tensor"]])
         return Reply()
 
     def _op_state(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
-        module = self._modules[op["handle"]]
+        module = self._module(op["handle"])
         with self._reporting("state"):
             state = {key: value.detach() for key, value in module.state_dict().items()}
             parameters = {key: value.detach() for key, value in module.named_parameters()}
@@ -147,7 +170,7 @@ class Executor:
             args = [copies.get(id(a), a) for a in args]
             kwargs = {key: copies.get(id(a), a) for key, a in kwargs.items()}
         handle = op.get("handle")
-        module = None if handle is None else self._modules[handle]
+        module = None if handle is None else self._module(handle)
         function: Callable[..., Any]
         if module is None:
             function = self._find(op["name"])
@@ -156,7 +179,7 @@ class Executor:
         else:
             function = module
         if op.get("seed") is not None:
-            torch.manual_seed(op["seed"])
+            _seed(op["seed"])
         if module is not None:
             module.zero_grad(set_to_none=True)
         with self._reporting("call"):
@@ -175,8 +198,9 @@ class Executor:
                     given = self._given.get(handle) if handle is not None else None
                     reply.given_gradient = None if given is None else given.weight.grad
         reply.outputs = [output.detach() for output in outputs]
-        seen = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
-        reply.inputs_after = [a.detach() for a in seen]
+        if op.get("keep_inputs"):
+            seen = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
+            reply.inputs_after = [a.detach() for a in seen]
         return reply
 
     def _backward(self, output: Tensor, cotangent: Tensor) -> str:
@@ -196,6 +220,13 @@ class Executor:
         except AttributeError:
             raise _Stop(StudentError("MissingName", "call", name)) from None
         return found
+
+    def _module(self, handle: int) -> nn.Module:
+        """Return a built module; one that could not be built fails every later question too."""
+        if handle not in self._modules:
+            missing = StudentError("Exception", "build", "the module was not built")
+            raise _Stop(self._unbuilt.get(handle, missing))
+        return self._modules[handle]
 
     def _arguments(
         self, op: dict[str, Any], tensors: list[Tensor]
@@ -222,7 +253,7 @@ class Executor:
             file, line = Path(error.filename).name, error.lineno or 0
         kind = _kind(error)
         text = _text(error.msg if isinstance(error, SyntaxError) else error)
-        if isinstance(error, NotImplementedError) and innermost:
+        if isinstance(error, NotImplementedError) and innermost and _by_raise(error):
             kind = "NotAttempted"
         elif isinstance(error, ForbiddenOperation):
             kind = "Forbidden"
@@ -240,6 +271,22 @@ class Executor:
                 file, line = Path(name).name, traceback.tb_lineno
             traceback = traceback.tb_next
         return file, line, innermost
+
+
+def _by_raise(error: BaseException) -> bool:
+    """Tell a stub's own `raise` from torch raising in the same line, as it does on `meta`."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return False
+    return traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == opmap["RAISE_VARARGS"]
+
+
+def _seed(seed: int) -> None:
+    # Not torch.manual_seed: for machines without a GPU that formats a traceback for each kind of
+    # GPU there is, at more than the cost of the call being graded.
+    torch.default_generator.manual_seed(seed)
 
 
 def _kind(error: BaseException) -> str:

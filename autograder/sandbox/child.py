@@ -66,7 +66,7 @@ def run_child(setup: Setup, guard: Guard, wire: int, component: str, scratch: st
         target.write_bytes(receive(size))
     os.chdir(scratch)
     _forget_project()
-    executor = Executor(Path(scratch), component, fatal=())
+    executor = Executor(Path(scratch), component, fatal=(), own_tensors=True)
     load_error: StudentError | None = None
     loaded = False
     while True:

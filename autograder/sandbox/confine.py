@@ -34,6 +34,7 @@ _LANDLOCK_SCRATCH = (
     _LANDLOCK_READ | (1 << 1) | (1 << 4) | (1 << 5) | (1 << 7) | (1 << 8) | (1 << 14)
 )
 _SIGKILL = 9
+_MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
 
 
 class ConfinementError(Exception):
@@ -168,3 +169,22 @@ def restrict_calls(program: bytes) -> None:
     sock_fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     result = _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, sock_fprog, 0, 0)
     _call("seccomp", result)
+
+
+def gather_pages() -> None:
+    """Move this process's memory into huge pages, which makes every fork of it cheaper.
+
+    A child then copies and frees a page table of hundreds of entries instead of tens of thousands.
+    Where the kernel cannot do it, nothing is lost but speed.
+    """
+    huge = 2 * 1024 * 1024
+    with open("/proc/self/maps") as maps:
+        regions = [line.split() for line in maps]
+    for span, mode, _, _, inode, *_ in regions:
+        if mode != "rw-p" or inode != "0":
+            continue
+        start, end = (int(part, 16) for part in span.split("-"))
+        start, end = -(-start // huge) * huge, end // huge * huge
+        if end > start:
+            for advice in (_MADV_HUGEPAGE, _MADV_COLLAPSE):
+                _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), advice)

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from autograder.exchange.messages import Reply, Request
 from autograder.sandbox import policy
-from autograder.sandbox.wire import WireError, decode_reply, encode_request
+from autograder.sandbox.wire import WireError, decode_reply, encode_request, with_nonce
 
 _START_S = 120.0
 _POLL_S = 0.05
@@ -82,6 +82,7 @@ class Child:
         self._pid = pid
         self._handle = handle
         self._host_pid = _pid_of(handle)
+        self._buffer = bytearray()
         self._open = True
 
     @property
@@ -95,11 +96,36 @@ class Child:
         Raises:
             ChildGone: it died, hung, or sent what is no reply; it is ended then.
         """
+        return self.answer(self.post(encode_request(request, 0)))
+
+    def post(self, frame: bytes) -> int:
+        """Send a request's frame ahead; return the nonce under which to fetch the answer.
+
+        Answers come in the order of the requests. The frames under way must fit the socket's
+        buffer, or both sides would wait for each other.
+
+        Raises:
+            ChildGone: as for `perform`.
+        """
         nonce = secrets.randbits(64)
-        deadline = _Deadline(self._host_pid, self._budget)
         try:
             self._wire.settimeout(self._budget.call_wall_s)
-            self._wire.sendall(encode_request(request, nonce))
+            self._wire.sendall(with_nonce(frame, nonce))
+        except TimeoutError as error:
+            self.close()
+            raise ChildGone("timeout", "the process does not take questions") from error
+        except OSError as error:
+            raise self._epitaph() from error
+        return nonce
+
+    def answer(self, nonce: int) -> Reply:
+        """Wait for the answer to a posted request.
+
+        Raises:
+            ChildGone: as for `perform`.
+        """
+        deadline = _Deadline(self._host_pid, self._budget)
+        try:
             received, reply = decode_reply(lambda size: self._receive(size, deadline))
             if received != nonce:
                 raise WireError("the reply is not to this request")
@@ -140,18 +166,21 @@ class Child:
         return self._sandbox.reap(self._pid)
 
     def _receive(self, size: int, deadline: _Deadline) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            self._wire.settimeout(_POLL_S)
+        # Most replies are a few hundred bytes in many fields: one read brings them all.
+        buffer = self._buffer
+        self._wire.settimeout(_POLL_S)
+        while len(buffer) < size:
             try:
-                part = self._wire.recv(min(size - len(data), 1 << 20))
+                part = self._wire.recv(max(1 << 16, min(size - len(buffer), 1 << 20)))
             except TimeoutError:
                 deadline.check()
                 continue
             if not part:
                 raise ConnectionResetError("the child closed the wire")
-            data += part
-        return bytes(data)
+            buffer += part
+        data = bytes(buffer[:size])
+        del buffer[:size]
+        return data
 
     def _epitaph(self) -> ChildGone:
         # It is dying by itself: wait for its own end, so that the kill does not hide it.

@@ -11,6 +11,8 @@ from pathlib import Path
 from autograder.sandbox.confine import ConfinementError, landlock_version
 from autograder.sandbox.host import Budget, Sandbox, SandboxFault
 
+_REPAIR = "install bubblewrap and libseccomp, or grade code you trust with --sandbox none"
+
 
 class NotIsolated(Exception):
     """Student code cannot be isolated on this machine as asked; the message says why."""
@@ -54,9 +56,11 @@ def open_sandbox(
                 if not leaks:
                     return sandbox, _describe(tier)
                 sandbox.close()
-                raise NotIsolated(f"tier {tier} does not hold here: a child could {leaks[0]}")
+                raise NotIsolated(
+                    f"tier {tier} does not hold here: a child could {leaks[0]}; {_REPAIR}"
+                )
         reasons.append(f"tier {tier}: {reason}")
-    raise NotIsolated("; ".join(reasons))
+    raise NotIsolated(f"student code cannot be isolated here ({'; '.join(reasons)}); {_REPAIR}")
 
 
 def _lacking(tier: int) -> str:

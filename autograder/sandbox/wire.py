@@ -6,6 +6,7 @@ closed enumerations, and raw bytes whose sizes are computed and capped before th
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import struct
@@ -84,6 +85,11 @@ def encode_request(request: Request, nonce: int) -> bytes:
     return _REQUEST.pack(_MAGIC, nonce, len(header), len(body)) + header + body
 
 
+def with_nonce(frame: bytes, nonce: int) -> bytes:
+    """Return a request's frame with another nonce."""
+    return frame[:4] + struct.pack("<Q", nonce) + frame[12:]
+
+
 def decode_request(receive: Receive) -> tuple[int, Request]:
     """Read a request; `receive(n)` returns exactly n bytes."""
     magic, nonce, header_size, body_size = _REQUEST.unpack(receive(_REQUEST.size))
@@ -150,8 +156,7 @@ def encode_reply(reply: Reply, nonce: int) -> bytes:
         if device != "meta":
             if plain.numel() * plain.element_size() > MAX_BYTES:
                 raise ValueError("a tensor is too large to send")
-            flat = plain.cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
-            data.append(flat.view(torch.uint8).numpy().tobytes())
+            data.append(tensor_bytes(plain.cpu().resolve_conj().resolve_neg()))
     return b"".join(parts + data)
 
 
@@ -221,6 +226,13 @@ def _decode_tensor(data: bytes, dtype: torch.dtype, device: str, shape: tuple[in
         # Any byte but 0 is true; a torch bool holding another byte would be undefined.
         return torch.frombuffer(bytearray(data), dtype=torch.uint8).ne(0).reshape(shape)
     return torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
+
+
+def tensor_bytes(tensor: Tensor) -> bytes:
+    """Return a CPU tensor's values in row-major order, as they lie in memory."""
+    contiguous = tensor.detach().contiguous()
+    # A tenth of the cost of going through numpy, which has no bfloat16 either.
+    return ctypes.string_at(contiguous.data_ptr(), contiguous.nbytes)
 
 
 def _named(reply: Reply) -> list[tuple[str, Tensor | None]]:

@@ -41,6 +41,7 @@ def main(control_descriptor: int) -> None:
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
     gc.collect()
     gc.freeze()
+    confine.gather_pages()
     control.sendall(b'{"ready": true}\n')
     while True:
         message, descriptors = _receive(control)
@@ -115,12 +116,11 @@ def _warm_up() -> None:
         loss = torch.einsum("bij,bkj->bik", model(x), x).softmax(-1).square().mean()
         torch.autograd.backward(loss)
         step.step()
-    torch.func.vmap(lambda row: row.sum())(x.detach())
     torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False)
+    torch.func.vmap(lambda row: row.sum())(x.detach())
     torch.testing.assert_close(x, x)
-    torch.nn.LayerNorm(4)
     torch.from_numpy(numpy.zeros(2)).to(torch.bfloat16).sum().item()
-    torch.empty(2, device="meta").sum()
+    torch.nn.Linear(4, 4).to("meta")(torch.empty(2, 4, device="meta"))
     repr(x)
     inspect.getsource(Path)
 

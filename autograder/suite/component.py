@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from autograder.exchange.messages import EmbeddingArgument, Reply, Request, StudentError
+
+# Longer tensors are named in messages by their shape.
+SHOWN_VALUES = 24
+_SHOWN_CALL = 700
 
 
 class Session(Protocol):
@@ -60,7 +64,10 @@ class Question:
         parts = [
             f"{key}={_show(v, values)}" if key else _show(v, values) for key, v in self.arguments
         ]
-        return f"{self.name}({', '.join(parts)})"
+        text = f"{self.name}({', '.join(parts)})"
+        if len(text) <= _SHOWN_CALL or not values:
+            return text[:_SHOWN_CALL]
+        return self.text(values=False)
 
 
 class Answer:
@@ -69,7 +76,7 @@ class Answer:
     Attributes:
         gradients: gradients of the tensor arguments in order, None where there is none.
         parameter_gradients: gradients by the module's parameter names.
-        inputs_after: the tensor arguments as the call left them.
+        inputs_after: the tensor arguments as the call left them, if they were to be kept.
         error: what the student's code raised, or None.
     """
 
@@ -149,6 +156,14 @@ _FORM_WORDS = {
 }
 
 
+class _Options(NamedTuple):
+    """What a call asks for beside its arguments."""
+
+    seed: int | None
+    cotangent: Tensor | None
+    keep_inputs: bool
+
+
 class Component:
     """One component under test."""
 
@@ -163,6 +178,7 @@ class Component:
         *args: object,
         seed: int | None = None,
         cotangent: Tensor | None = None,
+        keep_inputs: bool = False,
         **kwargs: object,
     ) -> Answer:
         """Call a function of the component.
@@ -173,9 +189,10 @@ class Component:
             seed: seeds torch's generator before the call.
             cotangent: if given, a tensor of the output's shape; gradients of
                 (output * cotangent).sum() come back with the answer.
+            keep_inputs: whether the tensor arguments come back as the call left them.
         """
-        request = Request()
-        return self._ask(request, function, {"name": function}, args, kwargs, seed, cotangent)
+        options = _Options(seed, cotangent, keep_inputs)
+        return self._ask(Request(), function, {"name": function}, args, kwargs, options)
 
     def build(self, cls: str, *args: object, **kwargs: object) -> Module:
         """Build a module. What its constructor raises shows in the module's first answer."""
@@ -189,18 +206,19 @@ class Component:
         target: dict[str, Any],
         args: tuple[object, ...],
         kwargs: dict[str, object],
-        seed: int | None,
-        cotangent: Tensor | None,
+        options: _Options,
     ) -> Answer:
         op = {"op": "call", **target, **_encoded(request, args, kwargs)}
-        if seed is not None:
-            op["seed"] = seed
-        if cotangent is not None:
-            op["cotangent"] = request.encode(cotangent)["tensor"]
+        if options.seed is not None:
+            op["seed"] = options.seed
+        if options.cotangent is not None:
+            op["cotangent"] = request.encode(options.cotangent)["tensor"]
+        if options.keep_inputs:
+            op["keep_inputs"] = True
         request.ops.append(op)
         reply = self._session.perform(request)
         arguments = (*(("", arg) for arg in args), *kwargs.items())
-        answer = Answer(reply, Question(label, arguments), cotangent is not None)
+        answer = Answer(reply, Question(label, arguments), options.cotangent is not None)
         self._observe(answer)
         return answer
 
@@ -251,6 +269,7 @@ class Module:
         method: str = "",
         seed: int | None = None,
         cotangent: Tensor | None = None,
+        keep_inputs: bool = False,
         **kwargs: object,
     ) -> Answer:
         """Call the module, or one of its methods; arguments as for `Component.call`."""
@@ -258,7 +277,8 @@ class Module:
         question = Question(self._cls, self._arguments).text(values=False)
         label = f"{question}.{method}" if method else question
         target = {"handle": self._handle, "name": method}
-        return self._component._ask(request, label, target, args, kwargs, seed, cotangent)
+        options = _Options(seed, cotangent, keep_inputs)
+        return self._component._ask(request, label, target, args, kwargs, options)
 
     def state(self) -> State:
         """Fetch the module's state_dict, its parameters and the weight it was given."""
@@ -302,9 +322,9 @@ def _show(value: object, values: bool) -> str:
     return show_tensor(value) if values else f"tensor{tuple(value.shape)}"
 
 
-def show_tensor(tensor: Tensor, limit: int = 24) -> str:
+def show_tensor(tensor: Tensor) -> str:
     """Write a tensor out to four digits, or only its dtype and shape where it is long."""
-    if tensor.device.type == "meta" or tensor.numel() > limit:
+    if tensor.device.type == "meta" or tensor.numel() > SHOWN_VALUES:
         return f"{str(tensor.dtype).removeprefix('torch.')} tensor{tuple(tensor.shape)}"
     return str(_rounded(tensor.tolist())).replace("'", "")
 

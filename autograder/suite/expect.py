@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from autograder.suite.component import Answer, CheckFailed, StudentRaised, show_tensor
+from autograder.suite.component import SHOWN_VALUES, Answer, CheckFailed, StudentRaised, show_tensor
 
 # Relative and absolute. A component that computes in float32 inside is right, so float64 is
 # judged no tighter than float32; bfloat16 keeps 8 bits, and a few roundings add up.
@@ -50,9 +50,12 @@ class Expect:
         if like is not None:
             self.dtype(actual, like.dtype, what)
         got = actual.to(torch.float64)
-        self.finite(got, want, what)
         relative, absolute = TOLERANCE.get(actual.dtype, TOLERANCE[torch.float32])
-        allowed = scale * (absolute + relative * want.abs())
+        allowed = want.abs().mul_(scale * relative).add_(scale * absolute)
+        # Right answers, which are most, leave here; a NaN or an infinity never does.
+        if bool(((got - want).abs_() <= allowed).all()):
+            return
+        self.finite(got, want, what)
         error = (got - want).abs().masked_fill(got == want, 0.0)
         # Written so that a NaN among the expected values, a fault of the suite, fails too.
         excess = ~(error <= allowed)
@@ -63,7 +66,7 @@ class Expect:
         fact = f"{what} is off by {_worst_of(error, at):.3g} at {list(at)}"
         if error.numel() > 1:
             fact += f" ({count} of {error.numel()} values are wrong)"
-        raise CheckFailed(fact, detail=_compare(got, want))
+        raise CheckFailed(fact, detail=_compare(got, want, at))
 
     def equal(self, actual: Tensor, expected: Tensor, what: str = "the result") -> None:
         """Expect exactly these values, shape and dtype (for masks)."""
@@ -73,7 +76,7 @@ class Expect:
         if bool(wrong.any()):
             at = _worst(wrong.to(torch.float64))
             fact = f"{what} is wrong at {list(at)} ({int(wrong.sum())} of {wrong.numel()} values)"
-            raise CheckFailed(fact, detail=_compare(actual, expected))
+            raise CheckFailed(fact, detail=_compare(actual, expected, at))
 
     def shape(
         self, actual: Tensor, shape: Sequence[int], what: str = "the result", names: str = ""
@@ -183,5 +186,8 @@ def _worst_of(error: Tensor, at: tuple[int, ...]) -> float:
     return float(error[at])
 
 
-def _compare(actual: Tensor, expected: Tensor) -> str:
-    return f"expected {show_tensor(expected)}\nreturned {show_tensor(actual)}"
+def _compare(actual: Tensor, expected: Tensor, at: tuple[int, ...]) -> str:
+    """Show both whole where they are short, else the worst place."""
+    if expected.numel() <= SHOWN_VALUES:
+        return f"expected {show_tensor(expected)}\nreturned {show_tensor(actual)}"
+    return f"there: expected {expected[at].item():.6g}, returned {actual[at].item():.6g}"

@@ -6,6 +6,7 @@ submission; every student is then given those same examples straight away.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import warnings
@@ -19,10 +20,11 @@ from _pytest.runner import runtestprotocol
 from hypothesis.errors import UnsatisfiedAssumption
 
 from autograder.suite.component import Component, Session
+from autograder.suite.plan import Planned, Recorder
 from autograder.suite.plugin import Criterion, SuitePlugin, component_of, criterion_of
 from autograder.suite.reference import ReferenceSession
 
-EXAMPLES = 6
+EXAMPLES = 4
 
 
 class SuiteFault(Exception):
@@ -67,6 +69,7 @@ class JudgePlugin(SuitePlugin):
         criteria: by component, in order, public ones first.
         fault: what stopped the session, if anything did.
         served: whether everything was collected and drawn.
+        plans: the requests of every criterion, as the solution was asked them.
     """
 
     def __init__(
@@ -86,16 +89,19 @@ class JudgePlugin(SuitePlugin):
         self._serve = serve
         self._items: dict[str, pytest.Function] = {}
         self._session: Session | None = None
+        self._component = ""
         self._references: dict[str, ReferenceSession] = {}
         self._examples: dict[str, list[dict[str, Any]]] = {}
         self._drawing = False
         self._failure: BaseException | None = None
         self.fault: BaseException | None = None
         self.served = False
+        self.plans: dict[str, list[Planned]] = {}
 
     def run(self, criterion: Criterion, session: Session) -> BaseException | None:
         """Run one criterion on a session; return what its test raised, or None if it passed."""
         item = self._items[criterion.id]
+        self._component = criterion.component
         self._session = session
         self._failure = None
         item._initrequest()
@@ -170,9 +176,11 @@ class JudgePlugin(SuitePlugin):
             self._references[component] = ReferenceSession(self._solutions, component)
             under_test = ReferenceSession(self._solutions, component, may_raise=True)
             for criterion in criteria:
-                failure = self.run(criterion, under_test)
+                recorder = Recorder(under_test)
+                failure = self.run(criterion, recorder)
                 if failure is not None:
                     raise SuiteFault(f"the solution loses {criterion.id}: {failure}") from failure
+                self.plans[criterion.id] = recorder.plan
         self._drawing = False
         self.served = True
         self._serve(self)
@@ -189,17 +197,24 @@ class JudgePlugin(SuitePlugin):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Run a test; a property on the examples drawn for it, without Hypothesis."""
-        handle = getattr(pyfuncitem.obj, "hypothesis", None)
-        if self._drawing or handle is None:
+        """Run a test; a property on the examples drawn for it, without Hypothesis.
+
+        What it raises is kept here: pytest would parse source files to write it out, at ten
+        times the cost of the check.
+        """
+        if self._drawing:
             return None
         given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-        inner = handle.inner_test
-        for drawn in self._examples[pyfuncitem.nodeid]:
-            try:
-                inner(**given, **drawn)
-            except UnsatisfiedAssumption:
-                continue
+        handle = getattr(pyfuncitem.obj, "hypothesis", None)
+        try:
+            if handle is None:
+                pyfuncitem.obj(**given)
+                return True
+            for drawn in self._examples[pyfuncitem.nodeid]:
+                with contextlib.suppress(UnsatisfiedAssumption):
+                    handle.inner_test(**given, **drawn)
+        except (Exception, pytest.fail.Exception) as failure:
+            self._failure = failure
         return True
 
     def watching(self, item: pytest.Item, inner: Callable[..., None]) -> Callable[..., None]:
@@ -219,5 +234,6 @@ class JudgePlugin(SuitePlugin):
     def begin(self, drawn: dict[str, Any]) -> None:
         """Give the reference a name for the example, under which it keeps its answers."""
         super().begin(drawn)
-        for reference in self._references.values():
-            reference.begin(f"{self.running}#{sorted(drawn.items())!r}")
+        reference = self._references.get(self._component)
+        if reference is not None:
+            reference.begin(f"{self.running}#{drawn!r}")

@@ -29,7 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 NAME = "transformer_block"
 RIGHT = ROOT / "reference" / NAME
 
-# One fresh process that runs both suites on a folder, with the component in the same process.
+# One fresh process that runs both suites on a folder, with the component in the same process:
+# the same tests and examples, drawn by Hypothesis.
 FRESH = """
 import sys
 from pathlib import Path
@@ -80,6 +81,7 @@ def bench_warm(rounds: int) -> tuple[list[float], list[float], list[int]]:
     """Grade a right submission again and again on one worker: wall, CPU, memory."""
     assignment = load_assignment(ROOT, NAME)
     worker = Worker(assignment, "auto", 600.0)
+    worker.wait()
     print(f"sandbox        {worker.sandbox}")
     pid = worker._process.pid
     walls, cpus, memory = [], [], []
@@ -171,7 +173,7 @@ def bench_split(rounds: int) -> dict[str, float]:
         grade_submission(assignment, suite, sandbox, files)
         timed(host.Sandbox, "fork", "fork a child, send the submission")
         timed(host.Child, "close", "end a child")
-        timed(host, "encode_request", "wire: write requests")
+        timed(host.Child, "post", "wire: send requests")
         timed(host.Child, "_receive", "wait for the child (its work included)")
         timed(host, "decode_reply", "wire: read replies (waiting included)")
         timed(reference_module.ReferenceSession, "perform", "reference (kept answers)")

@@ -92,7 +92,7 @@ def test_mutation_seeds_and_tying_cross_the_wire(sandbox: Sandbox) -> None:
     child = sandbox.fork("layer_norm", {"layer_norm.py": source.encode()})
     component = Component(child, lambda answer: None)
     x = torch.arange(3.0)
-    answer = component.call("layer_norm", x, cotangent=torch.ones(3))
+    answer = component.call("layer_norm", x, cotangent=torch.ones(3), keep_inputs=True)
     assert x.tolist() == [0, 1, 2]
     assert answer.inputs_after[0].tolist() == [1, 2, 3]
     assert answer.gradients[0].tolist() == [2, 2, 2]

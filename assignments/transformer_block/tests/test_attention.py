@@ -37,7 +37,7 @@ def test_scale(component, expect):
     output, weights = component.call(
         "scaled_dot_product_attention", query, key, torch.tensor([[1.0, 0.0], [0.0, 10.0]])
     ).pair
-    expect.close(weights, [[0.8807971, 0.1192029]], "the weights")
+    expect.close(weights, [[0.8807971, 0.1192029]], "the matrix of weights")
     expect.close(output, [[0.8807971, 1.1920292]], "the output")
 
 
@@ -48,7 +48,9 @@ def test_walkthrough_one_query(component, expect):
     mask = walkthrough("mask")[0, :1]
     answer = component.call("scaled_dot_product_attention", query[:1], key, value, mask)
     weights = answer.pair[1]
-    expect.close(weights, [[0.0, 0.4998208, 0.4998208, 0.00035828611, 0.0]], "the weights")
+    expect.close(
+        weights, [[0.0, 0.4998208, 0.4998208, 0.00035828611, 0.0]], "the matrix of weights"
+    )
     expect.that(weights[0, 0] == 0 and weights[0, 4] == 0, "a masked weight is not exactly 0")
 
 
@@ -58,7 +60,7 @@ def test_walkthrough_all_queries(component, expect):
     query, key, value = (walkthrough(name) for name in ("query", "key", "value"))
     mask = walkthrough("mask").unsqueeze(1)
     output, weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair
-    expect.close(weights, walkthrough("attention_weights"), "the weights")
+    expect.close(weights, walkthrough("attention_weights"), "the matrix of weights")
     # The table puts the heads' values side by side: (2, 5, 2) instead of (2, 2, 5, 1).
     right = walkthrough("attention_values").transpose(1, 2).unsqueeze(-1)
     expect.close(output, right, "the output")
@@ -73,7 +75,7 @@ def test_rows_sum_to_one(component, expect, make, seed, leading, queries, keys, 
     value = make.normal(*leading, keys, 2, seed=seed + 2)
     mask = make.mask(queries, keys, seed=seed) if masked else None
     weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair[1]
-    expect.shape(weights, (*leading, queries, keys), "the weights")
+    expect.shape(weights, (*leading, queries, keys), "the matrix of weights")
     expect.close(weights.sum(-1), torch.ones(*leading, queries), "the sum of a query's weights")
 
 
@@ -85,7 +87,7 @@ def test_masked_weights(component, expect, make, seed, batch, queries, keys):
     key, value = make.normal(batch, keys, 4, seed=seed + 1), make.normal(batch, keys, 2, seed=seed)
     mask = make.mask(batch, queries, keys, seed=seed)
     weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair[1]
-    expect.shape(weights, mask.shape, "the weights")
+    expect.shape(weights, mask.shape, "the matrix of weights")
     expect.that(bool((weights[~mask] == 0).all()), "a masked weight is not exactly 0")
     expect.that(bool((weights[mask] > 0).all()), "the weight of an allowed key is 0")
 
@@ -100,7 +102,7 @@ def test_mask_beats_every_score(component, expect):
     query, key = torch.tensor([[100.0]]), torch.tensor([[-300.0], [-300.0], [300.0]])
     value, mask = torch.tensor([[2.0], [4.0], [50.0]]), torch.tensor([[True, True, False]])
     output, weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair
-    expect.close(weights, [[0.5, 0.5, 0.0]], "the weights")
+    expect.close(weights, [[0.5, 0.5, 0.0]], "the matrix of weights")
     expect.close(output, [[3.0]], "the output")
 
 
@@ -123,10 +125,12 @@ def test_order_of_keys(component, expect, make, seed, order):
     value = make.normal(5, 2, seed=seed + 2)
     output, weights = component.call("scaled_dot_product_attention", query, key, value).pair
     expect.shape(output, (3, 2), "the output")
-    expect.shape(weights, (3, 5), "the weights")
+    expect.shape(weights, (3, 5), "the matrix of weights")
     shuffled = component.call("scaled_dot_product_attention", query, key[order], value[order]).pair
     expect.close(shuffled[0], output, "the output for the shuffled keys", scale=5)
-    expect.close(shuffled[1], weights[:, order], "the weights for the shuffled keys", scale=5)
+    expect.close(
+        shuffled[1], weights[:, order], "the matrix of weights for the shuffled keys", scale=5
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -164,7 +168,7 @@ def test_session_shapes(component, expect, make):
     """SelfAttention(64) takes (2, 5, 64) to an output (2, 5, 64) and weights (2, 5, 5)"""
     output, weights = component.build("SelfAttention", 64)(make.normal(2, 5, 64, seed=1)).pair
     expect.shape(output, (2, 5, 64), "the output", names="B T D")
-    expect.shape(weights, (2, 5, 5), "the weights", names="B T T")
+    expect.shape(weights, (2, 5, 5), "the matrix of weights", names="B T T")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -190,7 +194,7 @@ def test_self_attention_by_hand(component, expect):
     state |= dict.fromkeys(("q_linear.weight", "k_linear.weight"), torch.eye(4))
     attention = component.build("SelfAttention", 4, bias=False).load(state)
     output, weights = attention(torch.tensor([[[1.0] * 4, [0.0] * 4]])).pair
-    expect.close(weights, [[[0.8807971, 0.1192029], [0.5, 0.5]]], "the weights")
+    expect.close(weights, [[[0.8807971, 0.1192029], [0.5, 0.5]]], "the matrix of weights")
     first = [0.8807971, 1.7615942, 2.6423912, 3.5231883]
     expect.close(output, [[first, [0.5, 1.0, 1.5, 2.0]]], "the output")
 
@@ -216,7 +220,7 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
     attention = self_attention(component, make, 4, seed)
     output, weights = attention(x, mask.expand(batch, length, length)).pair
     expect.shape(output, x.shape, "the output with a mask (B, T, T)")
-    expect.shape(weights, (batch, length, length), "the weights with a mask (B, T, T)")
+    expect.shape(weights, (batch, length, length), "the matrix of weights with a mask (B, T, T)")
     shared = attention(x, mask).pair
     expect.close(shared[0], output, "the output with a mask (T, T)")
-    expect.close(shared[1], weights, "the weights with a mask (T, T)")
+    expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)")

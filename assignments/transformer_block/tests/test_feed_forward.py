@@ -23,9 +23,9 @@ def test_key_layer(component, expect):
     keys = torch.tensor([[0.8, 0.1, 0.9, -0.1, 0.17], [0.1, 0.8, -0.2, 0.3, 0.05]])
     # With the identity as values, the result is the activations themselves.
     answer = component.call("memory_lookup", x[:4], keys[:, :4], torch.eye(2))
-    expect.close(answer.output, [1.03, 0.35], "the activations of the four dimensions shown")
+    expect.close(answer.output, [1.03, 0.35], "the result for the four dimensions shown")
     answer = component.call("memory_lookup", x, keys, torch.eye(2))
-    expect.close(answer.output, [1.2, 0.4], "the activations with the fifth dimension")
+    expect.close(answer.output, [1.2, 0.4], "the result with the fifth dimension")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 21")

@@ -15,7 +15,7 @@ def test_logits(component, expect, make):
     """for the words [1, 0], [0, 1], [1, 1] the vector (2, 1) has the logits [2, 1, 3]"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     answer = head(torch.tensor([[[2.0, 1.0], [-1.0, 3.0]]]))
-    expect.close(answer.output, [[[2.0, 1.0, 3.0], [-1.0, 3.0, 2.0]]], "the logits")
+    expect.close(answer.output, [[[2.0, 1.0, 3.0], [-1.0, 3.0, 2.0]]])
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -23,7 +23,7 @@ def test_probabilities(component, expect, make):
     """the logits [2, 1, 3] are the probabilities [0.2447, 0.0900, 0.6652]"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     answer = head(torch.tensor([[[2.0, 1.0]]]), method="next_token_probabilities")
-    expect.close(answer.output, [[0.2447285, 0.0900306, 0.6652410]], "the probabilities")
+    expect.close(answer.output, [[0.2447285, 0.0900306, 0.6652410]])
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -35,7 +35,7 @@ def test_transpose_of_the_embedding(component, expect, make, seed, words, featur
     # Vectors with a single 1 read the unembedding out row by row; a vector of zeros scores 0.
     answer = head(torch.eye(features + 1, features).unsqueeze(0))
     rows = torch.cat([weight.T, torch.zeros(1, words)])
-    expect.close(answer.output, rows.unsqueeze(0), "the logits of unit vectors and of zeros")
+    expect.close(answer.output, rows.unsqueeze(0), "the result for unit vectors and zeros")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -48,7 +48,7 @@ def test_last_token_only(component, expect, make, seed, sizes):
     head = component.build("TiedLMHead", make.embedding(weight))
     whole = head(hidden, method="next_token_probabilities").output
     alone = head(hidden[:, -1:], method="next_token_probabilities").output
-    expect.close(whole, alone, "the probabilities with the earlier tokens before the last")
+    expect.close(whole, alone, "the result with the earlier tokens")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -60,7 +60,7 @@ def test_sum_to_one(component, expect, make, seed, sizes):
     hidden = make.normal(batch, length, features, seed=seed + 1)
     head = component.build("TiedLMHead", make.embedding(weight))
     answer = head(hidden, method="next_token_probabilities")
-    result = expect.shape(answer.output, (batch, words), "the probabilities", names="B V")
+    result = expect.shape(answer.output, (batch, words), names="B V")
     expect.that(bool((result >= 0).all()), "a probability is negative")
     expect.close(result.sum(-1), torch.ones(batch), "the sum of the probabilities")
 
@@ -82,7 +82,7 @@ def test_embedding_changes_the_head(component, expect, make):
     expect.that(head(x))
     changed = component.build("TiedLMHead", make.embedding(WORDS * 10))(x).output
     actual = head.write_given(WORDS * 10)(x).output
-    expect.close(actual, changed, "the logits after the embedding was multiplied by 10")
+    expect.close(actual, changed, "the result after the embedding was multiplied by 10")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")

@@ -45,7 +45,7 @@ def test_session_shapes(component, expect, make):
     attention = component.build("MultiHeadAttention", 64, 4)
     output, weights = attention(make.normal(2, 5, 64, seed=1)).pair
     expect.shape(output, (2, 5, 64), "the output", names="B T D")
-    expect.shape(weights, (2, 4, 5, 5), "the weights", names="B H T T")
+    expect.shape(weights, (2, 4, 5, 5), "the matrix of weights", names="B H T T")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -75,14 +75,14 @@ def test_walkthrough_weights(component, expect):
     The page prints five digits, the last of which can be off by one.
     """
     answer = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask"))
-    weights = expect.shape(answer.pair[1], (2, 2, 5, 5), "the weights", names="B H T T")
+    weights = expect.shape(answer.pair[1], (2, 2, 5, 5), "the matrix of weights", names="B H T T")
     first = [[0, 0.4998208, 0.4998208, 0.00035828611, 0]]
     first += [[0, 4.518023e-6, 0.4998186, 0.4998186, 0.00035828448]]
-    expect.close(weights[:, 0, 0], first, "the weights of CLS in the first head")
+    expect.close(weights[:, 0, 0], first, "the row of CLS in the first head")
     second = [[0, 0.0038669142, 0.0038669142, 0.9922661, 0]]
     second += [[0, 0.9995931, 1.573791e-6, 1.573791e-6, 0.00040384146]]
-    expect.close(weights[:, 1, 0], second, "the weights of CLS in the second head")
-    expect.close(weights, walkthrough("attention_weights"), "the weights")
+    expect.close(weights[:, 1, 0], second, "the row of CLS in the second head")
+    expect.close(weights, walkthrough("attention_weights"), "the matrix of weights")
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 2")
@@ -93,7 +93,7 @@ def test_walkthrough_values(component, expect):
     """
     attention = walkthrough_attention(component, out_proj_weight=torch.eye(2))
     output = attention(walkthrough("x"), walkthrough("mask")).pair[0]
-    expect.close(output, walkthrough("attention_values"), "the heads' results", scale=2)
+    expect.close(output, walkthrough("attention_values"), "what the heads found", scale=2)
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
@@ -113,7 +113,7 @@ def test_scale(component, expect):
     state = {f"{layer}.weight": torch.eye(8) for layer in LAYERS}
     attention = component.build("MultiHeadAttention", 8, 2, bias=False).load(state)
     weights = attention(torch.tensor([[[1.0] * 8, [0.0] * 8]])).pair[1]
-    expect.close(weights, [[[[0.8807971, 0.1192029], [0.5, 0.5]]] * 2], "the weights")
+    expect.close(weights, [[[[0.8807971, 0.1192029], [0.5, 0.5]]] * 2], "the matrix of weights")
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 4")
@@ -128,9 +128,9 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
         state[name][head * size : (head + 1) * size] = 0
     attention = component.build("MultiHeadAttention", heads * size, heads).load(state)
     weights = attention(make.normal(2, 4, heads * size, seed=seed)).pair[1]
-    expect.shape(weights, (2, heads, 4, 4), "the weights", names="B H T T")
+    expect.shape(weights, (2, heads, 4, 4), "the matrix of weights", names="B H T T")
     alike = torch.full((2, 4, 4), 0.25)
-    expect.close(weights[:, head], alike, "the weights of the head whose queries are 0")
+    expect.close(weights[:, head], alike, "the matrix of the head whose queries are 0")
     spread = float((weights[:, 1 - head] - 0.25).abs().max())
     expect.that(spread > 1e-4, "another head lost its queries, too")
 
@@ -153,7 +153,7 @@ def test_rows_sum_to_one(component, expect, make, seed, heads, length, masked):
     mask = make.mask(length, length, seed=seed) if masked else None
     attention = drawn_attention(component, make, 6, heads, seed)
     weights = attention(make.normal(2, length, 6, seed=seed), mask).pair[1]
-    expect.shape(weights, (2, heads, length, length), "the weights", names="B H T T")
+    expect.shape(weights, (2, heads, length, length), "the matrix of weights", names="B H T T")
     expect.close(weights.sum(-1), torch.ones(2, heads, length), "the sum of a query's weights")
 
 
@@ -167,7 +167,7 @@ def test_mask_of_each_sequence(component, expect, make, seed, heads, batch, leng
     mask = make.mask(batch, length, length, seed=seed)
     attention = drawn_attention(component, make, heads * 2, heads, seed)
     weights = attention(make.normal(batch, length, heads * 2, seed=seed), mask).pair[1]
-    expect.shape(weights, (batch, heads, length, length), "the weights", names="B H T T")
+    expect.shape(weights, (batch, heads, length, length), "the matrix of weights", names="B H T T")
     masks = mask.unsqueeze(1).expand(weights.shape)
     expect.that(bool((weights[~masks] == 0).all()), "a masked weight is not exactly 0")
     expect.that(bool((weights[masks] > 0).all()), "the weight of an allowed key is 0")
@@ -181,10 +181,12 @@ def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
     attention = drawn_attention(component, make, heads * 2, heads, seed)
     output, weights = attention(x, mask.expand(batch, length, length)).pair
     expect.shape(output, x.shape, "the output with a mask (B, T, T)")
-    expect.shape(weights, (batch, heads, length, length), "the weights with a mask (B, T, T)")
+    expect.shape(
+        weights, (batch, heads, length, length), "the matrix of weights with a mask (B, T, T)"
+    )
     shared = attention(x, mask).pair
     expect.close(shared[0], output, "the output with a mask (T, T)")
-    expect.close(shared[1], weights, "the weights with a mask (T, T)")
+    expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")

@@ -158,7 +158,7 @@ def test_nothing_added(component, expect, make, seed, norm):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
 @given(seed=SEEDS, shift=st.sampled_from([-4.0, -1.0, 2.0, 5.0]))
 def test_pre_reads_the_normalised_stream(component, expect, make, seed, shift):
-    """the norm is "pre" by default: adding a constant to the stream does not change what is added"""
+    """norm is "pre" by default: what is added stays the same when the stream is shifted"""
     x = make.normal(2, 3, 6, seed=seed)
     block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0)
     block.load(drawn_state(make, 6, 5, seed))

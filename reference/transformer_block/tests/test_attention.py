@@ -53,7 +53,7 @@ def test_float64(component, reference, expect, make, seed, leading, sizes, kind)
     mask = draw_mask(make, kind, leading, *sizes[:2], seed)
     right = reference.call(ATTEND, query, key, value, mask).pair
     actual = component.call(ATTEND, query, key, value, mask).pair
-    expect.close(actual[1], right[1], "the weights", like=query)
+    expect.close(actual[1], right[1], "the matrix of weights", like=query)
     expect.close(actual[0], right[0], "the output", like=query)
 
 
@@ -66,7 +66,7 @@ def test_bfloat16(component, reference, expect, make, seed, leading, sizes, kind
     exact = (tensor.to(torch.float64) for tensor in (query, key, value))
     right = reference.call(ATTEND, *exact, mask).pair
     actual = component.call(ATTEND, query, key, value, mask).pair
-    expect.close(actual[1], right[1], "the weights", like=query)
+    expect.close(actual[1], right[1], "the matrix of weights", like=query)
     expect.close(actual[0], right[0], "the output", like=query)
 
 
@@ -93,7 +93,7 @@ def test_self_attention(component, reference, expect, make, seed, shape, kind, b
     mask = draw_mask(make, kind, (batch,), length, length, seed)
     right = self_attention(reference, make, features, seed, bias).to(torch.float32)(x, mask).pair
     actual = self_attention(component, make, features, seed, bias).to(torch.float32)(x, mask).pair
-    expect.close(actual[1], right[1], "the weights", like=x, scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2)
     expect.close(actual[0], right[0], "the output", like=x, scale=2)
 
 
@@ -127,7 +127,9 @@ def test_masks_of_any_size(component, reference, expect, make, seed, batch, leng
     expect.shape(actual, right.shape, "padding_mask's result")
     expect.dtype(actual, torch.bool, "padding_mask's result")
     judged = ids != pad
-    expect.equal(actual[judged], right[judged], "padding_mask's rows of tokens that are no padding")
+    expect.equal(
+        actual[judged], right[judged], "padding_mask's result for other tokens than padding"
+    )
 
 
 @pytest.mark.criterion(
@@ -149,9 +151,9 @@ def test_combined_masks(component, reference, expect, make, seed, padding, pad):
     expect.shape(keys, (2, 4, 4), "padding_mask's result")
     actual = self_attention(component, make, 6, seed).to(torch.float32)(x, causal & keys).pair
     expect.shape(actual[0], (2, 4, 6), "the output")
-    expect.shape(actual[1], (2, 4, 4), "the weights")
+    expect.shape(actual[1], (2, 4, 4), "the matrix of weights")
     judged = ids != pad
-    what = "the weights of tokens that are no padding"
+    what = "the matrix of weights of tokens that are no padding"
     expect.close(actual[1][judged], right[1][judged], what, scale=2)
     what = "the output for tokens that are no padding"
     expect.close(actual[0][judged], right[0][judged], what, scale=2)
@@ -166,7 +168,7 @@ def test_large_scores(component, reference, expect, make, seed):
     mask = make.mask(3, 5, seed=seed)
     right = reference.call(ATTEND, query, key, value, mask).pair
     actual = component.call(ATTEND, query, key, value, mask).pair
-    expect.close(actual[1], right[1], "the weights", like=query)
+    expect.close(actual[1], right[1], "the matrix of weights", like=query)
     expect.close(actual[0], right[0], "the output", like=query)
 
 
@@ -180,7 +182,7 @@ def test_non_contiguous(component, reference, expect, make, seed):
     mask = make.mask(5, 2, seed=seed).T | torch.eye(2, 5, dtype=torch.bool)
     right = reference.call(ATTEND, query, key, value, mask).pair
     actual = component.call(ATTEND, query, key, value, mask).pair
-    expect.close(actual[1], right[1], "the weights")
+    expect.close(actual[1], right[1], "the matrix of weights")
     expect.close(actual[0], right[0], "the output")
     x = make.normal(5, 2, 6, seed=seed).transpose(0, 1)
     right = self_attention(reference, make, 6, seed).to(torch.float32)(x).pair
@@ -193,11 +195,13 @@ def test_inputs_untouched(component, expect, make):
     """query, key, value, mask, ids and x are left as they were"""
     query, key, value = inputs(make, (2,), (3, 3, 4, 4), 1, torch.float32)
     mask = make.mask(2, 3, 3, seed=2)
-    answer = component.call(ATTEND, query, key, value, mask)
+    answer = component.call(ATTEND, query, key, value, mask, keep_inputs=True)
     expect.unchanged(answer, query, key, value, mask)
-    expect.unchanged(component.build("SelfAttention", 4)(query, mask), query, mask)
+    expect.unchanged(
+        component.build("SelfAttention", 4)(query, mask, keep_inputs=True), query, mask
+    )
     ids = make.integers(2, 3, seed=3, below=3)
-    expect.unchanged(component.call("padding_mask", ids, 2), ids)
+    expect.unchanged(component.call("padding_mask", ids, 2, keep_inputs=True), ids)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")

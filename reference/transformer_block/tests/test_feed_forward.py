@@ -10,6 +10,7 @@ SHAPES = st.tuples(st.integers(1, 3), st.integers(1, 5), st.integers(1, 6))
 LEADING = st.lists(st.integers(1, 3), max_size=3)
 HIDDEN = st.integers(1, 9)
 ACTIVATIONS = st.sampled_from(["relu", "gelu"])
+HINT = "dropout stands between the activation and linear2, and nowhere else"
 
 
 def module(source, make, features, hidden, seed, dtype, activation="relu", bias=True):
@@ -102,7 +103,7 @@ def test_dropout(component, expect, make):
         share = float(dropped.double().mean())
         # 8192 values: the bounds are more than nine standard deviations away.
         near = abs(share - rate) < 0.05
-        expect.that(near, f"a share of {share:.3f} was dropped, expected about {rate}")
+        expect.that(near, f"a share of {share:.3f} was dropped, expected about {rate}", hint=HINT)
         single = all(bool(dropped.any(d).all() and (~dropped).any(d).all()) for d in (1, 2))
         expect.that(single, "whole tokens or whole features were dropped, not single values")
         right = (activated / (1 - rate)).masked_fill(dropped, 0.0) + 3
@@ -140,8 +141,10 @@ def test_non_contiguous(component, expect, make):
 def test_input_untouched(component, expect, make):
     """the inputs are left as they were"""
     x, keys, values = make.normal(2, 3, 4, seed=3), make.normal(5, 4, seed=4), torch.ones(5, 2)
-    expect.unchanged(component.call("memory_lookup", x, keys, values), x, keys, values)
-    expect.unchanged(component.build("FeedForward", 4, 5, 0.0)(x), x)
+    expect.unchanged(
+        component.call("memory_lookup", x, keys, values, keep_inputs=True), x, keys, values
+    )
+    expect.unchanged(component.build("FeedForward", 4, 5, 0.0)(x, keep_inputs=True), x)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")

@@ -43,7 +43,7 @@ def test_float64(component, reference, expect, make, seed, sizes):
     x = draw_input(make, sizes, seed).to(torch.float64)
     right = attention(reference, make, *sizes[2:], seed, x.dtype)(x).pair
     actual = attention(component, make, *sizes[2:], seed, x.dtype)(x).pair
-    expect.close(actual[1], right[1], "the weights", like=x, scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2)
     expect.close(actual[0], right[0], "the output", like=x, scale=2)
 
 
@@ -55,7 +55,7 @@ def test_masks(component, reference, expect, make, seed, sizes, kind):
     mask = draw_mask(make, kind, *sizes[:2], seed)
     right = attention(reference, make, *sizes[2:], seed, x.dtype)(x, mask).pair
     actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).pair
-    expect.close(actual[1], right[1], "the weights", like=x, scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2)
     expect.close(actual[0], right[0], "the output", like=x, scale=2)
 
 
@@ -70,7 +70,7 @@ def test_as_many_heads_as_sequences(component, reference, expect, make, seed, co
     mask = allowed.expand(count, count, count) | torch.eye(count, dtype=torch.bool)
     right = attention(reference, make, count, size, seed, x.dtype)(x, mask).pair
     actual = attention(component, make, count, size, seed, x.dtype)(x, mask).pair
-    expect.close(actual[1], right[1], "the weights", scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", scale=2)
     expect.close(actual[0], right[0], "the output", scale=2)
 
 
@@ -82,7 +82,7 @@ def test_bfloat16(component, reference, expect, make, seed, sizes, kind):
     exact = attention(reference, make, *sizes[2:], seed, torch.float64)
     right = exact(x.to(torch.float64), mask).pair
     actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).pair
-    expect.close(actual[1], right[1], "the weights", like=x)
+    expect.close(actual[1], right[1], "the matrix of weights", like=x)
     expect.close(actual[0], right[0], "the output", like=x, scale=2)
 
 
@@ -127,7 +127,7 @@ def test_without_bias(component, reference, expect, make, seed, sizes, kind):
         list(built.state().parameters), [f"{layer}.weight" for layer in LAYERS], "the parameters"
     )
     actual = built(x, mask).pair
-    expect.close(actual[1], right[1], "the weights", scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", scale=2)
     expect.close(actual[0], right[0], "the output", scale=2)
 
 
@@ -142,7 +142,7 @@ def test_called_again(component, reference, expect, make, seed, length):
         mask = draw_mask(make, kind, *sizes, seed)
         expected = right(x, mask).pair
         actual = own(x, mask).pair
-        expect.close(actual[1], expected[1], "the weights", scale=2)
+        expect.close(actual[1], expected[1], "the matrix of weights", scale=2)
         expect.close(actual[0], expected[0], "the output", scale=2)
 
 
@@ -164,7 +164,9 @@ def test_inputs_untouched(component, expect, make):
     """the input and the mask are left as they were"""
     x = make.normal(2, 3, 4, seed=1)
     for mask in (make.mask(3, 3, seed=2), make.mask(2, 3, 3, seed=2)):
-        expect.unchanged(component.build("MultiHeadAttention", 4, 2)(x, mask), x, mask)
+        expect.unchanged(
+            component.build("MultiHeadAttention", 4, 2)(x, mask, keep_inputs=True), x, mask
+        )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")

@@ -242,7 +242,11 @@ def test_inputs_untouched(component, expect, make):
     """the input and the mask are left as they were"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
     for norm in ("pre", "post", "none"):
-        expect.unchanged(component.build("TransformerBlock", 4, 2, 5, norm=norm)(x, mask), x, mask)
+        expect.unchanged(
+            component.build("TransformerBlock", 4, 2, 5, norm=norm)(x, mask, keep_inputs=True),
+            x,
+            mask,
+        )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")

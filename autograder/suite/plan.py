@@ -1,0 +1,43 @@
+"""The requests that every criterion makes, known from grading the solutions.
+
+Everyone is asked the same questions, so a child can be sent a criterion's requests ahead and
+works on while the judge compares; a request is encoded once for all submissions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from autograder.exchange.messages import Reply, Request
+from autograder.sandbox.wire import encode_request, tensor_bytes
+from autograder.suite.component import Session
+
+
+def request_digest(request: Request) -> bytes:
+    """Return a hash of a request's operations and tensors."""
+    layouts = [(t.dtype, tuple(t.shape), t.stride()) for t in request.tensors]
+    parts = [repr((request.ops, layouts)).encode()]
+    parts += [tensor_bytes(t) for t in request.tensors if t.device.type != "meta"]
+    return hashlib.blake2b(b"".join(parts), digest_size=16).digest()
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One request of a plan: its hash, and its frame with a nonce of 0."""
+
+    digest: bytes
+    frame: bytes
+
+
+class Recorder:
+    """Passes requests on to a session and keeps them as a plan."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.plan: list[Planned] = []
+
+    def perform(self, request: Request) -> Reply:
+        """Note the request, then have it answered."""
+        self.plan.append(Planned(request_digest(request), encode_request(request, 0)))
+        return self._session.perform(request)
