@@ -29,20 +29,6 @@ ROOT = Path(__file__).resolve().parents[2]
 NAME = "transformer_block"
 RIGHT = ROOT / "reference" / NAME
 
-# One fresh process that runs both suites on a folder, with the component in the same process:
-# the same tests and examples, drawn by Hypothesis.
-FRESH = """
-import sys
-from pathlib import Path
-from autograder.assignment import load_assignment
-from autograder.suite.judging import JudgePlugin, run_session
-root = Path(sys.argv[1])
-found = load_assignment(root, sys.argv[2])
-hidden = found.secret / "tests"
-plugin = JudgePlugin(found.secret, hidden, found.totals, found.seed, lambda suite: None)
-run_session(plugin, [found.public / "tests", hidden])
-"""
-
 
 def cpu_of(pid: int) -> float:
     """CPU seconds of a process, its threads and the children it has reaped."""
@@ -99,15 +85,22 @@ def bench_warm(rounds: int) -> tuple[list[float], list[float], list[int]]:
 
 
 def bench_fresh(rounds: int) -> tuple[list[float], list[float]]:
-    """Run the same suite in a fresh pytest process each time: wall, CPU."""
+    """Run the same suites and examples in a fresh pytest process each time: wall, CPU."""
+    suites = [str(ROOT / "assignments" / NAME / "tests"), str(RIGHT / "tests")]
+    command = [sys.executable, "-m", "pytest", "-p", "tests.benchmarks.fresh", "-q", *suites]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GRADEFORMER_FRESH": f"{ROOT}:{NAME}:"}
     walls, cpus = [], []
-    for _ in range(rounds):
-        before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        command = [sys.executable, "-c", FRESH, str(ROOT), NAME]
-        subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-        walls.append(time.perf_counter() - wall)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    with tempfile.TemporaryDirectory() as folder:
+        for source in RIGHT.glob("*.py"):
+            Path(folder, source.name).write_bytes(source.read_bytes())
+        environment["GRADEFORMER_FRESH"] += folder
+        for _ in range(rounds):
+            before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True)
+            walls.append(time.perf_counter() - wall)
+            assert done.returncode == 0, done.stdout.decode()[-2000:]
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return walls, cpus
 
 
@@ -168,9 +161,21 @@ def bench_split(rounds: int) -> dict[str, float]:
         setattr(owner, name, run)
 
     results: dict[str, float] = {}
+    children: list[float] = []
+    ended = host.Child.close
+
+    def close(child: host.Child) -> dict[str, Any]:
+        end = ended(child)
+        children.append(end.get("cpu_s", 0.0))
+        return end
+
+    host.Child.close = close  # type: ignore[method-assign]
+    began = time.perf_counter()
 
     def serve(suite: JudgePlugin) -> None:
+        results["drawn"] = time.perf_counter() - began
         grade_submission(assignment, suite, sandbox, files)
+        children.clear()
         timed(host.Sandbox, "fork", "fork a child, send the submission")
         timed(host.Child, "close", "end a child")
         timed(host.Child, "post", "wire: send requests")
@@ -187,6 +192,7 @@ def bench_split(rounds: int) -> dict[str, float]:
         spent["pytest, drawing of tensors, comparing"] = total - sum(spent.values())
         results.update({key: value / rounds for key, value in spent.items()})
         results["in all"] = total / rounds
+        results["children"] = sum(children) / rounds
         checks = [criterion for criteria in suite.criteria.values() for criterion in criteria]
         results["criteria"] = len(checks)
 
@@ -231,9 +237,16 @@ def main() -> None:
     print("where the judge's wall time for one right submission goes (ms):")
     split = bench_split(10)
     criteria = int(split.pop("criteria"))
+    drawn, children = split.pop("drawn"), split.pop("children")
     for label, seconds in sorted(split.items(), key=lambda pair: pair[1]):
         print(f"    {label:<42} {seconds * 1000:7.1f}")
-    print(f"    criteria: {criteria}")
+    print(
+        f"the children used {children * 1000:.0f} ms of CPU: forks, wire, the student's arithmetic"
+    )
+    print(
+        f"Hypothesis runs once a worker: collecting {criteria} criteria, drawing their examples "
+        f"and grading the solutions took {drawn * 1000:.0f} ms"
+    )
 
 
 if __name__ == "__main__":
