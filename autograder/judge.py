@@ -13,8 +13,9 @@ from typing import TypeVar
 from autograder.assignment import Assignment
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, Outcome
-from autograder.sandbox.host import Child, ChildGone, Sandbox, SandboxFault
-from autograder.suite.component import CheckFailed, StudentRaised
+from autograder.sandbox.handle import Child, ChildGone, SandboxFault
+from autograder.sandbox.host import Sandbox
+from autograder.suite.answer import CheckFailed, StudentRaised
 from autograder.suite.judging import JudgePlugin
 from autograder.suite.plan import Planned, request_digest
 from autograder.suite.plugin import Criterion

@@ -25,7 +25,8 @@ from autograder.errors import UsageError
 from autograder.judge import grade_submission
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
-from autograder.sandbox.host import Budget, Sandbox
+from autograder.sandbox.handle import Budget
+from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.submission import Rejected, digest, take_in
 from autograder.suite.judging import JudgePlugin, SuiteFault, run_session

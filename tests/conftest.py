@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.sandbox.host import Budget, Sandbox
+from autograder.sandbox.handle import Budget
+from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -256,7 +256,7 @@ def test_a_fault_of_the_grader_is_an_error_and_a_rerun_repairs_it(
         whole.replace(
             '    """the input is left as it was"""\n',
             '    """the input is left as it was"""\n'
-            "    import os\n    runs.append(1)\n    os._exit(9) if len(runs) > 1 else None\n",
+            "    runs.append(1)\n    if len(runs) > 1:\n        raise MemoryError\n",
         )
         + "\nruns = []\n"
     )

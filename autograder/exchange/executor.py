@@ -6,16 +6,14 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from opcode import opmap
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from autograder.exchange.messages import ERROR_KINDS, MAX_TEXT, Reply, Request, StudentError
-from autograder.exchange.rules import ForbiddenOperation, belongs_to
+from autograder.exchange.errors import describe
+from autograder.exchange.messages import Reply, Request, StudentError
 
 
 class _Stop(Exception):
@@ -83,7 +81,7 @@ class Executor:
             raise
         except Exception as error:
             # What the student returned can misbehave even when it is only looked at.
-            reply = Reply(error=self._describe(error, "call"))
+            reply = Reply(error=describe(error, "call", self._folder))
         return reply
 
     # Operations. Each takes its description and the request's tensors and returns a reply.
@@ -245,63 +243,13 @@ class Executor:
             raise
         except BaseException as error:
             self.raised = error
-            raise _Stop(self._describe(error, phase)) from None
-
-    def _describe(self, error: BaseException, phase: str) -> StudentError:
-        file, line, innermost = self._locate(error.__traceback__)
-        if isinstance(error, SyntaxError) and error.filename:
-            file, line = Path(error.filename).name, error.lineno or 0
-        kind = _kind(error)
-        text = _text(error.msg if isinstance(error, SyntaxError) else error)
-        if isinstance(error, NotImplementedError) and innermost and _by_raise(error):
-            kind = "NotAttempted"
-        elif isinstance(error, ForbiddenOperation):
-            kind = "Forbidden"
-        elif "same device" in text or "is not on the expected device" in text:
-            kind = "DeviceMismatch"
-        return StudentError(kind, phase, text, file, line)
-
-    def _locate(self, traceback: TracebackType | None) -> tuple[str, int, bool]:
-        """Return file and line of the last frame inside the folder, and if it is the innermost."""
-        file, line, innermost = "", 0, False
-        while traceback is not None:
-            name = traceback.tb_frame.f_code.co_filename
-            innermost = belongs_to(name, self._folder)
-            if innermost:
-                file, line = Path(name).name, traceback.tb_lineno
-            traceback = traceback.tb_next
-        return file, line, innermost
-
-
-def _by_raise(error: BaseException) -> bool:
-    """Tell a stub's own `raise` from torch raising in the same line, as it does on `meta`."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None:
-        return False
-    return traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == opmap["RAISE_VARARGS"]
+            raise _Stop(describe(error, phase, self._folder)) from None
 
 
 def _seed(seed: int) -> None:
     # Not torch.manual_seed: for machines without a GPU that formats a traceback for each kind of
     # GPU there is, at more than the cost of the call being graded.
     torch.default_generator.manual_seed(seed)
-
-
-def _kind(error: BaseException) -> str:
-    for cls in type(error).__mro__:
-        if cls.__name__ in ERROR_KINDS and cls.__module__ == "builtins":
-            return cls.__name__
-    return "Exception"
-
-
-def _text(error: object) -> str:
-    try:
-        return str(error)[:MAX_TEXT]
-    except BaseException:
-        # `__str__` is the student's own code, and what it raises says nothing more.
-        return ""
 
 
 def _decode(value: Any, tensors: list[Tensor]) -> Any:

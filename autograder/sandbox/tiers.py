@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.sandbox.confine import ConfinementError, landlock_version
-from autograder.sandbox.host import Budget, Sandbox, SandboxFault
+from autograder.sandbox.handle import Budget, SandboxFault
+from autograder.sandbox.host import Sandbox
 
 _REPAIR = "install bubblewrap and libseccomp, or grade code you trust with --sandbox none"
 

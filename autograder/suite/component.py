@@ -14,11 +14,8 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from autograder.exchange.messages import EmbeddingArgument, Reply, Request, StudentError
-
-# Longer tensors are named in messages by their shape.
-SHOWN_VALUES = 24
-_SHOWN_CALL = 700
+from autograder.exchange.messages import Reply, Request
+from autograder.suite.answer import Answer, Question, StudentRaised
 
 
 class Session(Protocol):
@@ -26,134 +23,6 @@ class Session(Protocol):
 
     def perform(self, request: Request) -> Reply:
         """Perform the operations of `request` and return the reply to the last one."""
-
-
-class StudentRaised(Exception):
-    """The component's own code raised where the test needed an answer."""
-
-    def __init__(self, error: StudentError, question: Question) -> None:
-        super().__init__(error.kind)
-        self.error = error
-        self.question = question
-
-
-class CheckFailed(AssertionError):
-    """An expectation did not hold.
-
-    `fact` may always be shown; `detail` holds values, which only a public check may show;
-    `hint` is the repair.
-    """
-
-    def __init__(self, fact: str, *, detail: str = "", hint: str = "") -> None:
-        super().__init__(fact)
-        self.fact = fact
-        self.detail = detail
-        self.hint = hint
-        self.question: Question | None = None
-
-
-@dataclass(frozen=True)
-class Question:
-    """A call in words, for messages."""
-
-    name: str
-    arguments: tuple[tuple[str, Any], ...]
-
-    def text(self, values: bool) -> str:
-        """Write the call out; tensors by shape alone unless `values` may be shown."""
-        parts = [
-            f"{key}={_show(v, values)}" if key else _show(v, values) for key, v in self.arguments
-        ]
-        text = f"{self.name}({', '.join(parts)})"
-        if len(text) <= _SHOWN_CALL or not values:
-            return text[:_SHOWN_CALL]
-        return self.text(values=False)
-
-
-class Answer:
-    """A reply together with its question, read through checks that fail in plain words.
-
-    Attributes:
-        gradients: gradients of the tensor arguments in order, None where there is none.
-        parameter_gradients: gradients by the module's parameter names.
-        inputs_after: the tensor arguments as the call left them, if they were to be kept.
-        error: what the student's code raised, or None.
-    """
-
-    def __init__(self, reply: Reply, question: Question, cotangent: bool) -> None:
-        self.question = question
-        self.error = reply.error
-        self.inputs_after = reply.inputs_after
-        self._reply = reply
-        self._cotangent = cotangent
-
-    @property
-    def output(self) -> Tensor:
-        """The one tensor that was returned."""
-        return self._of_form("tensor", "one tensor")[0]
-
-    @property
-    def pair(self) -> tuple[Tensor, Tensor]:
-        """The two tensors that were returned as a pair."""
-        first, second = self._of_form("pair", "a pair of tensors (output, weights)")
-        return first, second
-
-    @property
-    def gradients(self) -> list[Tensor | None]:
-        """Gradients of (output * cotangent).sum() for the tensor arguments, in order."""
-        self._differentiated()
-        return self._reply.input_gradients
-
-    @property
-    def parameter_gradients(self) -> dict[str, Tensor | None]:
-        """Gradients for the module's parameters by name."""
-        self._differentiated()
-        return self._reply.parameter_gradients
-
-    @property
-    def given_gradient(self) -> Tensor | None:
-        """Gradient for the weight of the embedding that the module was given."""
-        self._differentiated()
-        return self._reply.given_gradient
-
-    def _of_form(self, form: str, words: str) -> list[Tensor]:
-        if self._reply.error is not None:
-            raise StudentRaised(self._reply.error, self.question)
-        if self._reply.form != form:
-            fact = f"it must return {words}, but returned {_FORM_WORDS[self._reply.form]}"
-            raise self._failure(CheckFailed(fact))
-        return self._reply.outputs
-
-    def _differentiated(self) -> None:
-        if not self._cotangent:
-            raise ValueError("gradients were not asked for: pass cotangent=")
-        if self._reply.error is not None:
-            raise StudentRaised(self._reply.error, self.question)
-        reason = {
-            "computed": "",
-            "detached": "no gradient flows back: the output is cut off from the inputs",
-            "wrong shape": "no gradient could be computed, because the output's shape is wrong",
-        }.get(self._reply.gradient, "no gradient could be computed, because no tensor was returned")
-        if reason:
-            hint = (
-                "compute with tensors: .item(), .data, .detach(), numpy and no_grad cut the graph"
-            )
-            raise self._failure(CheckFailed(reason, hint=hint))
-
-    def _failure(self, failure: CheckFailed) -> CheckFailed:
-        failure.question = self.question
-        return failure
-
-
-_FORM_WORDS = {
-    "none": "None (is the `return` missing?)",
-    "tensor": "one tensor",
-    "pair": "a pair of tensors",
-    "list of one": "a tuple or list with one tensor in it",
-    "longer sequence": "a longer tuple or list",
-    "number": "a plain number",
-    "other": "something else",
-}
 
 
 class _Options(NamedTuple):
@@ -312,24 +181,3 @@ def _encoded(
         "args": [request.encode(arg) for arg in args],
         "kwargs": {key: request.encode(arg) for key, arg in kwargs.items()},
     }
-
-
-def _show(value: object, values: bool) -> str:
-    if isinstance(value, EmbeddingArgument):
-        return f"nn.Embedding{tuple(value.weight.shape)}"
-    if not isinstance(value, Tensor):
-        return repr(value)
-    return show_tensor(value) if values else f"tensor{tuple(value.shape)}"
-
-
-def show_tensor(tensor: Tensor) -> str:
-    """Write a tensor out to four digits, or only its dtype and shape where it is long."""
-    if tensor.device.type == "meta" or tensor.numel() > SHOWN_VALUES:
-        return f"{str(tensor.dtype).removeprefix('torch.')} tensor{tuple(tensor.shape)}"
-    return str(_rounded(tensor.tolist())).replace("'", "")
-
-
-def _rounded(item: Any) -> Any:
-    if isinstance(item, list):
-        return [_rounded(part) for part in item]
-    return float(f"{item:.4g}") if isinstance(item, float) else item

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from autograder.suite.component import SHOWN_VALUES, Answer, CheckFailed, StudentRaised, show_tensor
+from autograder.suite.answer import SHOWN_VALUES, Answer, CheckFailed, StudentRaised, show_tensor
 
 # Relative and absolute. A component that computes in float32 inside is right, so float64 is
 # judged no tighter than float32; bfloat16 keeps 8 bits, and a few roundings add up.

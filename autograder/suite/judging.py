@@ -20,6 +20,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis.errors import UnsatisfiedAssumption
 
 from autograder.suite.component import Component, Session
+from autograder.suite.lint import complaints
 from autograder.suite.plan import Planned, Recorder
 from autograder.suite.plugin import Criterion, SuitePlugin, component_of, criterion_of
 from autograder.suite.reference import ReferenceSession
@@ -133,6 +134,9 @@ class JudgePlugin(SuitePlugin):
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """File every test under its component, public checks first."""
+        for path in sorted({item.path for item in items}):
+            for complaint in complaints(path):
+                raise SuiteFault(complaint)
         for item in items:
             assert isinstance(item, pytest.Function)
             visibility = "hidden" if item.path.is_relative_to(self._hidden) else "public"

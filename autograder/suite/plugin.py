@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from autograder.exchange.messages import Reply, Request
-from autograder.suite.component import Answer, Component, Question, Session
+from autograder.suite.answer import Answer, Question
+from autograder.suite.component import Component, Session
 from autograder.suite.expect import Expect
 from autograder.suite.make import Make
 

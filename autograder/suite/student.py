@@ -14,7 +14,7 @@ from hypothesis.errors import Flaky
 from autograder.exchange.executor import Executor
 from autograder.exchange.messages import Reply, Request, StudentError
 from autograder.exchange.rules import Guard, belongs_to
-from autograder.suite.component import StudentRaised
+from autograder.suite.answer import StudentRaised
 from autograder.suite.plugin import Criterion, SuitePlugin, component_of, criterion_of
 from autograder.suite.wording import error_words, explain
 from autograder.text import clean

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder.exchange.messages import ForbiddenUse, StudentError
-from autograder.suite.component import CheckFailed, Question, StudentRaised
+from autograder.suite.answer import CheckFailed, Question, StudentRaised
 from autograder.text import clean
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from autograder.assignment import load_assignment
 from autograder.batch import Worker
-from autograder.sandbox import host, wire
+from autograder.sandbox import handle, host
 from autograder.suite import reference as reference_module
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,14 +162,14 @@ def bench_split(rounds: int) -> dict[str, float]:
 
     results: dict[str, float] = {}
     children: list[float] = []
-    ended = host.Child.close
+    ended = handle.Child.close
 
-    def close(child: host.Child) -> dict[str, Any]:
+    def close(child: handle.Child) -> dict[str, Any]:
         end = ended(child)
         children.append(end.get("cpu_s", 0.0))
         return end
 
-    host.Child.close = close  # type: ignore[method-assign]
+    handle.Child.close = close  # type: ignore[method-assign]
     began = time.perf_counter()
 
     def serve(suite: JudgePlugin) -> None:
@@ -177,10 +177,10 @@ def bench_split(rounds: int) -> dict[str, float]:
         grade_submission(assignment, suite, sandbox, files)
         children.clear()
         timed(host.Sandbox, "fork", "fork a child, send the submission")
-        timed(host.Child, "close", "end a child")
-        timed(host.Child, "post", "wire: send requests")
-        timed(host.Child, "_receive", "wait for the child (its work included)")
-        timed(host, "decode_reply", "wire: read replies (waiting included)")
+        timed(handle.Child, "close", "end a child")
+        timed(handle.Child, "post", "wire: send requests")
+        timed(handle.Child, "_receive", "wait for the child (its work included)")
+        timed(handle, "decode_reply", "wire: read replies (waiting included)")
         timed(reference_module.ReferenceSession, "perform", "reference (kept answers)")
         start = time.perf_counter()
         for _ in range(rounds):
@@ -210,7 +210,6 @@ def main() -> None:
     parser.add_argument("--fresh", type=int, default=5)
     options = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
-    assert wire.MAX_TENSORS
 
     walls, cpus, memory = bench_warm(15)
     warm_wall, warm_cpu = statistics.median(walls), statistics.median(cpus)

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from autograder.exchange.messages import Reply, Request
-from autograder.sandbox.host import ChildGone, Sandbox
+from autograder.sandbox.handle import ChildGone
+from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from tests.conftest import BUDGET, ROOT
 

@@ -122,6 +122,9 @@ class Make:
         ("test_layer_norm.py", "points=1, ", "points=2, ", "add up to"),
         ("test_layer_norm.py", '"""bfloat16 in, bfloat16 out"""', "pass", "needs a docstring"),
         ("test_layer_norm.py", "import torch", "import torch, nothing_here", "cannot be collected"),
+        ("test_layer_norm.py", "import torch", "import torch, os", "may not import os"),
+        ("test_layer_norm.py", "component.call(", "component.session(", "only build and call"),
+        ("test_layer_norm.py", "    expect.unchanged(", "    assert print(", "use expect"),
         ("test_layer_norm.py", "def test_float64(", "def test_worked_example(", "two criteria"),
     ],
 )

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.exchange.messages import Reply, StudentError
-from autograder.suite.component import Answer, CheckFailed, Question, StudentRaised
+from autograder.suite.answer import Answer, CheckFailed, Question, StudentRaised
 from autograder.suite.expect import TOLERANCE, Expect
 from autograder.suite.wording import explain
 from autograder.text import clean
