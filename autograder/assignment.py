@@ -53,6 +53,7 @@ class ComponentSpec(_Strict):
 
     name: str
     points: Annotated[float, Field(gt=0)]
+    uses: tuple[str, ...] = ()
 
     @field_validator("name")
     @classmethod
@@ -78,6 +79,12 @@ class _Specification(_Strict):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"the component {name!r} stands there twice")
+        for number, component in enumerate(components):
+            for used in component.uses:
+                if used not in names[:number]:
+                    raise ValueError(
+                        f"{component.name!r} uses {used!r}, which is no component before it"
+                    )
         return components
 
 
@@ -112,6 +119,10 @@ class Assignment:
     def max_score(self) -> float:
         """Points of all components."""
         return sum(self.totals.values())
+
+    def stand_in(self, component: str) -> Path:
+        """The file that takes a component's place when others are graded."""
+        return self.public / "stand_ins" / f"{component}.py"
 
     def suite_hash(self) -> str:
         """Return a hash of everything that a mark depends on but the submission."""

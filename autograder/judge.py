@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from autograder.assignment import Assignment
-from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, Outcome
-from autograder.sandbox.handle import Child, ChildGone, SandboxFault
+from autograder.sandbox.handle import ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox
+from autograder.session import ComponentSession, NotRun
 from autograder.suite.answer import CheckFailed, StudentRaised
 from autograder.suite.judging import JudgePlugin
-from autograder.suite.plan import Planned, request_digest
 from autograder.suite.plugin import Criterion
 from autograder.suite.reference import ReferenceFault
 from autograder.suite.wording import error_words, explain, forbidden_words
 
-_T = TypeVar("_T")
-# Less than any Unix socket's buffer, in both directions.
-_BYTES_AHEAD = 48 * 1024
+# A component that was not done, or did what is forbidden, has no points to be followed through to.
+_NOTHING_TO_FOLLOW = ("missing", "not_attempted", "forbidden")
 _FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
-
-
-class _NotRun(Exception):
-    """The component is over: no more questions are put to it."""
 
 
 @dataclass
@@ -39,115 +30,6 @@ class _Verdict:
     outcome: Outcome
     message: str = ""
     not_attempted: bool = False
-
-
-@dataclass
-class _ComponentSession:
-    """Carries requests to the children of one component, forking anew after a death."""
-
-    fork: Callable[[], Child]
-    component: str
-    siblings: frozenset[str]
-    deaths_allowed: int
-    child: Child | None = None
-    deaths: int = 0
-    over: str = ""
-    load_error: StudentError | None = None
-    forbidden: ForbiddenUse | None = None
-    _plan: Sequence[Planned] = ()
-    _next: int = 0
-    _ahead: deque[tuple[int, int]] = field(default_factory=deque)
-    _asked: list[Request] = field(default_factory=list)
-
-    def begin(self, plan: Sequence[Planned]) -> None:
-        """Begin a criterion that is expected to make the requests of `plan`."""
-        self._plan, self._next, self._asked = plan, 0, []
-
-    def end(self) -> None:
-        """Fetch and drop the answers that the criterion did not get as far as reading."""
-        with contextlib.suppress(ChildGone, _NotRun):
-            while self._ahead and self.child is not None:
-                self._note(self._receive(self.child))
-
-    def perform(self, request: Request) -> Reply:
-        if self.over:
-            raise _NotRun
-        child = self._loaded_child()
-        planned = self._next < len(self._plan)
-        if planned and self._plan[self._next].digest == request_digest(request):
-            self._post_ahead(child)
-            reply = self._receive(child)
-            self._next += 1
-        else:
-            child = self._leave_the_plan(child)
-            reply = self._guarded(partial(child.perform, request))
-        self._asked.append(request)
-        self._note(reply)
-        return reply
-
-    def close(self) -> None:
-        if self.child is not None:
-            self.child.close()
-            self.child = None
-
-    def _loaded_child(self) -> Child:
-        if self.child is None:
-            child = self.child = self.fork()
-            loaded = self._guarded(partial(child.perform, Request()), loading=True)
-            self.load_error = loaded.error
-            self._note(loaded)
-            if self.load_error is not None:
-                self.over = "import_error"
-                raise _NotRun
-        return self.child
-
-    def _post_ahead(self, child: Child) -> None:
-        """Keep as many requests under way as the socket surely holds."""
-        at = self._next + len(self._ahead)
-        under_way = sum(size for _, size in self._ahead)
-        while at < len(self._plan):
-            frame = self._plan[at].frame
-            if self._ahead and under_way + len(frame) > _BYTES_AHEAD:
-                return
-            self._ahead.append((self._guarded(partial(child.post, frame)), len(frame)))
-            under_way += len(frame)
-            at += 1
-
-    def _receive(self, child: Child) -> Reply:
-        nonce, _ = self._ahead.popleft()
-        return self._guarded(partial(child.answer, nonce))
-
-    def _leave_the_plan(self, child: Child) -> Child:
-        """Go on without a plan; a child that has seen requests ahead is replaced."""
-        self._plan = ()
-        if not self._ahead:
-            return child
-        self._ahead.clear()
-        self.close()
-        child = self._loaded_child()
-        for request in self._asked:
-            self._guarded(partial(child.perform, request))
-        return child
-
-    def _guarded(self, ask: Callable[[], _T], loading: bool = False) -> _T:
-        try:
-            return ask()
-        except ChildGone as gone:
-            self.child = None
-            self._ahead.clear()
-            self._plan = ()
-            self.deaths += 1
-            if loading or self.deaths >= self.deaths_allowed:
-                self.over = gone.reason
-            raise
-
-    def _note(self, reply: Reply) -> None:
-        for use in reply.forbidden:
-            # Charged to the file that calls it; another component answers for itself.
-            if use.file not in self.siblings:
-                self.forbidden = use
-                self.over = "forbidden"
-                raise _NotRun
 
 
 def grade_submission(
@@ -164,10 +46,41 @@ def grade_submission(
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
-    results = {}
-    for name in assignment.totals:
-        results[name] = _grade_component(assignment, suite, sandbox, files, name)
+    results: dict[str, ComponentResult] = {}
+    for spec in assignment.components:
+        grade = partial(_grade_component, assignment, suite, sandbox, name=spec.name)
+        own = grade(files)
+        results[spec.name] = own
+        broken = [used for used in spec.uses if results[used].score < results[used].max_score]
+        if own.status not in _NOTHING_TO_FOLLOW and own.score < own.max_score and broken:
+            working = {f"{used}.py": assignment.stand_in(used).read_bytes() for used in broken}
+            again = grade({**files, **working}, stand_ins=tuple(working))
+            results[spec.name] = _better(own, again, broken)
     return results
+
+
+def _better(own: ComponentResult, again: ComponentResult, broken: list[str]) -> ComponentResult:
+    """Count for every criterion the better of a run and one with stand-ins."""
+    if again.status == "forbidden":
+        return again
+    note = f"graded with a working {', '.join(broken)}"
+    criteria = []
+    for mine, followed in zip(own.criteria, again.criteria, strict=True):
+        better = mine
+        if followed.score > mine.score:
+            better = followed.model_copy(update={"message": note})
+        criteria.append(better)
+    score = sum(criterion.score for criterion in criteria)
+    if score == own.score:
+        return own
+    return ComponentResult(
+        score=score,
+        max_score=own.max_score,
+        status=again.status,
+        criteria=criteria,
+        message=note,
+        stand_ins=broken,
+    )
 
 
 def _grade_component(
@@ -176,6 +89,7 @@ def _grade_component(
     sandbox: Sandbox,
     files: Mapping[str, bytes],
     name: str,
+    stand_ins: Sequence[str] = (),
 ) -> ComponentResult:
     criteria = suite.criteria[name]
     total = assignment.totals[name]
@@ -185,9 +99,8 @@ def _grade_component(
     stub = assignment.public / f"{name}.py"
     if stub.is_file() and source.split() == stub.read_bytes().split():
         return _ungraded(criteria, total, "not_attempted", f"{name}.py is still the empty stub")
-    session = _ComponentSession(
-        fork=lambda: sandbox.fork(name, files),
-        component=name,
+    session = ComponentSession(
+        fork=partial(sandbox.fork, name, files, stand_ins),
         siblings=frozenset(f"{other}.py" for other in assignment.totals if other != name),
         deaths_allowed=assignment.limits.deaths,
     )
@@ -197,7 +110,7 @@ def _grade_component(
         for criterion in criteria:
             if time.monotonic() > end and not session.over:
                 session.over = "timeout"
-            verdicts.append(_run(suite, criterion, session))
+            verdicts.append(_run(suite, criterion, session, f"{name}.py"))
     finally:
         session.close()
     if session.forbidden is not None:
@@ -222,7 +135,9 @@ def _grade_component(
     )
 
 
-def _run(suite: JudgePlugin, criterion: Criterion, session: _ComponentSession) -> _Verdict:
+def _run(
+    suite: JudgePlugin, criterion: Criterion, session: ComponentSession, file: str
+) -> _Verdict:
     if session.over:
         return _Verdict("not_run")
     reveal = criterion.visibility == "public"
@@ -231,7 +146,7 @@ def _run(suite: JudgePlugin, criterion: Criterion, session: _ComponentSession) -
         return _Verdict("passed")
     if isinstance(failure, _FAULTS):
         raise failure
-    if isinstance(failure, _NotRun):
+    if isinstance(failure, NotRun):
         return _Verdict("not_run")
     if isinstance(failure, ChildGone):
         return _Verdict("timeout" if failure.reason == "timeout" else "crashed", failure.words)
@@ -242,12 +157,12 @@ def _run(suite: JudgePlugin, criterion: Criterion, session: _ComponentSession) -
     if found.outcome == "failed":
         return _Verdict("failed", message)
     # Another component's stub stops this one too, but this one was attempted.
-    own = isinstance(failure, StudentRaised) and failure.error.file == f"{session.component}.py"
+    own = isinstance(failure, StudentRaised) and failure.error.file == file
     return _Verdict("student_error", message, found.outcome == "not_attempted" and own)
 
 
 def _ask(
-    suite: JudgePlugin, criterion: Criterion, session: _ComponentSession
+    suite: JudgePlugin, criterion: Criterion, session: ComponentSession
 ) -> BaseException | None:
     session.begin(suite.plans[criterion.id])
     try:
@@ -256,7 +171,7 @@ def _ask(
         session.end()
 
 
-def _passes_again(suite: JudgePlugin, criterion: Criterion, session: _ComponentSession) -> bool:
+def _passes_again(suite: JudgePlugin, criterion: Criterion, session: ComponentSession) -> bool:
     """Run a failed criterion once more, to name code that answers the same call differently."""
     if session.over:
         return False

@@ -40,6 +40,7 @@ class ComponentResult(BaseModel):
     status: ComponentStatus
     criteria: list[CriterionResult]
     misconceptions: list[str] = []
+    stand_ins: list[str] = []
     message: str = ""
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
 import torch
 import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
 
 from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.operations import KERNELS
@@ -43,6 +44,7 @@ class Guard:
         self._forbidden = forbidden
         self._uses: dict[str, ForbiddenUse] = {}
         self._library: torch.library.Library | None = None
+        self._mode: TorchFunctionMode | None = None
 
     def uses(self) -> list[ForbiddenUse]:
         """Return the first use in every file that has one."""
@@ -62,13 +64,42 @@ class Guard:
             # With need_weights=True this is composed of allowed operations only.
             F.multi_head_attention_forward = self._refuse("multi_head_attention")
 
+    def watch(self, exempt: Collection[str]) -> None:
+        """Refuse the calls of Python code alone, but for those that files of these names make.
+
+        For a run with stand-ins, which are made of the very kernels that `install` takes away.
+        """
+        operations = {
+            name.partition(".")[0]: operation
+            for operation in self._forbidden
+            for name in (operation, *KERNELS[operation])
+        }
+        operations["multi_head_attention_forward"] = "multi_head_attention"
+        guard = self
+
+        class Watch(TorchFunctionMode):
+            def __torch_function__(
+                self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+            ) -> Any:
+                operation = operations.get(getattr(func, "__name__", ""), "")
+                if operation:
+                    file, line = guard._caller(sys._getframe(1))
+                    if file not in exempt:
+                        guard._charge(operation, file, line)
+                return func(*args, **(kwargs or {}))
+
+        self._mode = Watch()
+        self._mode.__enter__()  # type: ignore[no-untyped-call]
+
     def _refuse(self, operation: str) -> Callable[..., NoReturn]:
         def refuse(*args: Any, **kwargs: Any) -> NoReturn:
-            file, line = self._caller(sys._getframe(1))
-            self._uses.setdefault(file, ForbiddenUse(operation, file, line))
-            raise ForbiddenOperation(operation)
+            self._charge(operation, *self._caller(sys._getframe(1)))
 
         return refuse
+
+    def _charge(self, operation: str, file: str, line: int) -> NoReturn:
+        self._uses.setdefault(file, ForbiddenUse(operation, file, line))
+        raise ForbiddenOperation(operation)
 
     def _caller(self, frame: FrameType | None) -> tuple[str, int]:
         while frame is not None:

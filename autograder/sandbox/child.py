@@ -27,6 +27,7 @@ class Setup:
     """
 
     tier: int
+    forbidden: list[str]
     readable: list[str]
     scratch: str
     program: bytes
@@ -35,8 +36,11 @@ class Setup:
     keep_reading: bool
 
 
-def run_child(setup: Setup, guard: Guard, wire: int, component: str, scratch: str) -> None:
-    """Become the child; returns when the judge closes the wire."""
+def run_child(setup: Setup, wire: int, component: str, scratch: str, stand_ins: list[str]) -> None:
+    """Become the child; returns when the judge closes the wire.
+
+    `stand_ins` are files of the submission's folder that may call forbidden operations.
+    """
     _confine(setup, wire, scratch)
 
     # Plain reads and writes: the filter has no socket calls.
@@ -66,6 +70,11 @@ def run_child(setup: Setup, guard: Guard, wire: int, component: str, scratch: st
         target.write_bytes(receive(size))
     os.chdir(scratch)
     _forget_project()
+    guard = Guard(Path(scratch), setup.forbidden)
+    if stand_ins:
+        guard.watch(stand_ins)
+    else:
+        guard.install()
     executor = Executor(Path(scratch), component, fatal=(), own_tensors=True)
     load_error: StudentError | None = None
     loaded = False

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -61,10 +61,15 @@ class Sandbox:
         finally:
             theirs.close()
 
-    def fork(self, component: str, files: Mapping[str, bytes]) -> Child:
-        """Fork a child that will answer for `component` of a submission's `files`."""
+    def fork(
+        self, component: str, files: Mapping[str, bytes], stand_ins: Collection[str] = ()
+    ) -> Child:
+        """Fork a child that will answer for `component` of a submission's `files`.
+
+        `stand_ins` are those of the files that are ours and may call what is forbidden.
+        """
         listing = json.dumps({"files": [[name, len(data)] for name, data in files.items()]})
-        child = self._fork(component)
+        child = self._fork(component, stand_ins)
         child.send(struct.pack("<I", len(listing)) + listing.encode() + b"".join(files.values()))
         return child
 
@@ -138,7 +143,7 @@ class Sandbox:
         self._control.settimeout(_START_S)
         self._ask(config)
 
-    def _fork(self, component: str) -> Child:
+    def _fork(self, component: str, stand_ins: Collection[str] = ()) -> Child:
         ours, theirs = socket.socketpair()
         self._numbers += 1
         scratch = "/scratch"
@@ -150,7 +155,8 @@ class Sandbox:
             scratch = str(folder)
         with theirs:
             answer, handle = self._ask(
-                {"component": component, "scratch": scratch}, theirs.fileno()
+                {"component": component, "scratch": scratch, "stand_ins": list(stand_ins)},
+                theirs.fileno(),
             )
         return Child(self.reap, self._budget, ours, answer["pid"], handle)
 

@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.exchange.rules import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import Setup, run_child
 
@@ -26,6 +25,7 @@ def main(control_descriptor: int) -> None:
     config = json.loads(_receive(control)[0])
     setup = Setup(
         tier=config["tier"],
+        forbidden=config["forbidden"],
         readable=config["readable"],
         scratch=config["scratch"],
         program=base64.b64decode(config["program"]),
@@ -34,8 +34,6 @@ def main(control_descriptor: int) -> None:
         keep_reading=config["keep_reading"],
     )
     _warm_up()
-    guard = Guard(Path(setup.scratch), config["forbidden"])
-    guard.install()
     # Nothing of the project can be imported from here on, by us or by a student.
     sys.path[:] = [entry for entry in sys.path if entry != config["package_root"]]
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
@@ -54,7 +52,7 @@ def main(control_descriptor: int) -> None:
         threads = len(os.listdir("/proc/self/task"))
         if threads != 1:
             raise RuntimeError(f"the zygote has {threads} threads; forking it would hang")
-        pid = _fork(setup, guard, control, descriptors[0], request, own_pids)
+        pid = _fork(setup, control, descriptors[0], request, own_pids)
         os.close(descriptors[0])
         handle = os.pidfd_open(pid)
         socket.send_fds(control, [json.dumps({"pid": pid}).encode() + b"\n"], [handle])
@@ -63,7 +61,6 @@ def main(control_descriptor: int) -> None:
 
 def _fork(
     setup: Setup,
-    guard: Guard,
     control: socket.socket,
     wire: int,
     request: dict[str, Any],
@@ -76,7 +73,7 @@ def _fork(
         code = 70
         try:
             control.detach()
-            run_child(setup, guard, wire, request["component"], request["scratch"])
+            run_child(setup, wire, request["component"], request["scratch"], request["stand_ins"])
             code = 0
         finally:
             os._exit(code)

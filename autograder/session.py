@@ -1,0 +1,148 @@
+"""The judge's line to one component: fork a child, ask ahead, fork anew after a death."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.sandbox.handle import Child, ChildGone
+from autograder.suite.plan import Planned, request_digest
+
+_T = TypeVar("_T")
+# Less than any Unix socket's buffer, in both directions.
+_BYTES_AHEAD = 48 * 1024
+
+
+class NotRun(Exception):
+    """The component is over: no more questions are put to it."""
+
+
+@dataclass
+class ComponentSession:
+    """Carries requests to the children of one component, forking anew after a death.
+
+    Args:
+        fork: makes a child that holds the submission.
+        siblings: files of the other components, which answer for themselves.
+        deaths_allowed: hangs and crashes after which nothing more is asked.
+
+    Attributes:
+        over: why nothing more is asked, or empty.
+        load_error: why the component could not be imported, or None.
+        forbidden: the forbidden operation that the component called, or None.
+    """
+
+    fork: Callable[[], Child]
+    siblings: frozenset[str]
+    deaths_allowed: int
+    child: Child | None = None
+    deaths: int = 0
+    over: str = ""
+    load_error: StudentError | None = None
+    forbidden: ForbiddenUse | None = None
+    _plan: Sequence[Planned] = ()
+    _next: int = 0
+    _ahead: deque[tuple[int, int]] = field(default_factory=deque)
+    _asked: list[Request] = field(default_factory=list)
+
+    def begin(self, plan: Sequence[Planned]) -> None:
+        """Begin a criterion that is expected to make the requests of `plan`."""
+        self._plan, self._next, self._asked = plan, 0, []
+
+    def end(self) -> None:
+        """Fetch and drop the answers that the criterion did not get as far as reading."""
+        with contextlib.suppress(ChildGone, NotRun):
+            while self._ahead and self.child is not None:
+                self._note(self._receive(self.child))
+
+    def perform(self, request: Request) -> Reply:
+        """Have a request answered.
+
+        Raises:
+            NotRun: the component is over.
+            ChildGone: the child hung or died over it.
+        """
+        if self.over:
+            raise NotRun
+        child = self._loaded_child()
+        planned = self._next < len(self._plan)
+        if planned and self._plan[self._next].digest == request_digest(request):
+            self._post_ahead(child)
+            reply = self._receive(child)
+            self._next += 1
+        else:
+            child = self._leave_the_plan(child)
+            reply = self._guarded(partial(child.perform, request))
+        self._asked.append(request)
+        self._note(reply)
+        return reply
+
+    def close(self) -> None:
+        """End the child."""
+        if self.child is not None:
+            self.child.close()
+            self.child = None
+
+    def _loaded_child(self) -> Child:
+        if self.child is None:
+            child = self.child = self.fork()
+            loaded = self._guarded(partial(child.perform, Request()), loading=True)
+            self.load_error = loaded.error
+            self._note(loaded)
+            if self.load_error is not None:
+                self.over = "import_error"
+                raise NotRun
+        return self.child
+
+    def _post_ahead(self, child: Child) -> None:
+        """Keep as many requests under way as the socket surely holds."""
+        at = self._next + len(self._ahead)
+        under_way = sum(size for _, size in self._ahead)
+        while at < len(self._plan):
+            frame = self._plan[at].frame
+            if self._ahead and under_way + len(frame) > _BYTES_AHEAD:
+                return
+            self._ahead.append((self._guarded(partial(child.post, frame)), len(frame)))
+            under_way += len(frame)
+            at += 1
+
+    def _receive(self, child: Child) -> Reply:
+        nonce, _ = self._ahead.popleft()
+        return self._guarded(partial(child.answer, nonce))
+
+    def _leave_the_plan(self, child: Child) -> Child:
+        """Go on without a plan; a child that has seen requests ahead is replaced."""
+        self._plan = ()
+        if not self._ahead:
+            return child
+        self._ahead.clear()
+        self.close()
+        child = self._loaded_child()
+        for request in self._asked:
+            self._guarded(partial(child.perform, request))
+        return child
+
+    def _guarded(self, ask: Callable[[], _T], loading: bool = False) -> _T:
+        try:
+            return ask()
+        except ChildGone as gone:
+            self.child = None
+            self._ahead.clear()
+            self._plan = ()
+            self.deaths += 1
+            if loading or self.deaths >= self.deaths_allowed:
+                self.over = gone.reason
+            raise
+
+    def _note(self, reply: Reply) -> None:
+        for use in reply.forbidden:
+            # Charged to the file that calls it; another component answers for itself.
+            if use.file not in self.siblings:
+                self.forbidden = use
+                self.over = "forbidden"
+                raise NotRun
