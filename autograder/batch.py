@@ -215,7 +215,13 @@ class Batch:
             result = self._plain(entry, "rejected", 0.0, answer["message"], answer["sandbox"])
         else:
             result = SubmissionResult.model_validate(answer)
-        results.write(self._out, result)
+        try:
+            results.write(self._out, result)
+        except OSError as error:
+            raise UsageError(
+                f"{self._out} takes no more results ({error.strerror}): make room and run the "
+                "command again; what is done is kept"
+            ) from error
         return result, False
 
     def _ask(self, job: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import os
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -79,7 +80,7 @@ def path_of(out: Path, submission: str) -> Path:
 def write(out: Path, result: SubmissionResult) -> None:
     """Write a result file, whole or not at all."""
     text = result.model_dump_json(by_alias=True, indent=2)
-    _replace(path_of(out, result.submission), text.encode(errors="surrogateescape") + b"\n")
+    _replace(path_of(out, result.submission), text.encode() + b"\n")
 
 
 def read(out: Path, submission: str) -> SubmissionResult | None:
@@ -102,7 +103,7 @@ def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequ
         cells = [_cell(score) for score in (result.score, result.max_score, *scores)]
         table.writerow([result.submission, result.status, *cells])
     path = out / "results.csv"
-    _replace(path, text.getvalue().encode(errors="surrogateescape"))
+    _replace(path, text.getvalue().encode())
     return path
 
 
@@ -111,7 +112,7 @@ def _cell(score: float | None) -> str:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("wb") as file:
             file.write(data)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
+import lzma
 import os
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -26,6 +29,23 @@ MAX_ENTRIES = 10_000
 MAX_UNPACKED = 256_000_000
 _MAX_DEPTH = 6
 _MAX_NAME = 180
+# A file name has 255 bytes, and a result file is called <id>.json.
+_MAX_ID = 240
+
+
+# What the standard library raises over archives that are broken, by accident or design.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    ValueError,
+    LookupError,
+    OverflowError,
+)
 
 
 class Rejected(Exception):
@@ -56,6 +76,11 @@ def discover(batch: Path, assignment: str) -> list[Entry]:
         if path.name.startswith((".", "__MACOSX")):
             continue
         entry = Entry(_id_of(path), path)
+        if len(entry.id.encode()) > _MAX_ID:
+            raise UsageError(
+                f"the name of {entry.id[:40]}… in {batch} is longer than {_MAX_ID} bytes, which "
+                "leaves no room for the name of its result: shorten it"
+            )
         if entry.id in entries:
             other = entries[entry.id].path.name
             raise UsageError(
@@ -85,7 +110,12 @@ def take_in(path: Path) -> dict[str, bytes]:
             found = _unwrapped(dict(_from_tar(path)))
         else:
             raise Rejected(f"{path.name} is no folder, .zip or .tar.gz")
-    except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+    except _DAMAGE as error:
+        raise Rejected(f"{path.name} is a damaged archive; hand it in again") from error
+    except OSError as error:
+        # zipfile seeks to where a damaged header sends it; any other errno is the machine's.
+        if error.errno not in (None, errno.EINVAL):
+            raise
         raise Rejected(f"{path.name} is a damaged archive; hand it in again") from error
     except (NotImplementedError, RuntimeError) as error:
         raise Rejected(
@@ -108,11 +138,13 @@ def digest(files: dict[str, bytes]) -> str:
 
 
 def _id_of(path: Path) -> str:
+    # A name that is no UTF-8 keeps its odd bytes as escapes, which every result file can hold.
+    name = os.fsencode(path.name).decode(errors="backslashreplace")
     if not path.is_dir():
         for suffix in ARCHIVES:
-            if path.name.endswith(suffix):
-                return path.name.removesuffix(suffix)
-    return path.name
+            if name.endswith(suffix):
+                return name.removesuffix(suffix)
+    return name
 
 
 def _from_folder(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -169,6 +169,15 @@ def test_two_entries_of_one_student_name_both(tmp_path: Path) -> None:
         discover(tmp_path, "norm")
 
 
+def test_odd_names_become_ids_that_every_file_can_hold(tmp_path: Path) -> None:
+    for name in (b"\xff\xfe", b"new\nline", "ü".encode()):
+        os.mkdir(os.fsencode(tmp_path) + b"/" + name)
+    assert {entry.id for entry in discover(tmp_path, "norm")} == {"\\xff\\xfe", "new\nline", "ü"}
+    (tmp_path / ("a" * 250)).mkdir()
+    with pytest.raises(UsageError, match="longer than 240 bytes"):
+        discover(tmp_path, "norm")
+
+
 def test_the_digest_tells_names_from_contents() -> None:
     seen = {
         submission.digest(files)

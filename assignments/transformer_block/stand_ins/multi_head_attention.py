@@ -22,7 +22,7 @@ class MultiHeadAttention(nn.Module):
         """Attend within x (B, T, D); the same mask for every head."""
         inputs = (self.q_linear, self.k_linear, self.v_linear)
         biases = [layer.bias for layer in inputs if layer.bias is not None]
-        if mask is not None and mask.dim() == 3:
+        if mask is not None and mask.ndim > 2:
             mask = mask.repeat_interleave(self.num_heads, dim=0)
         sequence_first = x.transpose(0, 1)
         output, weights = F.multi_head_attention_forward(
