@@ -209,6 +209,9 @@ class Batch:
         answer = self._ask(job)
         if "unchanged" in answer and before is not None:
             return before, True
+        if "fault" in answer and self._stopped.is_set():
+            # The run was stopped, not this submission at fault: it is graded in the next run.
+            raise WorkerLost(answer["fault"])
         if "fault" in answer:
             result = self._plain(entry, "error", None, answer["fault"], self._sandbox)
         elif answer["status"] == "rejected":

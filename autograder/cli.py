@@ -21,6 +21,9 @@ from autograder.submission import discover
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
+# As shells have it: 128 and the number of the signal.
+_INTERRUPTED = 130
+
 _Root = Annotated[
     Path | None, typer.Option(help="The folder that holds assignments/ and reference/.")
 ]
@@ -101,6 +104,9 @@ def _grade(
         console.print(f"sandbox {grader.start()}", highlight=False)
         with ProgressReport(console, len(entries)) as progress:
             found = grader.run(entries, progress)
+    except KeyboardInterrupt:
+        console.print("stopped: what is done is kept; run the same command to go on")
+        return _INTERRUPTED
     finally:
         grader.close()
     components = list(assignment.totals)
