@@ -103,13 +103,11 @@ def _grade_component(
         fork=partial(sandbox.fork, name, files, stand_ins),
         siblings=frozenset(f"{other}.py" for other in assignment.totals if other != name),
         deaths_allowed=assignment.limits.deaths,
+        end_of_time=time.monotonic() + assignment.limits.component_wall_s,
     )
-    end = time.monotonic() + assignment.limits.component_wall_s
     try:
         verdicts = []
         for criterion in criteria:
-            if time.monotonic() > end and not session.over:
-                session.over = "timeout"
             verdicts.append(_run(suite, criterion, session, f"{name}.py"))
     finally:
         session.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ class ComponentSession:
         fork: makes a child that holds the submission.
         siblings: files of the other components, which answer for themselves.
         deaths_allowed: hangs and crashes after which nothing more is asked.
+        end_of_time: the moment, by the monotonic clock, after which nothing more is asked.
 
     Attributes:
         over: why nothing more is asked, or empty.
@@ -40,6 +42,7 @@ class ComponentSession:
     fork: Callable[[], Child]
     siblings: frozenset[str]
     deaths_allowed: int
+    end_of_time: float
     child: Child | None = None
     deaths: int = 0
     over: str = ""
@@ -67,6 +70,8 @@ class ComponentSession:
             NotRun: the component is over.
             ChildGone: the child hung or died over it.
         """
+        if not self.over and time.monotonic() > self.end_of_time:
+            self.over = "timeout"
         if self.over:
             raise NotRun
         child = self._loaded_child()

@@ -60,6 +60,8 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
 
     sandbox: Sandbox | None = None
     try:
+        if sys.platform == "linux":
+            confine.die_with_parent()
         torch.set_num_threads(1)
         assignment = load_assignment(root, name)
         secrets = [assignment.secret, root, *sorted(assignment.secret.glob("*.py"))]
@@ -108,6 +110,8 @@ def _in_a_fork(
     pid = os.fork()
     if pid == 0:
         os.close(reader)
+        if sys.platform == "linux":
+            confine.die_with_parent()
         try:
             message = _grade(assignment, suite, sandbox, description, job)
         except BaseException as error:

@@ -109,9 +109,14 @@ def change_user(uid: int, keep_reading: bool) -> None:
     os.setresuid(uid, uid, uid)
 
 
+def die_with_parent() -> None:
+    """Have this process killed when its parent ends, however that happens."""
+    _call("pdeathsig", _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0))
+
+
 def drop_privileges(keep_reading: bool = False) -> None:
     """Drop every capability, forbid gaining any, and die with the parent."""
-    _call("pdeathsig", _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0))
+    die_with_parent()
     _call("dumpable", _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     for capability in range(64):

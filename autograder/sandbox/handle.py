@@ -152,10 +152,11 @@ class Child:
         buffer = self._buffer
         self._wire.settimeout(_POLL_S)
         while len(buffer) < size:
+            # Also between bytes that do come: a child could send one a moment for ever.
+            deadline.check()
             try:
                 part = self._wire.recv(max(1 << 16, min(size - len(buffer), 1 << 20)))
             except TimeoutError:
-                deadline.check()
                 continue
             if not part:
                 raise ConnectionResetError("the child closed the wire")
@@ -184,17 +185,22 @@ class _Deadline:
     def __init__(self, pid: int, budget: Budget) -> None:
         self._pid = pid
         self._budget = budget
-        self._end = time.monotonic() + budget.call_wall_s
+        self._start = time.monotonic()
+        self._checked = self._start
         self._cpu_before: float | None = None
         self._cpu = 0.0
 
     def check(self) -> None:
+        now = time.monotonic()
+        if now - self._checked < _POLL_S:
+            return
+        self._checked = now
         used = _cpu_of(self._pid)
         # First asked a poll after the call began, which the child gets for free.
         if self._cpu_before is None:
             self._cpu_before = used
         self._cpu = used - self._cpu_before
-        if self._cpu > self._budget.call_cpu_s or time.monotonic() > self._end:
+        if self._cpu > self._budget.call_cpu_s or now - self._start > self._budget.call_wall_s:
             raise TimeoutError
 
     def words(self) -> str:

@@ -21,6 +21,8 @@ from autograder.sandbox.child import Setup, run_child
 
 def main(control_descriptor: int) -> None:
     """Serve fork requests until the judge closes the control socket."""
+    if sys.platform == "linux":
+        confine.die_with_parent()
     control = socket.socket(fileno=control_descriptor)
     config = json.loads(_receive(control)[0])
     setup = Setup(

@@ -157,6 +157,21 @@ def test_sleeping_ends_with_the_wall_limit(sandbox: Sandbox) -> None:
         ask(sandbox, "import time\ndef layer_norm(x):\n    time.sleep(60)\n")
 
 
+def test_trickling_bytes_does_not_stretch_the_wall_limit(sandbox: Sandbox) -> None:
+    trickle = (
+        "import os, time\ndef layer_norm(x):\n"
+        "    for d in range(3, 64):\n"
+        "        try: os.write(d, b'g')\n"
+        "        except OSError: continue\n"
+        # A header that announces 2000 bytes of text, one of them every 20 ms.
+        "        for byte in b'f01' + bytes(8) + bytes([1, 0, 0, 0, 0xd0, 7]) + bytes(10000):\n"
+        "            time.sleep(0.02); os.write(d, bytes([byte]))\n"
+    )
+    with pytest.raises(ChildGone, match="no answer after 8 s") as caught:
+        ask(sandbox, trickle)
+    assert caught.value.reason == "timeout"
+
+
 def test_memory_is_bounded(sandbox: Sandbox) -> None:
     assert refused(sandbox, "bytearray(1 << 31)") == "MemoryError"
     assert refused(sandbox, "__import__('torch').zeros(1 << 31)") == "RuntimeError"
