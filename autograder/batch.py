@@ -239,8 +239,9 @@ class Batch:
                     answer = {"fault": str(lost)}
                 # After a fault its sandbox's state is not known: the next try gets a new one.
                 worker.usable = worker.usable and "fault" not in answer
-            if "fault" not in answer:
+            if {"unchanged", "status"} & answer.keys():
                 return answer
+            answer.setdefault("fault", "a worker gave no proper answer")
             fault = answer["fault"]
         return {"fault": fault}
 
@@ -257,8 +258,9 @@ class Batch:
 
     def _new_worker(self) -> Worker:
         limits = self._assignment.limits
-        slowest = limits.component_wall_s + limits.deaths * limits.call_wall_s
-        patience_s = 120.0 + slowest * len(self._assignment.components)
+        slowest = limits.component_wall_s + (limits.deaths + 1) * limits.call_wall_s
+        # Twice, because a component may be graded once more with stand-ins.
+        patience_s = 120.0 + 2 * slowest * len(self._assignment.components)
         worker = Worker(self._assignment, self._sandbox, patience_s)
         self._started.append(worker)
         return worker

@@ -103,11 +103,11 @@ def take_in(path: Path) -> dict[str, bytes]:
     """
     try:
         if path.is_dir():
-            found = dict(_from_folder(path))
+            found = _collect(_from_folder(path))
         elif path.name.endswith(".zip"):
-            found = _unwrapped(dict(_from_zip(path)))
+            found = _unwrapped(_collect(_from_zip(path)))
         elif path.name.endswith(".tar.gz"):
-            found = _unwrapped(dict(_from_tar(path)))
+            found = _unwrapped(_collect(_from_tar(path)))
         else:
             raise Rejected(f"{path.name} is no folder, .zip or .tar.gz")
     except _DAMAGE as error:
@@ -121,10 +121,6 @@ def take_in(path: Path) -> dict[str, bytes]:
         raise Rejected(
             f"{path.name} is packed in a way that cannot be read: use plain zip"
         ) from error
-    if len(found) > MAX_FILES:
-        raise Rejected(f"{len(found)} Python files are too many; at most {MAX_FILES}")
-    if sum(map(len, found.values())) > MAX_BYTES:
-        raise Rejected(f"the Python files are too large; at most {MAX_BYTES} bytes in all")
     return {name: found[name] for name in sorted(found)}
 
 
@@ -145,6 +141,20 @@ def _id_of(path: Path) -> str:
             if name.endswith(suffix):
                 return name.removesuffix(suffix)
     return name
+
+
+def _collect(files: Iterator[tuple[str, bytes]]) -> dict[str, bytes]:
+    """Gather files up to the caps, which hold while they are read."""
+    found: dict[str, bytes] = {}
+    size = 0
+    for name, data in files:
+        found[name] = data
+        size += len(data)
+        if len(found) > MAX_FILES:
+            raise Rejected(f"there are too many Python files; at most {MAX_FILES} are taken in")
+        if size > MAX_BYTES:
+            raise Rejected(f"the Python files are too large; at most {MAX_BYTES} bytes in all")
+    return found
 
 
 def _from_folder(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -109,18 +109,21 @@ def _in_a_fork(
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.close(reader)
-        if sys.platform == "linux":
-            confine.die_with_parent()
+        # Whatever happens, this process ends here and never goes on as a second worker.
         try:
-            message = _grade(assignment, suite, sandbox, description, job)
-        except BaseException as error:
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(place.filename).name}, line {place.lineno}"
-            message = {"fault": f"{type(error).__name__}: {error} ({where})"}
-        with os.fdopen(writer, "wb") as file:
-            file.write(json.dumps(message).encode() + b"\n")
-        os._exit(0)
+            os.close(reader)
+            if sys.platform == "linux":
+                confine.die_with_parent()
+            try:
+                message = _grade(assignment, suite, sandbox, description, job)
+            except BaseException as error:
+                place = traceback.extract_tb(error.__traceback__)[-1]
+                where = f"{Path(place.filename).name}, line {place.lineno}"
+                message = {"fault": f"{type(error).__name__}: {error} ({where})"}
+            with os.fdopen(writer, "wb") as file:
+                file.write(json.dumps(message).encode() + b"\n")
+        finally:
+            os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as file:
         data = file.read()

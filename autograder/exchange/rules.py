@@ -6,9 +6,11 @@ reached, and is charged to the innermost line of the submission that led to it.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import FrameType
@@ -21,10 +23,27 @@ from torch.overrides import TorchFunctionMode
 from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.operations import KERNELS
 
+# Where torch keeps its operations once more, written in Python.
+_PYTHON_COPIES = ("torch._refs", "torch._refs.nn.functional", "torch._decomp.decompositions")
+
 
 def belongs_to(file: str, folder: str) -> bool:
     """Tell whether a source file is the student's; a release has this file below their folder."""
     return file.startswith(folder + os.sep) and file != __file__
+
+
+def _hide(library: torch.library.Library) -> None:
+    """Keep a library alive where Python code does not come across it.
+
+    Destroying it would bring torch's kernels back.
+    """
+    for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+        found = finalizer.peek()
+        if found is not None and found[0] is library:
+            finalizer.detach()
+    for held in (library, library.__dict__):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+        ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(held))
 
 
 class ForbiddenOperation(Exception):
@@ -43,7 +62,6 @@ class Guard:
         self._folder = str(folder)
         self._forbidden = forbidden
         self._uses: dict[str, ForbiddenUse] = {}
-        self._library: torch.library.Library | None = None
         self._mode: TorchFunctionMode | None = None
 
     def uses(self) -> list[ForbiddenUse]:
@@ -52,14 +70,27 @@ class Guard:
 
     def install(self) -> None:
         """Replace the kernels, for this process and for good."""
-        self._library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-        replace: Callable[..., None] = self._library.impl
+        library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+        replace: Callable[..., None] = library.impl
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for operation in self._forbidden:
                 for kernel in KERNELS[operation]:
                     for key in ("CPU", "CompositeImplicitAutograd"):
                         replace(kernel, self._refuse(operation), key)
+        _hide(library)
+        for name in _PYTHON_COPIES:
+            for operation in self._forbidden:
+                for kernel in KERNELS[operation]:
+                    if hasattr(sys.modules.get(name), kernel):
+                        setattr(sys.modules[name], kernel, self._refuse(operation))
+        decompositions = getattr(sys.modules.get("torch._decomp"), "decomposition_table", {})
+        for overload in list(decompositions):
+            # "aten.native_layer_norm.default"; some keys have no namespace.
+            name = str(overload).partition(".")[2].partition(".")[0]
+            for operation in self._forbidden:
+                if name in KERNELS[operation]:
+                    decompositions[overload] = self._refuse(operation)
         if "multi_head_attention" in self._forbidden:
             # With need_weights=True this is composed of allowed operations only.
             F.multi_head_attention_forward = self._refuse("multi_head_attention")

@@ -37,6 +37,7 @@ MAX_USES = 8
 MAX_BYTES = 32 * 1024 * 1024
 
 _MAGIC = b"gf01"
+_MAX_SPAN = 2**40
 _ABSENT = 255
 # Appended to, never reordered: the index is what is sent.
 _DTYPES = (
@@ -207,6 +208,9 @@ def _decode_head(receive: Receive) -> _Head:
     shape = struct.unpack(f"<{dims}Q", receive(8 * dims))
     if any(size > MAX_BYTES for size in shape):
         raise WireError("a dimension is too large")
+    # Of a tensor without elements too, or its strides would overflow.
+    if math.prod(max(1, dim) for dim in shape) > _MAX_SPAN:
+        raise WireError("the dimensions are too large together")
     size = 0 if device == "meta" else math.prod(shape) * dtype.itemsize
     # Checked one by one too: the sum of the rest must not be needed to refuse one.
     if size > MAX_BYTES:

@@ -1,5 +1,6 @@
 """Student code is confined on each tier, and a death costs no more than the child."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -223,6 +224,54 @@ def test_no_process_is_left_behind(sandbox: Sandbox) -> None:
     assert Path(f"/proc/{pid}").exists()
     child.close()
     assert not Path(f"/proc/{pid}").exists()
+
+
+FORBIDDEN = {
+    "function": "torch.nn.functional.layer_norm(x, (4,))",
+    "module": "torch.nn.LayerNorm(4)(x)",
+    "namespace": "torch.layer_norm(x, (4,))",
+    "native": "torch.native_layer_norm(x, (4,), None, None, 1e-5)[0]",
+    "operator": "torch.ops.aten.layer_norm(x, (4,))",
+    "native operator": "torch.ops.aten.native_layer_norm(x, (4,), None, None, 1e-5)[0]",
+    "root mean square": "torch.nn.functional.rms_norm(x - x.mean(), (4,))",
+    "transformed": "torch.func.vmap(lambda r: torch.layer_norm(r, (4,)))(x[None])[0]",
+    "written in Python": "torch._refs.native_layer_norm(x, (4,), None, None, 1e-5)[0]",
+    "decomposed": "torch._decomp.decomposition_table["
+    "torch.ops.aten.native_layer_norm.default](x, [4], None, None, 1e-5)[0]",
+    "scripted": "torch.jit.script(torch.nn.LayerNorm(4))(x)",
+    "swallowed": "swallow(x)",
+}
+
+
+@pytest.mark.parametrize("route", FORBIDDEN)
+def test_a_forbidden_operation_is_charged_to_its_line(sandbox: Sandbox, route: str) -> None:
+    source = (
+        "import torch\ndef swallow(x):\n"
+        "    try: return torch.layer_norm(x, (4,))\n    except Exception: return x\n"
+        f"def layer_norm(x):\n    return {FORBIDDEN[route]}\n"
+    )
+    use = ask(sandbox, source).forbidden[0]
+    assert (use.file, use.line) == ("layer_norm.py", 3 if route == "swallowed" else 6)
+    assert use.operation == ("rms_norm" if route == "root mean square" else "layer_norm")
+
+
+def test_the_guard_outlives_what_python_can_find_of_it(sandbox: Sandbox) -> None:
+    source = (
+        "import gc, torch\n"
+        "for found in gc.get_objects():\n"
+        "    if isinstance(found, torch.library.Library): found._destroy()\n"
+        "gc.collect()\n"
+        "def layer_norm(x):\n    return torch.layer_norm(x, (4,))\n"
+    )
+    assert ask(sandbox, source).forbidden
+
+
+def test_folders_nested_without_end_are_cleared_away(sandbox: Sandbox) -> None:
+    deep = "import os\nfor _ in range(1500):\n    os.mkdir('d'); os.chdir('d')\n"
+    with contextlib.suppress(ChildGone):
+        ask(sandbox, deep)
+    assert ask(sandbox, RIGHT).error is None
+    assert not any(sandbox._scratch.iterdir())
 
 
 def test_a_leak_closes_the_door(tmp_path: Path) -> None:
