@@ -6,6 +6,7 @@ job is graded in a fork of the warm judge, so nothing of one submission is left 
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib.metadata
 import json
@@ -32,6 +33,7 @@ from autograder.submission import Rejected, digest, take_in
 from autograder.suite.judging import JudgePlugin, SuiteFault, run_session
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """Return the versions that a mark may depend on."""
     names = ("torch", "numpy", "pytest", "hypothesis")
@@ -72,6 +74,8 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
         warm = sandbox
 
         def grade_jobs(suite: JudgePlugin) -> None:
+            # Looked up here once, not by every fork anew.
+            versions()
             answer({"ready": True, "sandbox": description})
             gc.collect()
             gc.freeze()

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -117,5 +116,5 @@ def test_a_stand_in_holds_nothing_of_a_solution() -> None:
             # Shorter lines, and the parameters that the contract names, say nothing.
             if len(line.strip()) > 30 and "nn.Linear(" not in line
         }
-        given = {line.strip() for line in Path(path).read_text().splitlines()}
+        given = {line.strip() for line in path.read_text().splitlines()}
         assert not secret & given, path.name

@@ -63,7 +63,7 @@ class Expect:
             return
         at = _worst((error - allowed).nan_to_num(nan=torch.inf))
         count = int(excess.sum())
-        fact = f"{what} is off by {_worst_of(error, at):.3g} at {list(at)}"
+        fact = f"{what} is off by {float(error[at]):.3g} at {list(at)}"
         if error.numel() > 1:
             fact += f" ({count} of {error.numel()} values are wrong)"
         raise CheckFailed(fact, detail=_compare(got, want, at))
@@ -180,10 +180,6 @@ class Expect:
 def _worst(error: Tensor) -> tuple[int, ...]:
     flat = int(error.flatten().argmax())
     return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), error.shape))
-
-
-def _worst_of(error: Tensor, at: tuple[int, ...]) -> float:
-    return float(error[at])
 
 
 def _compare(actual: Tensor, expected: Tensor, at: tuple[int, ...]) -> str:

@@ -19,7 +19,7 @@ from autograder.suite.component import Component
 from autograder.suite.judging import EXAMPLES
 from autograder.suite.plugin import component_of
 from autograder.suite.reference import ReferenceSession
-from autograder.suite.student import LocalSession, StudentPlugin
+from autograder.suite.student import StudentPlugin
 
 
 class FreshPlugin(StudentPlugin):
@@ -27,12 +27,8 @@ class FreshPlugin(StudentPlugin):
 
     def __init__(self, folder: Path, solutions: Path, totals: dict[str, float]) -> None:
         super().__init__(folder, totals)
-        self._solutions = solutions
         self._references = {name: ReferenceSession(solutions, name) for name in totals}
         self._examples = 0
-
-    def session(self, component: str) -> LocalSession:
-        return super().session(component)
 
     def pytest_configure(self, config: pytest.Config) -> None:
         super().pytest_configure(config)
