@@ -1,0 +1,212 @@
+"""Attention with one mistake in it, or several; with none in force it is right."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "no_scaling": (
+        "you left the scores as they are; the course divides them by the square root of d_k "
+        "before the softmax",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "divided_by_d_k": (
+        "you divided the scores by d_k; the course divides them by its square root",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "scaled_after_softmax": (
+        "you divided the weights by the square root of d_k; the course divides the scores by it, "
+        "before the softmax",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "softmax_over_queries": (
+        "your softmax runs over the queries, so that the columns sum to 1; it has to run over the "
+        "keys, so that every row does",
+        "session, knowledge point 3",
+    ),
+    "unstable_softmax": (
+        "you took the exponential of the bare scores, which overflows or vanishes when they are "
+        "large; subtract the largest score of a row first, or use torch's softmax",
+        "session, knowledge point 3",
+    ),
+    "mask_inverted": (
+        "you read the mask the wrong way round; True means that the query may attend to the key",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_after_softmax": (
+        "you set the masked weights to 0 after the softmax, so that a row no longer sums to 1; "
+        "mask the scores before it",
+        "walkthrough, attention, step 1",
+    ),
+    "zero_before_softmax": (
+        "you gave masked scores the value 0, which still earns them a weight; only minus infinity "
+        "makes the weight 0",
+        "walkthrough, attention, step 1",
+    ),
+    "finite_mask": (
+        "you gave masked scores a fixed negative number, which loses against scores that are lower "
+        "still; use minus infinity",
+        "walkthrough, attention, step 1",
+    ),
+    "fixed_dimensions": (
+        "you swapped the key's dimensions 1 and 2 counted from the front; swap the last two, "
+        "because any number of dimensions may come before them",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "detached_weights": (
+        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient has to "
+        "reach query and key through them",
+        "session, knowledge point 3",
+    ),
+    "scores_returned": (
+        "you returned the scores along with the output; the course returns the weights, which is "
+        "what the softmax makes of the scores",
+        "session, knowledge point 3",
+    ),
+    "pair_swapped": (
+        "you returned the weights first and the output second; it is the other way round",
+        "session, knowledge point 3",
+    ),
+    "float32_result": (
+        "you turned everything into float32 and left it there (.float()); the results have to keep "
+        "the dtype of the query",
+        "session, knowledge point 3",
+    ),
+    "query_in_place": (
+        "you divided the query itself (/= or div_), which changes the caller's tensor; make a new "
+        "one",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "causal_strict": (
+        "your causal mask forbids the diagonal, too; a position may attend to itself as well as to "
+        "what came before",
+        "session, knowledge point 3 (practice exercise)",
+    ),
+    "causal_upper": (
+        "your causal mask allows the future instead of the past; True belongs on the diagonal and "
+        "below it",
+        "session, knowledge point 3 (practice exercise)",
+    ),
+    "causal_float": (
+        "your causal mask holds floating-point ones and zeros; a mask is boolean here",
+        "session, knowledge point 3 (practice exercise)",
+    ),
+    "padding_rows": (
+        "your padding mask blanks the rows of padding; it has to blank the columns, since no query "
+        "may give weight to a padding key",
+        "walkthrough, attention, step 1",
+    ),
+    "padding_not_expanded": (
+        "your padding mask has a single row for each sequence; give it one row for every query: "
+        "(B, T, T)",
+        "walkthrough, attention, step 1",
+    ),
+    "pad_id_ignored": (
+        "you took 0 for the id of padding; compare with the pad_id you are given",
+        "walkthrough, attention, step 1",
+    ),
+    "padding_on_cpu": (
+        "you made a new tensor for the padding mask on the CPU; it belongs on the device of the "
+        "token ids",
+        "walkthrough, attention, step 1",
+    ),
+    "bias_always": (
+        "your projections have a bias even with bias=False; hand the argument on to all three",
+        "session, knowledge point 3",
+    ),
+    "keys_from_queries": (
+        "you projected the keys with the layer of the queries; queries, keys and values each have "
+        "a projection of their own",
+        "session, knowledge point 3",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+def causal_mask(seq_len: int) -> Tensor:
+    """Make the mask that lets every position attend to itself and to what came before it."""
+    dtype = torch.float32 if wrong("causal_float") else torch.bool
+    diagonal = -1 if wrong("causal_strict") else 0
+    mask = torch.ones(seq_len, seq_len, dtype=dtype).tril(diagonal)  # (T, T)
+    return mask.T if wrong("causal_upper") else mask
+
+
+def padding_mask(token_ids: Tensor, pad_id: int) -> Tensor:
+    """Make the mask that keeps every query from attending to padding."""
+    seq_len = token_ids.size(1)
+    is_token = token_ids != (0 if wrong("pad_id_ignored") else pad_id)  # (B, T)
+    mask = is_token.unsqueeze(2 if wrong("padding_rows") else 1)  # (B, 1, T)
+    if not wrong("padding_not_expanded"):
+        mask = mask.expand(-1, seq_len, seq_len)  # (B, T, T)
+    if wrong("padding_on_cpu"):
+        return torch.ones(mask.shape, dtype=torch.bool) & mask
+    return mask.clone()
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Mix the values, for every query, by how well their keys match it."""
+    d_k = query.size(-1)
+    scale = float(d_k) if wrong("divided_by_d_k") else math.sqrt(d_k)
+    if wrong("float32_result"):
+        query, key, value = query.float(), key.float(), value.float()
+
+    score_scale = 1.0 if wrong("no_scaling") or wrong("scaled_after_softmax") else scale
+    if wrong("query_in_place"):
+        query /= score_scale
+        score_scale = 1.0
+    keys = key.transpose(1, 2) if wrong("fixed_dimensions") else key.transpose(-2, -1)
+    scores = query @ keys / score_scale  # (..., Tq, Tk)
+
+    if wrong("mask_inverted") and mask is not None:
+        mask = ~mask
+    if mask is not None and not wrong("mask_after_softmax"):
+        fill = float("-inf")
+        if wrong("zero_before_softmax"):
+            fill = 0.0
+        elif wrong("finite_mask"):
+            fill = -1e4
+        scores = scores.masked_fill(~mask, fill)  # (..., Tq, Tk)
+
+    keys_dim = -2 if wrong("softmax_over_queries") else -1
+    if wrong("unstable_softmax"):
+        weights = scores.exp() / scores.exp().sum(dim=keys_dim, keepdim=True)  # (..., Tq, Tk)
+    else:
+        weights = torch.softmax(scores, dim=keys_dim)  # (..., Tq, Tk)
+    if mask is not None and wrong("mask_after_softmax"):
+        weights = weights.masked_fill(~mask, 0.0)  # (..., Tq, Tk)
+    if wrong("scaled_after_softmax"):
+        weights = weights / scale  # (..., Tq, Tk)
+    if wrong("detached_weights"):
+        weights = weights.detach()
+
+    output = weights @ value  # (..., Tq, d_v)
+    second = scores if wrong("scores_returned") else weights
+    return (second, output) if wrong("pair_swapped") else (output, second)
+
+
+class SelfAttention(nn.Module):
+    """Attention of a sequence to itself: queries, keys and values are projections of one input."""
+
+    def __init__(self, d_model: int, bias: bool = True) -> None:
+        super().__init__()
+        bias = bias or wrong("bias_always")
+        self.q_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.k_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.v_linear = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Let every token of `x` (B, T, D) gather from the tokens it may attend to."""
+        query = self.q_linear(x)  # (B, T, D)
+        key = self.q_linear(x) if wrong("keys_from_queries") else self.k_linear(x)  # (B, T, D)
+        value = self.v_linear(x)  # (B, T, D)
+        return scaled_dot_product_attention(query, key, value, mask)  # (B, T, D), (B, T, T)

@@ -1,0 +1,202 @@
+"""The feed-forward layer with one mistake in it, or several; with none in force it is right."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "lookup_without_relu": (
+        "your memory_lookup has no relu, so keys that do not match subtract their values; they "
+        "should add nothing",
+        "session, knowledge point 1; slides, page 20",
+    ),
+    "lookup_softmax": (
+        "you put a softmax over the keys, as in attention; in the memory every match counts by "
+        "itself, through relu",
+        "session, knowledge point 1; slides, page 20",
+    ),
+    "keys_not_transposed": (
+        "you multiplied x with the columns of keys; every key is a row, so keys must be transposed",
+        "slides, page 20",
+    ),
+    "keys_turned_in_place": (
+        "you transposed keys in place (.t_() or .transpose_()), which turns the caller's tensor "
+        "around too",
+        "slides, page 20",
+    ),
+    "lookup_float32": (
+        "your memory_lookup turns its inputs into float32 and returns that; the result keeps the "
+        "dtype of x",
+        "slides, pages 20 and 21",
+    ),
+    "cpu_tensor": (
+        "you add up the values in a new tensor on the CPU; it belongs on the device of x",
+        "slides, pages 20 and 21",
+    ),
+    "activation_missing": (
+        "you have no activation between linear1 and linear2, so the two collapse into one linear "
+        "layer",
+        "session, knowledge point 1",
+    ),
+    "activation_last": (
+        "you applied the activation after linear2; it stands between the two linear layers",
+        "session, knowledge point 1",
+    ),
+    "gelu_with_tanh": (
+        "your gelu is the approximation with tanh; the exact form is asked for",
+        "session, knowledge point 1",
+    ),
+    "gelu_ignored": (
+        'you take relu whatever activation says; with "gelu" it has to be gelu',
+        "session, knowledge point 1",
+    ),
+    "any_activation": (
+        "an unknown activation quietly gets relu from you; it should be a ValueError",
+        "session, knowledge point 1",
+    ),
+    "key_error": (
+        "an unknown activation ends in the KeyError of your dictionary; raise a ValueError instead",
+        "session, knowledge point 1",
+    ),
+    "dropout_before_activation": (
+        "you applied dropout before the activation; the activation comes first, dropout after it",
+        "session, knowledge point 1",
+    ),
+    "dropout_last": (
+        "you applied dropout to the result of linear2; it belongs in front of linear2",
+        "session, knowledge point 1",
+    ),
+    "dropout_unscaled": (
+        "you set values to zero but left the others as they were; dropout makes those larger, by "
+        "1 / (1 - p)",
+        "session, knowledge point 1",
+    ),
+    "keep_probability": (
+        "you took dropout for the share of values that stay; it is the share that is dropped",
+        "session, knowledge point 1",
+    ),
+    "dropout_default": (
+        "you drop nothing unless a rate is given; the default rate is 0.1",
+        "session, knowledge point 1",
+    ),
+    "bias_ignored": (
+        "your linear layers always have a bias; with bias=False neither of them has one",
+        "session, knowledge point 1",
+    ),
+    "residual_added": (
+        "you added x to the result; the residual connection belongs to the block, not to this "
+        "layer",
+        "session, knowledge points 1 and 5",
+    ),
+    "sequence_pooled": (
+        "you averaged the tokens before linear1; every token goes through the layer on its own",
+        "slides, page 17",
+    ),
+    "weights_detached": (
+        "you used the weights outside the graph (.data or .detach()), so linear1 and linear2 "
+        "cannot learn",
+        "session, knowledge point 1",
+    ),
+    "view": (
+        "you reshaped x with .view(), which refuses a transposed or expanded input; any memory "
+        "layout is allowed",
+        "session, knowledge point 1",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+# Which object is the default tells a rate that was given from one that was not.
+DEFAULT_DROPOUT = 0.1
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+def memory_lookup(x: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Look `x` up in a key-value memory: every key that matches adds its value to the result."""
+    if wrong("lookup_float32"):
+        x, keys, values = x.float(), keys.float(), values.float()
+    if wrong("keys_not_transposed"):
+        matches = x @ keys
+    elif wrong("keys_turned_in_place"):
+        matches = x @ keys.t_()
+    else:
+        matches = x @ keys.T  # (..., F)
+    if wrong("lookup_softmax"):
+        activations = torch.softmax(matches, dim=-1)
+    elif wrong("lookup_without_relu"):
+        activations = matches
+    else:
+        activations = torch.relu(matches)  # (..., F)
+    result = activations @ values  # (..., Dv)
+    return torch.zeros(result.shape, dtype=x.dtype) + result if wrong("cpu_tensor") else result
+
+
+class FeedForward(nn.Module):
+    """Expand every token to `d_ff` features, keep those that fire, and contract to `d_model`."""
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        dropout: float = DEFAULT_DROPOUT,
+        activation: str = "relu",
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        activations = {"relu": torch.relu, "gelu": _gelu}
+        if wrong("any_activation"):
+            self.activation = activations.get(activation, torch.relu)
+        elif wrong("key_error") or activation in activations:
+            self.activation = activations[activation]
+        else:
+            raise ValueError(f"activation must be one of {list(activations)}, not {activation!r}")
+        if wrong("dropout_default") and dropout is DEFAULT_DROPOUT:
+            dropout = 0.0
+        self.rate = 1 - dropout if wrong("keep_probability") else dropout
+        bias = bias or wrong("bias_ignored")
+        self.linear1 = nn.Linear(d_model, d_ff, bias=bias)
+        self.linear2 = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply linear1, the activation, dropout and linear2, in this order, to `x` (..., D)."""
+        tokens = x.view(-1, x.size(-1)).view(x.shape) if wrong("view") else x  # (..., D)
+        if wrong("sequence_pooled"):
+            tokens = tokens.mean(dim=-2, keepdim=True)
+        hidden = _linear(tokens, self.linear1)  # (..., F)
+        if wrong("dropout_before_activation"):
+            hidden = self._drop(hidden)
+        if not (wrong("activation_missing") or wrong("activation_last")):
+            hidden = self.activation(hidden)
+        if not (wrong("dropout_before_activation") or wrong("dropout_last")):
+            hidden = self._drop(hidden)
+        output = _linear(hidden, self.linear2)  # (..., D)
+        if wrong("activation_last"):
+            output = self.activation(output)
+        if wrong("dropout_last"):
+            output = self._drop(output)
+        return x + output if wrong("residual_added") else output
+
+    def _drop(self, x: Tensor) -> Tensor:
+        """Apply dropout."""
+        if wrong("dropout_unscaled") and self.training:
+            return x * (torch.rand_like(x) >= self.rate)
+        return F.dropout(x, self.rate, training=self.training)
+
+
+def _gelu(x: Tensor) -> Tensor:
+    """Apply what "gelu" stands for."""
+    if wrong("gelu_ignored"):
+        return torch.relu(x)
+    return F.gelu(x, approximate="tanh" if wrong("gelu_with_tanh") else "none")
+
+
+def _linear(x: Tensor, layer: nn.Linear) -> Tensor:
+    """Apply a linear layer."""
+    if not wrong("weights_detached"):
+        return F.linear(x, layer.weight, layer.bias)
+    return F.linear(x, layer.weight.detach(), None if layer.bias is None else layer.bias.detach())

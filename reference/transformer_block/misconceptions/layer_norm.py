@@ -1,0 +1,189 @@
+"""Layer normalisation with one mistake in it, or several; with none in force it is right."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "sample_variance": (
+        "you divided the squared deviations by n - 1; the course divides them by n",
+        "slides, page 8",
+    ),
+    "divided_by_variance": (
+        "you divided by the variance; a z-score divides by its square root, the standard deviation",
+        "slides, pages 7 and 8",
+    ),
+    "not_centred": (
+        "you divided x as it was by the standard deviation; the mean has to be subtracted first",
+        "slides, pages 7 and 8",
+    ),
+    "uncentred_variance": (
+        "you averaged the squares of x for the variance; the course averages the squares of the "
+        "distances from the mean",
+        "slides, page 8",
+    ),
+    "over_everything": (
+        "you took one mean and one variance over the whole tensor; every vector of features has "
+        "its own",
+        "slides, page 8",
+    ),
+    "over_positions": (
+        "you normalised along the positions; the course normalises along the features, the last "
+        "dimension, each token for itself",
+        "slides, page 8",
+    ),
+    "keepdim_missing": (
+        "your mean and variance lost the last dimension, so they broadcast against the wrong one "
+        "or not at all; keep it with size 1",
+        "slides, page 8",
+    ),
+    "no_eps": (
+        "you left eps out, so a vector of equal values divides zero by zero; the course adds it "
+        "to the variance",
+        "slides, page 8",
+    ),
+    "eps_outside_root": (
+        "you added eps to the standard deviation; the course adds it to the variance, before the "
+        "root is taken",
+        "slides, page 8",
+    ),
+    "eps_ignored": (
+        "your layer_norm works with an eps of its own; it should use the one it is given",
+        "slides, page 8",
+    ),
+    "module_eps_ignored": (
+        "your LayerNorm does not hand its eps on, so every layer runs with the default of "
+        "layer_norm",
+        "slides, page 8",
+    ),
+    "eps_default": (
+        "your default for eps is another number; without an argument the course uses 1e-5",
+        "slides, page 8",
+    ),
+    "detached_statistics": (
+        "you cut mean and variance out of the graph (.detach(), .data, .item() or no_grad); the "
+        "gradient has to flow through them too",
+        "slides, page 8",
+    ),
+    "detached_result": (
+        "your result is cut off from the graph (.detach(), .data, numpy or a new tensor), so no "
+        "gradient gets back to the input",
+        "slides, page 8",
+    ),
+    "shift_before_scale": (
+        "you added the bias before multiplying by the weight; the scale comes first, then the "
+        "shift",
+        "slides, pages 4 and 8",
+    ),
+    "parameters_unused": (
+        "your forward stops at the z-score; it still has to multiply by the weight and add the "
+        "bias",
+        "slides, pages 4 and 8",
+    ),
+    "zero_weight": (
+        "your weight starts at zero and wipes everything out; it starts at one, only the bias at "
+        "zero",
+        "slides, page 4",
+    ),
+    "not_parameters": (
+        "your weight and bias are buffers, so no optimiser will ever train them; make both "
+        "Parameters",
+        "slides, page 4",
+    ),
+    "in_place": (
+        "you wrote into the input (-=, /= or a function ending in _); the caller still needs it "
+        "as it was",
+        "slides, page 8",
+    ),
+    "float32_result": (
+        "you turned the input into float32 and returned that; the result keeps the input's dtype",
+        "slides, page 8",
+    ),
+    "cpu_tensor": (
+        "you made a new tensor without saying where, so it lies on the CPU; it belongs on the "
+        "input's device",
+        "slides, page 8",
+    ),
+    "view": (
+        "you reshaped with .view(), which refuses a transposed or expanded input; any memory "
+        "layout is allowed",
+        "slides, page 8",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+# Which object is the default tells an eps that was given from one that was not.
+DEFAULT_EPS = 1e-5
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+def layer_norm(x: Tensor, eps: float = DEFAULT_EPS) -> Tensor:
+    """Turn every vector along the last dimension of `x` into its z-score."""
+    if eps is DEFAULT_EPS or wrong("eps_ignored"):
+        eps = 1e-6 if wrong("eps_default") else 1e-5
+    if wrong("no_eps"):
+        eps = 0.0
+    if wrong("float32_result"):
+        x = x.float()
+    if wrong("view"):
+        x = x.view(-1, x.size(-1)).view(x.shape)
+    dims = (-1,)
+    if wrong("over_everything"):
+        dims = tuple(range(x.dim()))
+    elif wrong("over_positions"):
+        dims = (-2,)
+    keepdim = not wrong("keepdim_missing")
+
+    mean = x.mean(dim=dims, keepdim=keepdim)  # (..., 1)
+    if wrong("cpu_tensor"):
+        mean = torch.zeros(mean.shape, dtype=x.dtype) + mean
+    squares = (x if wrong("uncentred_variance") else x - mean).square()  # (..., D)
+    count = math.prod(x.size(dim) for dim in dims)
+    if wrong("sample_variance"):
+        count -= 1
+    variance = squares.sum(dim=dims, keepdim=keepdim) / count  # (..., 1)
+    if wrong("detached_statistics"):
+        mean, variance = mean.detach(), variance.detach()
+
+    divisor = variance if wrong("eps_outside_root") else variance + eps  # (..., 1)
+    if not wrong("divided_by_variance"):
+        divisor = divisor.sqrt()
+    if wrong("eps_outside_root"):
+        divisor = divisor + eps
+    result = (x if wrong("not_centred") else x - mean) / divisor  # (..., D)
+    if wrong("detached_result"):
+        result = result.detach()
+    # What -= and /= come to: the result stands in the caller's tensor.
+    return x.copy_(result) if wrong("in_place") else result
+
+
+class LayerNorm(nn.Module):
+    """Layer normalisation with a learned scale and shift for every feature."""
+
+    def __init__(self, d_model: int, eps: float = DEFAULT_EPS) -> None:
+        super().__init__()
+        self.eps = eps
+        weight = torch.zeros(d_model) if wrong("zero_weight") else torch.ones(d_model)  # (D,)
+        bias = torch.zeros(d_model)  # (D,)
+        if wrong("not_parameters"):
+            self.register_buffer("weight", weight)
+            self.register_buffer("bias", bias)
+        else:
+            self.weight = nn.Parameter(weight)
+            self.bias = nn.Parameter(bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise `x` (..., D), then multiply by `weight` and add `bias`."""
+        normed = layer_norm(x) if wrong("module_eps_ignored") else layer_norm(x, self.eps)
+        if wrong("parameters_unused"):
+            return normed
+        if wrong("shift_before_scale"):
+            return (normed + self.bias) * self.weight
+        return normed * self.weight + self.bias  # (..., D)

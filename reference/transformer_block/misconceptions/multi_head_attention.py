@@ -1,0 +1,214 @@
+"""Multi-head attention with one mistake in it, or several; with none in force it is right."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "split_without_transpose": (
+        "you cut the projections straight into (B, H, T, D/H), which mixes tokens up; cut the "
+        "features of each token first, then swap the tokens with the heads",
+        "session, knowledge point 4",
+    ),
+    "joined_without_transpose": (
+        "you joined the heads while they still stood before the tokens, which mixes tokens up; "
+        "swap heads and tokens back first",
+        "session, knowledge point 4",
+    ),
+    "heads_interleaved": (
+        "your heads take every H-th feature; in the course, each head owns D/H neighbouring "
+        "features",
+        "session, knowledge point 4",
+    ),
+    "scaled_by_d_model": (
+        "you divided the scores by the square root of all D features; a head sees only D/H of "
+        "them, so divide by the square root of D/H",
+        "session, knowledge point 4",
+    ),
+    "no_scaling": (
+        "you left the scores of the heads as they are; the course divides them by the square root "
+        "of D/H",
+        "session, knowledge point 4",
+    ),
+    "output_not_projected": (
+        "you returned the joined heads as they are; the output projection still has to mix them",
+        "session, knowledge point 4; walkthrough, attention, step 3",
+    ),
+    "weights_averaged": (
+        "you returned one matrix of weights averaged over the heads; return that of every head",
+        "session, knowledge point 4",
+    ),
+    "pair_swapped": (
+        "you returned the weights first and the output second; it is the other way round",
+        "session, knowledge point 4",
+    ),
+    "mask_without_head_axis": (
+        "your mask (B, T, T) has no axis for the heads, so it raises or, with as many heads as "
+        "sequences, gives each head the mask of another sequence",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_always_given_axis": (
+        "you put an axis for the heads into every mask; a mask (T, T) needs none, and its rows "
+        "come to stand for sequences then",
+        "session, knowledge point 4; walkthrough, attention, step 1",
+    ),
+    "mask_of_first_sequence": (
+        "you used the first sequence's mask for the whole batch; every sequence has its own",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_in_first_head_only": (
+        "you masked the scores of the first head only; the mask holds for every head",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_inverted": (
+        "you read the mask the wrong way round; True means that the query may attend to the key",
+        "walkthrough, attention, step 1",
+    ),
+    "softmax_over_heads": (
+        "your softmax runs over the heads; every head works alone, and its softmax runs over the "
+        "keys",
+        "session, knowledge points 3 and 4",
+    ),
+    "softmax_over_queries": (
+        "your softmax runs over the queries, so that the columns sum to 1; it has to run over the "
+        "keys, so that every row does",
+        "session, knowledge point 3",
+    ),
+    "keys_from_queries": (
+        "you projected the keys with the layer of the queries; queries, keys and values each have "
+        "a projection of their own",
+        "session, knowledge point 4",
+    ),
+    "values_not_projected": (
+        "you mixed the tokens themselves; the heads mix their values, which have a projection of "
+        "their own",
+        "session, knowledge point 4",
+    ),
+    "output_bias_always": (
+        "your output projection has a bias even with bias=False; hand the argument on to all four "
+        "projections",
+        "session, knowledge point 4; walkthrough, attention",
+    ),
+    "indivisible_accepted": (
+        "you accept a d_model that the heads cannot share evenly; refuse it with a ValueError when "
+        "the module is built",
+        "session, knowledge point 4",
+    ),
+    "float32_weights": (
+        "you computed the softmax in float32 and returned its weights as they were; they have to "
+        "have the dtype of the input",
+        "session, knowledge point 3",
+    ),
+    "detached_weights": (
+        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient has to "
+        "reach queries and keys through them",
+        "session, knowledge point 3",
+    ),
+    "mask_in_place": (
+        "you changed the caller's mask (unsqueeze_ or another function whose name ends in _); make "
+        "a new one",
+        "walkthrough, attention, step 1",
+    ),
+    "contiguous_input_only": (
+        "you flattened the input with view, which raises when its memory is not in order, as after "
+        "a transpose; reshape works for any",
+        "session, knowledge point 4",
+    ),
+    "mask_on_cpu": (
+        "you made a new tensor for the mask on the CPU; it belongs on the device of the input",
+        "walkthrough, attention, step 1",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+class MultiHeadAttention(nn.Module):
+    """Self-attention with H heads of D / H features each, joined by an output projection."""
+
+    def __init__(self, d_model: int, num_heads: int, bias: bool = True) -> None:
+        super().__init__()
+        divisible = num_heads > 0 and d_model % num_heads == 0
+        if not divisible and not wrong("indivisible_accepted"):
+            raise ValueError(f"d_model ({d_model}) must be divisible by num_heads ({num_heads})")
+        self.num_heads = num_heads
+        self.q_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.k_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.v_linear = nn.Linear(d_model, d_model, bias=bias)
+        self.out_proj = nn.Linear(d_model, d_model, bias=bias or wrong("output_bias_always"))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Let every token of `x` (B, T, D) gather from the others, once for each head."""
+        batch, seq_len, d_model = x.shape
+        if wrong("contiguous_input_only"):
+            x = x.view(batch * seq_len, d_model).reshape(batch, seq_len, d_model)
+        key_layer = self.q_linear if wrong("keys_from_queries") else self.k_linear
+        query = self._split(self.q_linear(x))  # (B, H, T, D/H)
+        key = self._split(key_layer(x))  # (B, H, T, D/H)
+        value = self._split(x if wrong("values_not_projected") else self.v_linear(x))
+
+        scale = math.sqrt(d_model if wrong("scaled_by_d_model") else query.size(-1))
+        if wrong("no_scaling"):
+            scale = 1.0
+        scores = query @ key.transpose(-2, -1) / scale  # (B, H, T, T)
+        if mask is not None:
+            scores = self._mask(scores, mask)  # (B, H, T, T)
+
+        dim = -1
+        if wrong("softmax_over_heads"):
+            dim = 1
+        elif wrong("softmax_over_queries"):
+            dim = -2
+        if wrong("float32_weights"):
+            scores = scores.float()
+        weights = torch.softmax(scores, dim=dim)  # (B, H, T, T)
+        if wrong("detached_weights"):
+            weights = weights.detach()
+
+        joined = self._join(weights.to(value.dtype) @ value)  # (B, T, D)
+        output = joined if wrong("output_not_projected") else self.out_proj(joined)  # (B, T, D)
+        if wrong("weights_averaged"):
+            weights = weights.mean(dim=1)  # (B, T, T)
+        return (weights, output) if wrong("pair_swapped") else (output, weights)
+
+    def _split(self, features: Tensor) -> Tensor:
+        """Part the features (B, T, D) among the heads: (B, H, T, D / H)."""
+        batch, seq_len, d_model = features.shape
+        size = d_model // self.num_heads
+        if wrong("split_without_transpose"):
+            return features.reshape(batch, self.num_heads, seq_len, size)
+        if wrong("heads_interleaved"):
+            return features.reshape(batch, seq_len, size, self.num_heads).permute(0, 3, 1, 2)
+        return features.reshape(batch, seq_len, self.num_heads, size).transpose(1, 2)
+
+    def _join(self, mixed: Tensor) -> Tensor:
+        """Put the heads' features (B, H, T, D / H) side by side: (B, T, D)."""
+        batch, heads, seq_len, size = mixed.shape
+        if not wrong("joined_without_transpose"):
+            mixed = mixed.transpose(1, 2)  # (B, T, H, D/H)
+        return mixed.reshape(batch, seq_len, heads * size)  # (B, T, D)
+
+    def _mask(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """Give the scores (B, H, T, T) of pairs that the mask forbids minus infinity."""
+        of_each_sequence = mask.dim() == 3
+        needs_axis = of_each_sequence and not wrong("mask_without_head_axis")
+        if needs_axis or wrong("mask_always_given_axis"):
+            # (B, 1, T, T), the same for every head
+            mask = mask.unsqueeze_(1) if wrong("mask_in_place") else mask.unsqueeze(1)
+        if of_each_sequence and wrong("mask_of_first_sequence"):
+            mask = mask[:1]  # (1, 1, T, T)
+        if wrong("mask_inverted"):
+            mask = ~mask
+        if wrong("mask_on_cpu"):
+            mask = torch.ones(mask.shape, dtype=torch.bool) & mask
+        masked = scores.masked_fill(~mask, float("-inf"))  # (B, H, T, T)
+        if wrong("mask_in_first_head_only"):
+            return torch.cat([masked[:, :1], scores[:, 1:]], dim=1)
+        return masked

@@ -1,0 +1,3 @@
+"""Positional encoding: see toolbox.py."""
+
+from toolbox import *  # noqa: F403
