@@ -11,7 +11,8 @@ from autograder.exchange.messages import EmbeddingArgument, Reply, StudentError
 
 # Longer tensors are named in messages by their shape.
 SHOWN_VALUES = 24
-_SHOWN_CALL = 700
+# A longer call is shown by its shapes: nobody reads a wall of numbers.
+_SHOWN_CALL = 200
 
 
 class StudentRaised(Exception):
@@ -107,7 +108,9 @@ class Answer:
             raise StudentRaised(self._reply.error, self.question)
         if self._reply.form != form:
             fact = f"it must return {words}, but returned {_FORM_WORDS[self._reply.form]}"
-            raise self._failure(CheckFailed(fact))
+            raise self._failure(
+                CheckFailed(fact, hint=_FORM_HINTS.get((form, self._reply.form), ""))
+            )
         return self._reply.outputs
 
     def _differentiated(self) -> None:
@@ -131,6 +134,14 @@ class Answer:
         return failure
 
 
+# What was asked for, and what came.
+_FORM_HINTS = {
+    ("tensor", "pair"): "return the first of the two alone; of another component's pair, take "
+    "apart what you need: output, weights = ...",
+    ("pair", "tensor"): "return both: return output, weights",
+    ("pair", "longer sequence"): "return the two that the handout names, and no more",
+    ("tensor", "list of one"): "a comma at the end of `return x,` makes a tuple",
+}
 _FORM_WORDS = {
     "none": "None (is the `return` missing?)",
     "tensor": "one tensor",

@@ -8,6 +8,32 @@ from autograder.exchange.messages import ForbiddenUse, StudentError
 from autograder.suite.answer import CheckFailed, Question, StudentRaised
 from autograder.text import clean
 
+_PRODUCT = (
+    "print both shapes: in a @ b, the last size of a must equal the last but one of b; "
+    "nn.Linear(n, m) takes n features"
+)
+_IN_PLACE = "operations that end in _ and += write over what is still needed: write x = x + y"
+_SIGNATURE = "compare the arguments with those of the stub"
+# What torch and Python say, and what a student can do about it.
+_ADVICE = {
+    "must match the size of tensor": "print both shapes; a mean or sum keeps its dimension, and "
+    "fits back onto its input, with keepdim=True",
+    "shapes cannot be multiplied": _PRODUCT,
+    "Expected size for first two dimensions": _PRODUCT,
+    "is invalid for input of size": "print the shape before this line; the new sizes must "
+    "multiply to the number of values there are",
+    "view size is not compatible": "after a transpose, use reshape instead of view",
+    "Dimension out of range": "print the shape; dimensions count from 0, or from -1 at the end",
+    "to have the same dtype": "two dtypes meet: make new tensors with dtype=x.dtype",
+    "Boolean value of Tensor": "write `if mask is not None`, not `if mask`",
+    "before Module.__init__() call": "call super().__init__() first",
+    "modified by an inplace operation": _IN_PLACE,
+    "leaf Variable that requires grad": _IN_PLACE,
+    "positional argument": _SIGNATURE,
+    "unexpected keyword argument": _SIGNATURE,
+    "object has no attribute": "is it spelled as in __init__, and assigned to self there?",
+}
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -30,6 +56,10 @@ def explain(failure: BaseException, question: Question | None, reveal: bool) -> 
         lines = [error_words(failure.error, reveal)]
         if outcome == "student_error" and failure.error.phase != "import":
             lines.append("in " + failure.question.text(values=reveal))
+        advice = [advice for said, advice in _ADVICE.items() if said in failure.error.text]
+        # Which advice fits tells something of the text, which a hidden check does not show.
+        if reveal and outcome == "student_error" and advice:
+            lines.append("hint: " + advice[0])
         return Explanation(outcome, "\n".join(lines))
     if isinstance(failure, CheckFailed):
         asked = failure.question or question
@@ -64,7 +94,9 @@ def error_words(error: StudentError, reveal: bool) -> str:
             return "the state_dict lacks a key that the handout asks for"
         case "StateShape" if reveal and text.count("; ") == 2:
             key, own, wanted = text.split("; ")
-            return f"the parameter `{key}` has shape {own}, expected {wanted}"
+            turned = own[1:-1].split(", ")[::-1] == wanted[1:-1].split(", ")
+            why = ": nn.Linear(a, b) has a weight (b, a)" if turned else ""
+            return f"the parameter `{key}` has shape {own}, expected {wanted}{why}"
         case "StateShape":
             return "a parameter has the wrong shape"
         case "DeviceMismatch":
@@ -72,7 +104,7 @@ def error_words(error: StudentError, reveal: bool) -> str:
         case "Forbidden":
             return (
                 f"a forbidden operation was called{where}: {text}".rstrip(": ")
-                + "; it does the exercise, and a file that calls it scores 0"
+                + "; it does the exercise, and a file that calls it scores 0: write it out yourself"
             )
     if error.phase == "import":
         return f"the file could not be imported: {error.kind}{where}{said}"

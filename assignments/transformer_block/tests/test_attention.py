@@ -37,8 +37,8 @@ def test_scale(component, expect):
     output, weights = component.call(
         "scaled_dot_product_attention", query, key, torch.tensor([[1.0, 0.0], [0.0, 10.0]])
     ).pair
-    expect.close(weights, [[0.8807971, 0.1192029]], "the matrix of weights")
-    expect.close(output, [[0.8807971, 1.1920292]], "the output")
+    expect.close(weights, [[0.8807971, 0.1192029]], "the matrix of weights", names="Tq Tk")
+    expect.close(output, [[0.8807971, 1.1920292]], "the output", names="Tq d_v")
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
@@ -49,7 +49,10 @@ def test_walkthrough_one_query(component, expect):
     answer = component.call("scaled_dot_product_attention", query[:1], key, value, mask)
     weights = answer.pair[1]
     expect.close(
-        weights, [[0.0, 0.4998208, 0.4998208, 0.00035828611, 0.0]], "the matrix of weights"
+        weights,
+        [[0.0, 0.4998208, 0.4998208, 0.00035828611, 0.0]],
+        "the matrix of weights",
+        names="Tq Tk",
     )
     expect.that(weights[0, 0] == 0 and weights[0, 4] == 0, "a masked weight is not exactly 0")
 
@@ -60,10 +63,12 @@ def test_walkthrough_all_queries(component, expect):
     query, key, value = (walkthrough(name) for name in ("query", "key", "value"))
     mask = walkthrough("mask").unsqueeze(1)
     output, weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair
-    expect.close(weights, walkthrough("attention_weights"), "the matrix of weights")
+    expect.close(
+        weights, walkthrough("attention_weights"), "the matrix of weights", names="B H Tq Tk"
+    )
     # The table puts the heads' values side by side: (2, 5, 2) instead of (2, 2, 5, 1).
     right = walkthrough("attention_values").transpose(1, 2).unsqueeze(-1)
-    expect.close(output, right, "the output")
+    expect.close(output, right, "the output", names="B H Tq d_v")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -75,8 +80,13 @@ def test_rows_sum_to_one(component, expect, make, seed, leading, queries, keys, 
     value = make.normal(*leading, keys, 2, seed=seed + 2)
     mask = make.mask(queries, keys, seed=seed) if masked else None
     weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair[1]
-    expect.shape(weights, (*leading, queries, keys), "the matrix of weights")
-    expect.close(weights.sum(-1), torch.ones(*leading, queries), "the sum of a query's weights")
+    expect.shape(weights, (*leading, queries, keys), "the matrix of weights", names="... Tq Tk")
+    expect.close(
+        weights.sum(-1),
+        torch.ones(*leading, queries),
+        "the sum of a query's weights",
+        names="... Tq",
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
@@ -87,7 +97,7 @@ def test_masked_weights(component, expect, make, seed, batch, queries, keys):
     key, value = make.normal(batch, keys, 4, seed=seed + 1), make.normal(batch, keys, 2, seed=seed)
     mask = make.mask(batch, queries, keys, seed=seed)
     weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair[1]
-    expect.shape(weights, mask.shape, "the matrix of weights")
+    expect.shape(weights, mask.shape, "the matrix of weights", names="B Tq Tk")
     expect.that(bool((weights[~mask] == 0).all()), "a masked weight is not exactly 0")
     expect.that(bool((weights[mask] > 0).all()), "the weight of an allowed key is 0")
 
@@ -97,13 +107,13 @@ def test_mask_beats_every_score(component, expect):
     """a masked weight is 0 however the scores compare
 
     The allowed keys score -30000, the masked one 30000: any finite number in its place would do
-    for smaller scores only.
+    for smaller scores only. Rounding is large at such scores, and no matter here.
     """
     query, key = torch.tensor([[100.0]]), torch.tensor([[-300.0], [-300.0], [300.0]])
     value, mask = torch.tensor([[2.0], [4.0], [50.0]]), torch.tensor([[True, True, False]])
     output, weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair
-    expect.close(weights, [[0.5, 0.5, 0.0]], "the matrix of weights")
-    expect.close(output, [[3.0]], "the output")
+    expect.close(weights, [[0.5, 0.5, 0.0]], "the matrix of weights", names="Tq Tk", scale=100)
+    expect.close(output, [[3.0]], "the output", names="Tq d_v", scale=100)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -114,7 +124,7 @@ def test_one_allowed_key(component, expect, make, seed, chosen):
     value = make.normal(2, 4, 5, seed=seed + 2)
     mask = torch.tensor(chosen).unsqueeze(-1) == torch.arange(4)
     output = component.call("scaled_dot_product_attention", query, key, value, mask).pair[0]
-    expect.close(output, value[:, chosen], "the output")
+    expect.close(output, value[:, chosen], "the output", names="B Tq d_v")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -124,12 +134,16 @@ def test_order_of_keys(component, expect, make, seed, order):
     query, key = make.normal(3, 4, seed=seed), make.normal(5, 4, seed=seed + 1)
     value = make.normal(5, 2, seed=seed + 2)
     output, weights = component.call("scaled_dot_product_attention", query, key, value).pair
-    expect.shape(output, (3, 2), "the output")
-    expect.shape(weights, (3, 5), "the matrix of weights")
+    expect.shape(output, (3, 2), "the output", names="Tq d_v")
+    expect.shape(weights, (3, 5), "the matrix of weights", names="Tq Tk")
     shuffled = component.call("scaled_dot_product_attention", query, key[order], value[order]).pair
-    expect.close(shuffled[0], output, "the output for the shuffled keys", scale=5)
+    expect.close(shuffled[0], output, "the output for the shuffled keys", scale=5, names="Tq d_v")
     expect.close(
-        shuffled[1], weights[:, order], "the matrix of weights for the shuffled keys", scale=5
+        shuffled[1],
+        weights[:, order],
+        "the matrix of weights for the shuffled keys",
+        scale=5,
+        names="Tq Tk",
     )
 
 
@@ -144,8 +158,10 @@ def test_causal_mask(component, expect):
             [True, True, True, True],
         ]
     )
-    expect.equal(component.call("causal_mask", 4).output, right, "the mask")
-    expect.equal(component.call("causal_mask", 1).output, torch.tensor([[True]]), "the mask")
+    expect.equal(component.call("causal_mask", 4).output, right, "the mask", names="T T")
+    expect.equal(
+        component.call("causal_mask", 1).output, torch.tensor([[True]]), "the mask", names="T T"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
@@ -159,8 +175,8 @@ def test_padding_mask(component, expect):
         torch.tensor([True, True, False, False]),
         torch.tensor([True, True, True, False]),
     )
-    expect.equal(mask[0, :2], first.expand(2, 4), "the mask of the first sequence")
-    expect.equal(mask[1, :3], second.expand(3, 4), "the mask of the second sequence")
+    expect.equal(mask[0, :2], first.expand(2, 4), "the mask of the first sequence", names="T T")
+    expect.equal(mask[1, :3], second.expand(3, 4), "the mask of the second sequence", names="T T")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -178,7 +194,7 @@ def test_parameters(component, expect):
     expect.keys(list(state.entries), KEYS + BIASES, "the keys of the state_dict")
     expect.keys(list(state.parameters), KEYS + BIASES, "the parameters")
     for name in KEYS:
-        expect.shape(state.entries[name], (3, 3), name)
+        expect.shape(state.entries[name], (3, 3), name, names="D D")
     bare = component.build("SelfAttention", 3, bias=False).state()
     expect.keys(list(bare.entries), KEYS, "the keys of the state_dict with bias=False")
 
@@ -194,9 +210,11 @@ def test_self_attention_by_hand(component, expect):
     state |= dict.fromkeys(("q_linear.weight", "k_linear.weight"), torch.eye(4))
     attention = component.build("SelfAttention", 4, bias=False).load(state)
     output, weights = attention(torch.tensor([[[1.0] * 4, [0.0] * 4]])).pair
-    expect.close(weights, [[[0.8807971, 0.1192029], [0.5, 0.5]]], "the matrix of weights")
+    expect.close(
+        weights, [[[0.8807971, 0.1192029], [0.5, 0.5]]], "the matrix of weights", names="B T T"
+    )
     first = [0.8807971, 1.7615942, 2.6423912, 3.5231883]
-    expect.close(output, [[first, [0.5, 1.0, 1.5, 2.0]]], "the output")
+    expect.close(output, [[first, [0.5, 1.0, 1.5, 2.0]]], "the output", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -207,9 +225,9 @@ def test_no_look_ahead(component, expect, make, seed, length):
     changed = torch.cat([x[:, :-1], make.normal(2, 1, 4, seed=seed + 1)], dim=1)
     attention = self_attention(component, make, 4, seed)
     mask = torch.ones(length, length, dtype=torch.bool).tril()
-    before = expect.shape(attention(x, mask).pair[0], x.shape, "the output")
-    after = expect.shape(attention(changed, mask).pair[0], x.shape, "the output")
-    expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens")
+    before = expect.shape(attention(x, mask).pair[0], x.shape, "the output", names="B T D")
+    after = expect.shape(attention(changed, mask).pair[0], x.shape, "the output", names="B T D")
+    expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -219,8 +237,13 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
     x, mask = make.normal(batch, length, 4, seed=seed), make.mask(length, length, seed=seed)
     attention = self_attention(component, make, 4, seed)
     output, weights = attention(x, mask.expand(batch, length, length)).pair
-    expect.shape(output, x.shape, "the output with a mask (B, T, T)")
-    expect.shape(weights, (batch, length, length), "the matrix of weights with a mask (B, T, T)")
+    expect.shape(output, x.shape, "the output with a mask (B, T, T)", names="B T D")
+    expect.shape(
+        weights,
+        (batch, length, length),
+        "the matrix of weights with a mask (B, T, T)",
+        names="B T T",
+    )
     shared = attention(x, mask).pair
-    expect.close(shared[0], output, "the output with a mask (T, T)")
-    expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)")
+    expect.close(shared[0], output, "the output with a mask (T, T)", names="B T D")
+    expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)", names="B T T")

@@ -23,9 +23,11 @@ def test_key_layer(component, expect):
     keys = torch.tensor([[0.8, 0.1, 0.9, -0.1, 0.17], [0.1, 0.8, -0.2, 0.3, 0.05]])
     # With the identity as values, the result is the activations themselves.
     answer = component.call("memory_lookup", x[:4], keys[:, :4], torch.eye(2))
-    expect.close(answer.output, [1.03, 0.35], "the result for the four dimensions shown")
+    expect.close(
+        answer.output, [1.03, 0.35], "the result for the four dimensions shown", names="Dv"
+    )
     answer = component.call("memory_lookup", x, keys, torch.eye(2))
-    expect.close(answer.output, [1.2, 0.4], "the result with the fifth dimension")
+    expect.close(answer.output, [1.2, 0.4], "the result with the fifth dimension", names="Dv")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 21")
@@ -33,7 +35,7 @@ def test_value_layer(component, expect):
     """the activations 1.2 and 0.4 add [1.12, 1.24, 0.74] to dimensions 42, 73 and 158"""
     values = torch.tensor([[0.9, 0.8, 0.6], [0.1, 0.7, 0.05]])
     answer = component.call("memory_lookup", torch.tensor([1.2, 0.4]), torch.eye(2), values)
-    expect.close(answer.output, [1.12, 1.24, 0.74])
+    expect.close(answer.output, [1.12, 1.24, 0.74], names="Dv")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
@@ -56,7 +58,7 @@ def test_silent_keys(component, expect, make, seed, matching, silent):
     values = make.normal(matching + silent, 3, seed=seed + 2).abs()
     all_slots = component.call("memory_lookup", x, keys, values).output
     alone = component.call("memory_lookup", x, keys[:matching], values[:matching]).output
-    expect.close(all_slots, alone, "the result with and without keys that do not match")
+    expect.close(all_slots, alone, "the result with and without keys that do not match", names="Dv")
     expect.that(bool((all_slots >= 0).all()), "positive values were subtracted")
 
 
@@ -69,8 +71,8 @@ def test_order_of_the_slots(component, expect, make, seed, slots):
     order = make.normal(slots, seed=seed + 3).argsort()
     plain = component.call("memory_lookup", x, keys, values).output
     moved = component.call("memory_lookup", x, keys[order], values[order]).output
-    expect.shape(plain, (2, 3, 3))
-    expect.close(moved, plain, "the result with the slots in another order")
+    expect.shape(plain, (2, 3, 3), names="B T Dv")
+    expect.close(moved, plain, "the result with the slots in another order", names="B T Dv")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 17")
@@ -81,7 +83,7 @@ def test_positions_apart(component, expect, make, seed, length):
     module = component.build("FeedForward", 4, 6, dropout=0.0).train(False)
     together = expect.shape(module(x).output, x.shape, names="B T D")
     alone = module(x[1:, -1:]).output
-    expect.close(alone, together[1:, -1:], "the last position on its own")
+    expect.close(alone, together[1:, -1:], "the last position on its own", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
@@ -98,7 +100,7 @@ def test_relu_between_the_layers(component, expect):
     )
     # linear1 gives [2, -3, 1], relu [2, 0, 1], linear2 [3, 3] plus its bias.
     answer = module(torch.tensor([[[2.0, -3.0]]]))
-    expect.close(answer.output, [[[-2.0, 3.5]]])
+    expect.close(answer.output, [[[-2.0, 3.5]]], names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
@@ -111,7 +113,7 @@ def test_exact_gelu(component, expect):
     module = component.build("FeedForward", 2, 2, dropout=0.0, activation="gelu", bias=False)
     module.train(False).load({"linear1.weight": torch.eye(2), "linear2.weight": torch.eye(2)})
     answer = module(torch.tensor([[[1.0, -1.0], [0.0, 2.0]]]))
-    expect.close(answer.output, [[[0.8413447, -0.1586553], [0.0, 1.9544997]]])
+    expect.close(answer.output, [[[0.8413447, -0.1586553], [0.0, 1.9544997]]], names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")

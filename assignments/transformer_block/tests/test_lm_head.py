@@ -15,7 +15,7 @@ def test_logits(component, expect, make):
     """for the words [1, 0], [0, 1], [1, 1] the vector (2, 1) has the logits [2, 1, 3]"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     answer = head(torch.tensor([[[2.0, 1.0], [-1.0, 3.0]]]))
-    expect.close(answer.output, [[[2.0, 1.0, 3.0], [-1.0, 3.0, 2.0]]])
+    expect.close(answer.output, [[[2.0, 1.0, 3.0], [-1.0, 3.0, 2.0]]], names="B T V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -23,7 +23,7 @@ def test_probabilities(component, expect, make):
     """the logits [2, 1, 3] are the probabilities [0.2447, 0.0900, 0.6652]"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     answer = head(torch.tensor([[[2.0, 1.0]]]), method="next_token_probabilities")
-    expect.close(answer.output, [[0.2447285, 0.0900306, 0.6652410]])
+    expect.close(answer.output, [[0.2447285, 0.0900306, 0.6652410]], names="B V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -35,7 +35,9 @@ def test_transpose_of_the_embedding(component, expect, make, seed, words, featur
     # Vectors with a single 1 read the unembedding out row by row; a vector of zeros scores 0.
     answer = head(torch.eye(features + 1, features).unsqueeze(0))
     rows = torch.cat([weight.T, torch.zeros(1, words)])
-    expect.close(answer.output, rows.unsqueeze(0), "the result for unit vectors and zeros")
+    expect.close(
+        answer.output, rows.unsqueeze(0), "the result for unit vectors and zeros", names="B T V"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -48,7 +50,7 @@ def test_last_token_only(component, expect, make, seed, sizes):
     head = component.build("TiedLMHead", make.embedding(weight))
     whole = head(hidden, method="next_token_probabilities").output
     alone = head(hidden[:, -1:], method="next_token_probabilities").output
-    expect.close(whole, alone, "the result with the earlier tokens")
+    expect.close(whole, alone, "the result with the earlier tokens", names="B V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -62,7 +64,7 @@ def test_sum_to_one(component, expect, make, seed, sizes):
     answer = head(hidden, method="next_token_probabilities")
     result = expect.shape(answer.output, (batch, words), names="B V")
     expect.that(bool((result >= 0).all()), "a probability is negative")
-    expect.close(result.sum(-1), torch.ones(batch), "the sum of the probabilities")
+    expect.close(result.sum(-1), torch.ones(batch), "the sum of the probabilities", names="B")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -71,7 +73,7 @@ def test_parameters(component, expect, make):
     state = component.build("TiedLMHead", make.embedding(WORDS)).state()
     expect.keys(list(state.entries), ["embedding.weight"], "the keys of the state_dict")
     expect.keys(list(state.parameters), ["embedding.weight"], "the parameters")
-    expect.close(state.entries["embedding.weight"], WORDS, "embedding.weight")
+    expect.close(state.entries["embedding.weight"], WORDS, "embedding.weight", names="V D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -82,7 +84,9 @@ def test_embedding_changes_the_head(component, expect, make):
     expect.that(head(x))
     changed = component.build("TiedLMHead", make.embedding(WORDS * 10))(x).output
     actual = head.write_given(WORDS * 10)(x).output
-    expect.close(actual, changed, "the result after the embedding was multiplied by 10")
+    expect.close(
+        actual, changed, "the result after the embedding was multiplied by 10", names="B T V"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -90,4 +94,4 @@ def test_head_changes_the_embedding(component, expect, make):
     """weights loaded into the head are in the embedding too"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     state = head.load({"embedding.weight": WORDS * 10}).state()
-    expect.close(state.given, WORDS * 10, "the embedding after loading the head")
+    expect.close(state.given, WORDS * 10, "the embedding after loading the head", names="V D")

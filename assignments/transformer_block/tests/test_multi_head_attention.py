@@ -56,7 +56,7 @@ def test_parameters(component, expect):
     expect.keys(list(state.entries), weights + biases, "the keys of the state_dict")
     expect.keys(list(state.parameters), weights + biases, "the parameters")
     for name in weights:
-        expect.shape(state.entries[name], (6, 6), name)
+        expect.shape(state.entries[name], (6, 6), name, names="D D")
     bare = component.build("MultiHeadAttention", 6, 2, bias=False).state()
     expect.keys(list(bare.entries), weights, "the keys of the state_dict with bias=False")
 
@@ -78,11 +78,13 @@ def test_walkthrough_weights(component, expect):
     weights = expect.shape(answer.pair[1], (2, 2, 5, 5), "the matrix of weights", names="B H T T")
     first = [[0, 0.4998208, 0.4998208, 0.00035828611, 0]]
     first += [[0, 4.518023e-6, 0.4998186, 0.4998186, 0.00035828448]]
-    expect.close(weights[:, 0, 0], first, "the row of CLS in the first head")
+    expect.close(weights[:, 0, 0], first, "the row of CLS in the first head", names="B T")
     second = [[0, 0.0038669142, 0.0038669142, 0.9922661, 0]]
     second += [[0, 0.9995931, 1.573791e-6, 1.573791e-6, 0.00040384146]]
-    expect.close(weights[:, 1, 0], second, "the row of CLS in the second head")
-    expect.close(weights, walkthrough("attention_weights"), "the matrix of weights")
+    expect.close(weights[:, 1, 0], second, "the row of CLS in the second head", names="B T")
+    expect.close(
+        weights, walkthrough("attention_weights"), "the matrix of weights", names="B H T T"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 2")
@@ -93,14 +95,16 @@ def test_walkthrough_values(component, expect):
     """
     attention = walkthrough_attention(component, out_proj_weight=torch.eye(2))
     output = attention(walkthrough("x"), walkthrough("mask")).pair[0]
-    expect.close(output, walkthrough("attention_values"), "what the heads found", scale=2)
+    expect.close(
+        output, walkthrough("attention_values"), "what the heads found", scale=2, names="B T D"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
 def test_walkthrough_output(component, expect):
     """the output projection mixes the heads' results into the walkthrough's output"""
     output = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask")).pair[0]
-    expect.close(output, walkthrough("attention_output"), "the output", scale=2)
+    expect.close(output, walkthrough("attention_output"), "the output", scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -113,7 +117,12 @@ def test_scale(component, expect):
     state = {f"{layer}.weight": torch.eye(8) for layer in LAYERS}
     attention = component.build("MultiHeadAttention", 8, 2, bias=False).load(state)
     weights = attention(torch.tensor([[[1.0] * 8, [0.0] * 8]])).pair[1]
-    expect.close(weights, [[[[0.8807971, 0.1192029], [0.5, 0.5]]] * 2], "the matrix of weights")
+    expect.close(
+        weights,
+        [[[[0.8807971, 0.1192029], [0.5, 0.5]]] * 2],
+        "the matrix of weights",
+        names="B H T T",
+    )
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 4")
@@ -130,7 +139,9 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     weights = attention(make.normal(2, 4, heads * size, seed=seed)).pair[1]
     expect.shape(weights, (2, heads, 4, 4), "the matrix of weights", names="B H T T")
     alike = torch.full((2, 4, 4), 0.25)
-    expect.close(weights[:, head], alike, "the matrix of the head whose queries are 0")
+    expect.close(
+        weights[:, head], alike, "the matrix of the head whose queries are 0", names="B T T"
+    )
     spread = float((weights[:, 1 - head] - 0.25).abs().max())
     expect.that(spread > 1e-4, "another head lost its queries, too")
 
@@ -141,9 +152,11 @@ def test_order_of_tokens(component, expect, make, seed, order):
     """shuffling the tokens shuffles the outputs alike"""
     x = make.normal(2, 4, 6, seed=seed)
     attention = drawn_attention(component, make, 6, 3, seed)
-    output = expect.shape(attention(x).pair[0], x.shape, "the output")
+    output = expect.shape(attention(x).pair[0], x.shape, "the output", names="B T D")
     shuffled = attention(x[:, order]).pair[0]
-    expect.close(shuffled, output[:, order], "the output for the shuffled tokens", scale=5)
+    expect.close(
+        shuffled, output[:, order], "the output for the shuffled tokens", scale=5, names="B T D"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -154,7 +167,9 @@ def test_rows_sum_to_one(component, expect, make, seed, heads, length, masked):
     attention = drawn_attention(component, make, 6, heads, seed)
     weights = attention(make.normal(2, length, 6, seed=seed), mask).pair[1]
     expect.shape(weights, (2, heads, length, length), "the matrix of weights", names="B H T T")
-    expect.close(weights.sum(-1), torch.ones(2, heads, length), "the sum of a query's weights")
+    expect.close(
+        weights.sum(-1), torch.ones(2, heads, length), "the sum of a query's weights", names="B H T"
+    )
 
 
 @pytest.mark.criterion(points=1, source="walkthrough, attention, step 1")
@@ -180,13 +195,16 @@ def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
     x, mask = make.normal(batch, length, heads * 2, seed=seed), make.mask(length, length, seed=seed)
     attention = drawn_attention(component, make, heads * 2, heads, seed)
     output, weights = attention(x, mask.expand(batch, length, length)).pair
-    expect.shape(output, x.shape, "the output with a mask (B, T, T)")
+    expect.shape(output, x.shape, "the output with a mask (B, T, T)", names="B T D")
     expect.shape(
-        weights, (batch, heads, length, length), "the matrix of weights with a mask (B, T, T)"
+        weights,
+        (batch, heads, length, length),
+        "the matrix of weights with a mask (B, T, T)",
+        names="B H T T",
     )
     shared = attention(x, mask).pair
-    expect.close(shared[0], output, "the output with a mask (T, T)")
-    expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)")
+    expect.close(shared[0], output, "the output with a mask (T, T)", names="B T D")
+    expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)", names="B H T T")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -197,6 +215,6 @@ def test_no_look_ahead(component, expect, make, seed, length):
     changed = torch.cat([x[:, :-1], make.normal(2, 1, 6, seed=seed + 1)], dim=1)
     attention = drawn_attention(component, make, 6, 2, seed)
     mask = torch.ones(length, length, dtype=torch.bool).tril()
-    before = expect.shape(attention(x, mask).pair[0], x.shape, "the output")
-    after = expect.shape(attention(changed, mask).pair[0], x.shape, "the output")
-    expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens")
+    before = expect.shape(attention(x, mask).pair[0], x.shape, "the output", names="B T D")
+    after = expect.shape(attention(changed, mask).pair[0], x.shape, "the output", names="B T D")
+    expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens", names="B T D")

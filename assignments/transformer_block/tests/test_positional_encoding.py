@@ -19,14 +19,14 @@ def test_position_one(component, expect):
     """
     answer = component.call("sinusoidal_encoding", 3, 4)
     table = expect.shape(answer.output, (3, 4), names="T D")
-    expect.close(table[1], [0.8414710, 0.5403023, 0.0099998, 0.9999500], "position 1")
+    expect.close(table[1], [0.8414710, 0.5403023, 0.0099998, 0.9999500], "position 1", names="D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 25")
 def test_position_zero(component, expect):
     """positions count from 0, and position 0 is [0, 1, 0, 1]"""
     answer = component.call("sinusoidal_encoding", 1, 4)
-    expect.close(answer.output, [[0.0, 1.0, 0.0, 1.0]])
+    expect.close(answer.output, [[0.0, 1.0, 0.0, 1.0]], names="T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 25")
@@ -36,7 +36,7 @@ def test_cat(component, expect):
     encoding = component.build("PositionalEncoding", 4).train(False)
     answer = encoding(torch.tensor([[the, cat, sat]]))
     result = expect.shape(answer.output, (1, 3, 4), names="B T D")
-    expect.close(result[0, 1], [1.3414710, 0.8403023, -0.1900002, 1.7999500], '"cat"')
+    expect.close(result[0, 1], [1.3414710, 0.8403023, -0.1900002, 1.7999500], '"cat"', names="D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, pages 24 and 25")
@@ -46,7 +46,7 @@ def test_sine_beside_cosine(component, expect, length, pairs):
     answer = component.call("sinusoidal_encoding", length, 2 * pairs)
     table = expect.shape(answer.output, (length, 2 * pairs), names="T D")
     sums = table[:, 0::2].square() + table[:, 1::2].square()
-    expect.close(sums, torch.ones(length, pairs), "sine² + cosine² of every pair")
+    expect.close(sums, torch.ones(length, pairs), "sine² + cosine² of every pair", names="T D/2")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 24")
@@ -60,9 +60,16 @@ def test_shift_is_a_rotation(component, expect, step, pairs):
     along = sine[0] * sine[step] + cosine[0] * cosine[step]
     across = cosine[0] * sine[step] - sine[0] * cosine[step]
     turned = sine[:-step] * along + cosine[:-step] * across
-    expect.close(sine[step:], turned, f"the first column of every pair, {step} positions on")
+    expect.close(
+        sine[step:], turned, f"the first column of every pair, {step} positions on", names="T D/2"
+    )
     turned = cosine[:-step] * along - sine[:-step] * across
-    expect.close(cosine[step:], turned, f"the second column of every pair, {step} positions on")
+    expect.close(
+        cosine[step:],
+        turned,
+        f"the second column of every pair, {step} positions on",
+        names="T D/2",
+    )
 
 
 @pytest.mark.criterion(points=1, source="slides, pages 23 and 25")
@@ -70,12 +77,14 @@ def test_shift_is_a_rotation(component, expect, step, pairs):
 def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
     """PositionalEncoding adds the same encoding to every sequence of the batch"""
     table = expect.shape(
-        component.call("sinusoidal_encoding", length, 2 * pairs).output, (length, 2 * pairs)
+        component.call("sinusoidal_encoding", length, 2 * pairs).output,
+        (length, 2 * pairs),
+        names="T D",
     )
     x = make.normal(batch, length, 2 * pairs, seed=seed)
     answer = component.build("PositionalEncoding", 2 * pairs).train(False)(x)
     result = expect.shape(answer.output, x.shape, names="B T D")
-    expect.close(result - x, table.expand(x.shape), "the result minus the input")
+    expect.close(result - x, table.expand(x.shape), "the result minus the input", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, pages 24 and 26")

@@ -115,7 +115,7 @@ def test_tower_attention(component, expect):
     found = {"attention__v_linear__bias": [1.0, 0.0, 1.0, 0.0]}
     block = constant_block(component, 4, attention__out_proj__weight=columns, **found)
     answer = block(torch.tensor([[[0.4, 0.2, 0.2, 0.1]]]))
-    expect.close(answer.output, [[[0.7, 0.4, 0.5, 0.2]]])
+    expect.close(answer.output, [[[0.7, 0.4, 0.5, 0.2]]], names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 21")
@@ -124,7 +124,7 @@ def test_tower_feed_forward(component, expect):
     added = [0.1, 0.05, 1.12, 0.3]
     block = constant_block(component, 4, feed_forward__linear2__bias=added)
     answer = block(torch.tensor([[[0.7, 0.4, 0.5, 0.2]]]))
-    expect.close(answer.output, [[[0.8, 0.45, 1.62, 0.5]]])
+    expect.close(answer.output, [[[0.8, 0.45, 1.62, 0.5]]], names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
@@ -132,7 +132,7 @@ def test_walkthrough_attention(component, expect):
     """the walkthrough's stream after attention, with a feed-forward layer that adds nothing"""
     block = walkthrough_block(component, "feed_forward.linear2")
     answer = block(walkthrough("x"), walkthrough("mask"))
-    expect.close(answer.output, walkthrough("after_attention_residual"), scale=2)
+    expect.close(answer.output, walkthrough("after_attention_residual"), scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, feed_forward")
@@ -141,8 +141,8 @@ def test_walkthrough_block(component, expect):
     answer = walkthrough_block(component)(walkthrough("x"), walkthrough("mask"))
     output = expect.shape(answer.output, (2, 5, 2), names="B T D")
     cls = [[-6.4318781, -0.9393229], [0.2414162, 9.1149883]]
-    expect.close(output[:, 0], cls, "the output of CLS", scale=2)
-    expect.close(output, walkthrough("block_output"), scale=2)
+    expect.close(output[:, 0], cls, "the output of CLS", scale=2, names="B D")
+    expect.close(output, walkthrough("block_output"), scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, pages 4 and 5")
@@ -152,7 +152,7 @@ def test_nothing_added(component, expect, make, seed, norm):
     x = make.normal(2, 3, 4, seed=seed)
     state = silenced(drawn_state(make, 4, 5, seed, norm), "attention.out", "feed_forward.linear2")
     block = component.build("TransformerBlock", 4, 2, 5, dropout=0.0, norm=norm).load(state)
-    expect.close(block(x).output, x)
+    expect.close(block(x).output, x, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
@@ -162,9 +162,9 @@ def test_pre_reads_the_normalised_stream(component, expect, make, seed, shift):
     x = make.normal(2, 3, 6, seed=seed)
     block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0)
     block.load(drawn_state(make, 6, 5, seed))
-    plain = expect.shape(block(x).output, x.shape)
+    plain = expect.shape(block(x).output, x.shape, names="B T D")
     moved = block(x + shift).output
-    expect.close(moved, plain + shift, "the result for the shifted stream", scale=5)
+    expect.close(moved, plain + shift, "the result for the shifted stream", scale=5, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 5")
@@ -180,7 +180,9 @@ def test_each_sublayer_has_its_norm(component, expect, make, seed):
     for norm, other in (("norm1", "feed_forward.linear2"), ("norm2", "attention.out_proj")):
         block = component.build("TransformerBlock", 4, 2, 5, dropout=0.0, norm="pre", bias=False)
         result = block.load(silenced(state, norm, other))(x).output
-        expect.close(result, x, f"the result when {norm} and {other} have only zeros")
+        expect.close(
+            result, x, f"the result when {norm} and {other} have only zeros", names="B T D"
+        )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
@@ -190,10 +192,10 @@ def test_post_returns_a_normalised_stream(component, expect, make, seed, length)
     x = make.normal(2, length, 6, seed=seed)
     state = drawn_state(make, 6, 5, seed, norm="none")
     block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0, norm="post").load(state)
-    result = expect.shape(block(x).output, x.shape)
-    expect.close(result.mean(-1), torch.zeros(2, length), "the mean of a token")
+    result = expect.shape(block(x).output, x.shape, names="B T D")
+    expect.close(result.mean(-1), torch.zeros(2, length), "the mean of a token", names="B T")
     variance = result.var(-1, correction=0)
-    expect.close(variance, torch.ones(2, length), "the variance of a token", scale=50)
+    expect.close(variance, torch.ones(2, length), "the variance of a token", scale=50, names="B T")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -205,9 +207,11 @@ def test_no_look_ahead(component, expect, make, seed, norm):
     block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0, norm=norm)
     block.load(drawn_state(make, 6, 5, seed, norm))
     mask = torch.ones(4, 4, dtype=torch.bool).tril()
-    before = expect.shape(block(x, mask).output, x.shape)
-    after = expect.shape(block(changed, mask).output, x.shape)
-    expect.close(after[:, :-1], before[:, :-1], "the result for the earlier tokens", scale=2)
+    before = expect.shape(block(x, mask).output, x.shape, names="B T D")
+    after = expect.shape(block(changed, mask).output, x.shape, names="B T D")
+    expect.close(
+        after[:, :-1], before[:, :-1], "the result for the earlier tokens", scale=2, names="B T D"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge points 1 and 5")
@@ -215,6 +219,8 @@ def test_evaluation(component, expect, make):
     """in evaluation nothing is dropped"""
     x, state = make.normal(2, 5, 4, seed=1), drawn_state(make, 4, 8, 2)
     plain = component.build("TransformerBlock", 4, 2, 8, dropout=0.0).load(state)
-    right = expect.shape(plain(x).output, x.shape)
+    right = expect.shape(plain(x).output, x.shape, names="B T D")
     block = component.build("TransformerBlock", 4, 2, 8, dropout=0.5).load(state).train(False)
-    expect.close(block(x, seed=3).output, right, "the result with dropout=0.5 in evaluation")
+    expect.close(
+        block(x, seed=3).output, right, "the result with dropout=0.5 in evaluation", names="B T D"
+    )

@@ -41,7 +41,7 @@ def test_memory_lookup(component, reference, expect, make, seed, leading, sizes)
     cotangent = make.normal(*leading, width, seed=seed + 3, dtype=torch.float64)
     right = reference.call("memory_lookup", x, keys, values, cotangent=cotangent)
     actual = component.call("memory_lookup", x, keys, values, cotangent=cotangent)
-    expect.close(actual.output, right.output)
+    expect.close(actual.output, right.output, names="... Dv")
     for name, mine, theirs in zip(
         ("x", "keys", "values"), actual.gradients, right.gradients, strict=True
     ):
@@ -55,7 +55,7 @@ def test_module(component, reference, expect, make, seed, shape, hidden, activat
     x = make.normal(*shape, seed=seed)
     arguments = (make, shape[-1], hidden, seed, torch.float32, activation, bias)
     right = module(reference, *arguments)(x).output
-    expect.close(module(component, *arguments)(x).output, right, like=x)
+    expect.close(module(component, *arguments)(x).output, right, like=x, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
@@ -69,9 +69,11 @@ def test_dtypes(component, expect, make):
     for dtype in (torch.float64, torch.bfloat16):
         same, keys, values = x.to(dtype), memory[0].to(dtype), memory[1].to(dtype)
         actual = component.call("memory_lookup", same, keys, values).output
-        expect.close(actual, found, f"memory_lookup for {dtype}", like=same, scale=2)
+        expect.close(
+            actual, found, f"memory_lookup for {dtype}", like=same, scale=2, names="B T Dv"
+        )
         actual = built.to(dtype)(same).output
-        expect.close(actual, right, f"FeedForward for {dtype}", like=same, scale=2)
+        expect.close(actual, right, f"FeedForward for {dtype}", like=same, scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 1")
@@ -83,7 +85,9 @@ def test_gradients(component, reference, expect, make, seed, shape, hidden):
     arguments = (make, shape[-1], hidden, seed, torch.float64)
     right = module(reference, *arguments)(x, cotangent=cotangent)
     actual = module(component, *arguments)(x, cotangent=cotangent)
-    expect.close(actual.gradients[0], right.gradients[0], "the input's gradient", scale=5)
+    expect.close(
+        actual.gradients[0], right.gradients[0], "the input's gradient", scale=5, names="B T D"
+    )
     for name, gradient in right.parameter_gradients.items():
         found = actual.parameter_gradients.get(name)
         expect.close(found, gradient, f"the gradient of {name}", scale=5)
@@ -95,10 +99,10 @@ def test_dropout(component, expect, make):
     # At least 1, so that no activated feature is near 0.
     x = make.normal(2, 64, 64, seed=1).abs() + 1
     plain = see_through(component, 64, dropout=0.0).train(False)(x)
-    activated = expect.shape(plain.output, x.shape) - 3
+    activated = expect.shape(plain.output, x.shape, names="B T D") - 3
     for rate in (0.4, 0.6):
         answer = see_through(component, 64, dropout=rate).train()(x, seed=2)
-        result = expect.shape(answer.output, x.shape)
+        result = expect.shape(answer.output, x.shape, names="B T D")
         dropped = (result - 3).abs() < 0.5
         share = float(dropped.double().mean())
         # 8192 values: the bounds are more than nine standard deviations away.
@@ -107,7 +111,7 @@ def test_dropout(component, expect, make):
         single = all(bool(dropped.any(d).all() and (~dropped).any(d).all()) for d in (1, 2))
         expect.that(single, "whole tokens or whole features were dropped, not single values")
         right = (activated / (1 - rate)).masked_fill(dropped, 0.0) + 3
-        expect.close(result, right, "the result with features dropped or scaled up")
+        expect.close(result, right, "the result with features dropped or scaled up", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
@@ -115,12 +119,14 @@ def test_dropout_rate(component, expect, make):
     """nothing is dropped in evaluation or with dropout=0; the rate is 0.1 unless given"""
     x = make.normal(4, 64, 32, seed=1).abs() + 1
     plain = see_through(component, 32, dropout=0.0).train(False)(x)
-    right = expect.shape(plain.output, x.shape)
+    right = expect.shape(plain.output, x.shape, names="B T D")
     answer = see_through(component, 32, dropout=0.5).train(False)(x, seed=2)
-    expect.close(answer.output, right, "the result in evaluation")
+    expect.close(answer.output, right, "the result in evaluation", names="B T D")
     answer = see_through(component, 32, dropout=0.0).train()(x, seed=3)
-    expect.close(answer.output, right, "the result in training with dropout=0")
-    result = expect.shape(see_through(component, 32).train()(x, seed=4).output, x.shape)
+    expect.close(answer.output, right, "the result in training with dropout=0", names="B T D")
+    result = expect.shape(
+        see_through(component, 32).train()(x, seed=4).output, x.shape, names="B T D"
+    )
     # No activated feature is below 0.8. 8192 values: the bounds are nine deviations away.
     share = float(((result - 3).abs() < 0.5).double().mean())
     fact = f"a share of {share:.3f} was dropped by default, expected about 0.1"
@@ -134,7 +140,7 @@ def test_non_contiguous(component, expect, make):
     built = component.build("FeedForward", 4, 5, 0.0).train(False)
     for view in (x.transpose(1, 2), x[:, ::2], x[:1].expand(2, 4, 4)):
         right = built(view.contiguous()).output
-        expect.close(built(view).output, right)
+        expect.close(built(view).output, right, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
@@ -152,6 +158,8 @@ def test_device(component, expect):
     """no device is written into the code"""
     x, keys = torch.empty(2, 3, 4, device="meta"), torch.empty(5, 4, device="meta")
     values = torch.empty(5, 2, device="meta")
-    expect.follows_device(component.call("memory_lookup", x, keys, values), (2, 3, 2))
+    expect.follows_device(
+        component.call("memory_lookup", x, keys, values), (2, 3, 2), names=("B T Dv",)
+    )
     built = component.build("FeedForward", 4, 5).train(False).to(device="meta")
-    expect.follows_device(built(x), (2, 3, 4))
+    expect.follows_device(built(x), (2, 3, 4), names=("B T D",))

@@ -23,7 +23,7 @@ def test_float64(component, reference, expect, make, seed, shape, eps):
     """layer_norm is right for random inputs and eps, and keeps float64"""
     x = make.normal(*shape, seed=seed, dtype=torch.float64, mean=1.0, deviation=0.7)
     right = reference.call("layer_norm", x, eps).output
-    expect.close(component.call("layer_norm", x, eps).output, right, like=x)
+    expect.close(component.call("layer_norm", x, eps).output, right, like=x, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="slides, page 8")
@@ -33,7 +33,7 @@ def test_module(component, reference, expect, make, seed, shape, eps):
     x = make.normal(*shape, seed=seed, mean=-1.0)
     right = module(reference, make, shape[-1], seed, torch.float32, eps)(x).output
     actual = module(component, make, shape[-1], seed, torch.float32, eps)(x).output
-    expect.close(actual, right, like=x)
+    expect.close(actual, right, like=x, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
@@ -43,7 +43,7 @@ def test_bfloat16(component, reference, expect, make, seed, shape):
     x = make.normal(*shape, seed=seed, dtype=torch.bfloat16)
     right = module(reference, make, shape[-1], seed, torch.bfloat16)(x).output
     actual = module(component, make, shape[-1], seed, torch.bfloat16)(x).output
-    expect.close(actual, right, like=x)
+    expect.close(actual, right, like=x, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="slides, page 8")
@@ -54,7 +54,7 @@ def test_input_gradient(component, reference, expect, make, seed, shape):
     cotangent = make.normal(*shape, seed=seed + 1, dtype=torch.float64)
     right = reference.call("layer_norm", x, 0.1, cotangent=cotangent).gradients[0]
     actual = component.call("layer_norm", x, 0.1, cotangent=cotangent)
-    expect.close(actual.gradients[0], right, "the input's gradient")
+    expect.close(actual.gradients[0], right, "the input's gradient", names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="slides, page 4")
@@ -65,12 +65,15 @@ def test_parameter_gradients(component, reference, expect, make, seed, shape):
     cotangent = make.normal(*shape, seed=seed + 1, dtype=torch.float64)
     right = module(reference, make, shape[-1], seed, torch.float64)(x, cotangent=cotangent)
     actual = module(component, make, shape[-1], seed, torch.float64)(x, cotangent=cotangent)
-    expect.close(actual.gradients[0], right.gradients[0], "the input's gradient", scale=5)
+    expect.close(
+        actual.gradients[0], right.gradients[0], "the input's gradient", scale=5, names="B T D"
+    )
     for name in PARAMETERS:
         expect.close(
             actual.parameter_gradients.get(name),
             right.parameter_gradients[name],
             f"the gradient of {name}",
+            names="D",
         )
 
 
@@ -81,7 +84,7 @@ def test_non_contiguous(component, reference, expect, make, seed):
     x = make.normal(3, 6, 4, seed=seed)
     for view in (x.transpose(1, 2), x[:, ::2], x[:1].expand(2, 6, 4)):
         right = reference.call("layer_norm", view).output
-        expect.close(component.call("layer_norm", view).output, right)
+        expect.close(component.call("layer_norm", view).output, right, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
@@ -89,7 +92,9 @@ def test_constant_vector(component, expect):
     """a vector of equal values becomes zeros, not NaN"""
     for dtype in (torch.float64, torch.float32):
         x = torch.full((1, 1, 4), 3.0, dtype=dtype)
-        expect.close(component.call("layer_norm", x).output, torch.zeros(1, 1, 4), like=x)
+        expect.close(
+            component.call("layer_norm", x).output, torch.zeros(1, 1, 4), like=x, names="B T D"
+        )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
@@ -97,9 +102,9 @@ def test_small_variance(component, reference, expect, make):
     """eps is 1e-5 unless another one is given"""
     x = make.normal(2, 3, 8, seed=5, dtype=torch.float64, deviation=2e-3)
     right = reference.call("layer_norm", x).output
-    expect.close(component.call("layer_norm", x).output, right)
+    expect.close(component.call("layer_norm", x).output, right, names="B T D")
     answer = component.build("LayerNorm", 8).to(torch.float64)(x)
-    expect.close(answer.output, right, "the result of LayerNorm")
+    expect.close(answer.output, right, "the result of LayerNorm", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
@@ -114,5 +119,7 @@ def test_input_untouched(component, expect, make):
 def test_device(component, expect):
     """no device is written into the code"""
     x = torch.empty(2, 3, 4, device="meta")
-    expect.follows_device(component.call("layer_norm", x), (2, 3, 4))
-    expect.follows_device(component.build("LayerNorm", 4).to(device="meta")(x), (2, 3, 4))
+    expect.follows_device(component.call("layer_norm", x), (2, 3, 4), names=("B T D",))
+    expect.follows_device(
+        component.build("LayerNorm", 4).to(device="meta")(x), (2, 3, 4), names=("B T D",)
+    )

@@ -24,7 +24,7 @@ def test_random_logits(component, reference, expect, make, seed, shape, words):
     arguments = (make, words, shape[-1], seed, torch.float32)
     right = module(reference, *arguments)(hidden).output
     actual = module(component, *arguments)(hidden).output
-    expect.close(actual, right, like=hidden)
+    expect.close(actual, right, like=hidden, names="B T V")
 
 
 @pytest.mark.criterion(points=1, source="slides, page 28")
@@ -36,7 +36,7 @@ def test_random_probabilities(component, reference, expect, make, seed, shape, w
     method = "next_token_probabilities"
     right = module(reference, *arguments)(hidden, method=method).output
     actual = module(component, *arguments)(hidden, method=method).output
-    expect.close(actual, right, like=hidden)
+    expect.close(actual, right, like=hidden, names="B V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -49,7 +49,7 @@ def test_large_logits(component, reference, expect, make, seed):
     method = "next_token_probabilities"
     right = reference.build("TiedLMHead", make.embedding(weight))(hidden, method=method).output
     actual = component.build("TiedLMHead", make.embedding(weight))(hidden, method=method).output
-    expect.close(actual, right)
+    expect.close(actual, right, names="B V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -62,9 +62,9 @@ def test_dtypes(component, expect, make):
     for dtype in (torch.float64, torch.bfloat16):
         same = hidden.to(dtype)
         actual = head.to(dtype)(same).output
-        expect.close(actual, logits, f"the result for {dtype}", like=same)
+        expect.close(actual, logits, f"the result for {dtype}", like=same, names="B T V")
         actual = head(same, method=method).output
-        expect.close(actual, probabilities, f"the result for {dtype}", like=same)
+        expect.close(actual, probabilities, f"the result for {dtype}", like=same, names="B V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -76,7 +76,9 @@ def test_input_gradient(component, reference, expect, make, seed, shape, words):
     arguments = (make, words, shape[-1], seed, torch.float64)
     right = module(reference, *arguments)(hidden, cotangent=cotangent)
     actual = module(component, *arguments)(hidden, cotangent=cotangent)
-    expect.close(actual.gradients[0], right.gradients[0], "the input's gradient", scale=5)
+    expect.close(
+        actual.gradients[0], right.gradients[0], "the input's gradient", scale=5, names="B T D"
+    )
 
 
 @pytest.mark.criterion(points=1, source="slides, page 30")
@@ -88,7 +90,13 @@ def test_embedding_gradient(component, reference, expect, make, seed, shape, wor
     arguments = (make, words, shape[-1], seed, torch.float64)
     right = module(reference, *arguments)(hidden, cotangent=cotangent)
     actual = module(component, *arguments)(hidden, cotangent=cotangent)
-    expect.close(actual.given_gradient, right.given_gradient, "the embedding's gradient", scale=5)
+    expect.close(
+        actual.given_gradient,
+        right.given_gradient,
+        "the embedding's gradient",
+        scale=5,
+        names="V D",
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -98,7 +106,7 @@ def test_non_contiguous(component, expect, make):
     head = component.build("TiedLMHead", make.embedding(make.normal(5, 4, seed=2)))
     for view in (x.transpose(1, 2), x[:, ::2], x[:1].expand(2, 4, 4)):
         right = head(view.contiguous()).output
-        expect.close(head(view).output, right)
+        expect.close(head(view).output, right, names="B T V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -108,7 +116,7 @@ def test_input_untouched(component, expect, make):
     head = component.build("TiedLMHead", make.embedding(weight))
     for method in ("", "next_token_probabilities"):
         expect.unchanged(head(hidden, method=method, keep_inputs=True), hidden)
-    expect.close(head.state().given, weight, "the embedding after the calls")
+    expect.close(head.state().given, weight, "the embedding after the calls", names="V D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -116,6 +124,6 @@ def test_device(component, expect, make):
     """no device is written into the code"""
     hidden = torch.empty(2, 3, 4, device="meta")
     head = component.build("TiedLMHead", make.embedding(torch.ones(5, 4))).to(device="meta")
-    expect.follows_device(head(hidden), (2, 3, 5))
+    expect.follows_device(head(hidden), (2, 3, 5), names=("B T V",))
     answer = head(hidden, method="next_token_probabilities")
-    expect.follows_device(answer, (2, 5))
+    expect.follows_device(answer, (2, 5), names=("B V",))

@@ -43,8 +43,8 @@ def test_float64(component, reference, expect, make, seed, sizes):
     x = draw_input(make, sizes, seed).to(torch.float64)
     right = attention(reference, make, *sizes[2:], seed, x.dtype)(x).pair
     actual = attention(component, make, *sizes[2:], seed, x.dtype)(x).pair
-    expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2)
-    expect.close(actual[0], right[0], "the output", like=x, scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2, names="B H T T")
+    expect.close(actual[0], right[0], "the output", like=x, scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=1.5, source="session, knowledge point 4; walkthrough, attention")
@@ -55,8 +55,8 @@ def test_masks(component, reference, expect, make, seed, sizes, kind):
     mask = draw_mask(make, kind, *sizes[:2], seed)
     right = attention(reference, make, *sizes[2:], seed, x.dtype)(x, mask).pair
     actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).pair
-    expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2)
-    expect.close(actual[0], right[0], "the output", like=x, scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2, names="B H T T")
+    expect.close(actual[0], right[0], "the output", like=x, scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="walkthrough, attention, step 1")
@@ -70,8 +70,8 @@ def test_as_many_heads_as_sequences(component, reference, expect, make, seed, co
     mask = allowed.expand(count, count, count) | torch.eye(count, dtype=torch.bool)
     right = attention(reference, make, count, size, seed, x.dtype)(x, mask).pair
     actual = attention(component, make, count, size, seed, x.dtype)(x, mask).pair
-    expect.close(actual[1], right[1], "the matrix of weights", scale=2)
-    expect.close(actual[0], right[0], "the output", scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", scale=2, names="B H T T")
+    expect.close(actual[0], right[0], "the output", scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 4")
@@ -82,8 +82,8 @@ def test_bfloat16(component, reference, expect, make, seed, sizes, kind):
     exact = attention(reference, make, *sizes[2:], seed, torch.float64)
     right = exact(x.to(torch.float64), mask).pair
     actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).pair
-    expect.close(actual[1], right[1], "the matrix of weights", like=x)
-    expect.close(actual[0], right[0], "the output", like=x, scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", like=x, names="B H T T")
+    expect.close(actual[0], right[0], "the output", like=x, scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 4")
@@ -97,7 +97,7 @@ def test_input_gradient(component, reference, expect, make, seed, sizes, kind):
     right = built(x, mask, cotangent=cotangent).gradients[0]
     built = attention(component, make, *sizes[2:], seed, x.dtype)
     actual = built(x, mask, cotangent=cotangent).gradients[0]
-    expect.close(actual, right, "the input's gradient", scale=10)
+    expect.close(actual, right, "the input's gradient", scale=10, names="B T D")
 
 
 @pytest.mark.criterion(points=1.5, source="session, knowledge point 4")
@@ -112,7 +112,7 @@ def test_parameter_gradients(component, reference, expect, make, seed, sizes, ki
     built = attention(component, make, *sizes[2:], seed, x.dtype)
     actual = built(x, mask, cotangent=cotangent).parameter_gradients
     for name, gradient in right.items():
-        expect.close(actual.get(name), gradient, f"the gradient of {name}", scale=10)
+        expect.close(actual.get(name), gradient, f"the gradient of {name}", scale=10, names="... D")
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 4; walkthrough, attention")
@@ -127,8 +127,8 @@ def test_without_bias(component, reference, expect, make, seed, sizes, kind):
         list(built.state().parameters), [f"{layer}.weight" for layer in LAYERS], "the parameters"
     )
     actual = built(x, mask).pair
-    expect.close(actual[1], right[1], "the matrix of weights", scale=2)
-    expect.close(actual[0], right[0], "the output", scale=2)
+    expect.close(actual[1], right[1], "the matrix of weights", scale=2, names="B H T T")
+    expect.close(actual[0], right[0], "the output", scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -142,8 +142,8 @@ def test_called_again(component, reference, expect, make, seed, length):
         mask = draw_mask(make, kind, *sizes, seed)
         expected = right(x, mask).pair
         actual = own(x, mask).pair
-        expect.close(actual[1], expected[1], "the matrix of weights", scale=2)
-        expect.close(actual[0], expected[0], "the output", scale=2)
+        expect.close(actual[1], expected[1], "the matrix of weights", scale=2, names="B H T T")
+        expect.close(actual[0], expected[0], "the output", scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -156,7 +156,7 @@ def test_non_contiguous(component, reference, expect, make, seed):
     exact = attention(reference, make, 2, 2, seed, torch.float32)
     for view in views:
         right = exact(view).pair
-        expect.close(own(view).pair[0], right[0], "the output", scale=2)
+        expect.close(own(view).pair[0], right[0], "the output", scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -175,4 +175,4 @@ def test_device(component, expect):
     x = torch.empty(2, 3, 4, device="meta")
     mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
     answer = component.build("MultiHeadAttention", 4, 2).to(device="meta")(x, mask)
-    expect.follows_device(answer, (2, 3, 4), (2, 2, 3, 3))
+    expect.follows_device(answer, (2, 3, 4), (2, 2, 3, 3), names=("B T D", "B H T T"))

@@ -24,7 +24,13 @@ def test_encoding(component, reference, expect, length, pairs):
     for positions in (length, 512):
         right = reference.call("sinusoidal_encoding", positions, 2 * pairs).output
         actual = component.call("sinusoidal_encoding", positions, 2 * pairs).output
-        expect.close(actual, right, f"the encoding of {positions} positions", scale=far(positions))
+        expect.close(
+            actual,
+            right,
+            f"the encoding of {positions} positions",
+            scale=far(positions),
+            names="T D",
+        )
         exact = actual.dtype in (torch.float32, torch.float64)
         expect.that(exact, f"the encoding is {actual.dtype}, expected float32 or float64")
 
@@ -36,7 +42,7 @@ def test_module(component, reference, expect, make, seed, batch, length, pairs):
     x = make.normal(length, batch, 2 * pairs, seed=seed).transpose(0, 1)
     right = reference.build("PositionalEncoding", 2 * pairs).train(False)(x).output
     actual = component.build("PositionalEncoding", 2 * pairs).train(False)(x).output
-    expect.close(actual, right, like=x)
+    expect.close(actual, right, like=x, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 25")
@@ -48,7 +54,14 @@ def test_dtypes(component, expect, make):
     for dtype in (torch.float64, torch.bfloat16):
         same = x.to(dtype)
         scale = far(300) if dtype == torch.float64 else 1.0
-        expect.close(module(same).output, right, f"the result for {dtype}", like=same, scale=scale)
+        expect.close(
+            module(same).output,
+            right,
+            f"the result for {dtype}",
+            like=same,
+            scale=scale,
+            names="B T D",
+        )
 
 
 @pytest.mark.criterion(points=1, source="slides, page 25")
@@ -59,7 +72,7 @@ def test_input_gradient(component, reference, expect, make, seed, batch, length,
     cotangent = make.normal(*x.shape, seed=seed + 1, dtype=torch.float64)
     right = reference.build("PositionalEncoding", 2 * pairs).train(False)(x, cotangent=cotangent)
     actual = component.build("PositionalEncoding", 2 * pairs).train(False)(x, cotangent=cotangent)
-    expect.close(actual.gradients[0], right.gradients[0], "the input's gradient")
+    expect.close(actual.gradients[0], right.gradients[0], "the input's gradient", names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="slides, page 25")
@@ -68,10 +81,10 @@ def test_dropout(component, expect, make):
     # At least 2, so that no sum with a sine or a cosine is near 0.
     x = make.normal(2, 64, 64, seed=1).abs() + 2
     answer = component.build("PositionalEncoding", 64).train(False)(x)
-    whole = expect.shape(answer.output, x.shape)
+    whole = expect.shape(answer.output, x.shape, names="B T D")
     for rate in (0.4, 0.6):
         answer = component.build("PositionalEncoding", 64, dropout=rate).train()(x, seed=2)
-        result = expect.shape(answer.output, x.shape)
+        result = expect.shape(answer.output, x.shape, names="B T D")
         dropped = result.abs() < 0.5
         share = float(dropped.double().mean())
         # 8192 values: the bounds are more than nine standard deviations away.
@@ -80,7 +93,7 @@ def test_dropout(component, expect, make):
         single = all(bool(dropped.any(d).all() and (~dropped).any(d).all()) for d in (1, 2))
         expect.that(single, "whole tokens or whole features were dropped, not single values")
         right = (whole / (1 - rate)).masked_fill(dropped, 0.0)
-        expect.close(result, right, "the sum, dropped or scaled up")
+        expect.close(result, right, "the sum, dropped or scaled up", names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="slides, page 25")
@@ -88,15 +101,15 @@ def test_dropout_off(component, expect, make):
     """nothing is dropped in evaluation, nor in training unless a rate is given"""
     x = make.normal(2, 32, 16, seed=1)
     plain = component.build("PositionalEncoding", 16, dropout=0.0).train(False)(x)
-    right = expect.shape(plain.output, x.shape)
+    right = expect.shape(plain.output, x.shape, names="B T D")
     answer = component.build("PositionalEncoding", 16, dropout=0.5).train(False)(x, seed=2)
-    expect.close(answer.output, right, "the result in evaluation")
+    expect.close(answer.output, right, "the result in evaluation", names="B T D")
     for module in (
         component.build("PositionalEncoding", 16),
         component.build("PositionalEncoding", 16, dropout=0.0),
     ):
         answer = module.train()(x, seed=3)
-        expect.close(answer.output, right, "the result in training without dropout")
+        expect.close(answer.output, right, "the result in training without dropout", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 25")
@@ -111,4 +124,4 @@ def test_device(component, expect):
     """no device is written into the code"""
     x = torch.empty(2, 3, 4, device="meta")
     module = component.build("PositionalEncoding", 4).train(False).to(device="meta")
-    expect.follows_device(module(x), (2, 3, 4))
+    expect.follows_device(module(x), (2, 3, 4), names=("B T D",))

@@ -78,7 +78,7 @@ def sublayer_output(component, norm, options, **values):
 
 def expect_dropped(expect, result, norm, dropout, what):
     """Expect about this share of values to be dropped, and the others to be scaled up for it."""
-    result = expect.shape(result, (64, 4, 16))
+    result = expect.shape(result, (64, 4, 16), names="B T D")
     # The post norm makes what was kept positive and what was dropped negative.
     share = float((result < (0.0 if norm == "post" else 0.5)).to(torch.float64).mean())
     words = (
@@ -101,7 +101,7 @@ def test_pre(component, reference, expect, make, seed, sizes, kind, activation):
     options = {"norm": "pre", "activation": activation}
     right = block(reference, make, sizes, seed, x.dtype, **options)(x, mask).output
     actual = block(component, make, sizes, seed, x.dtype, **options)(x, mask).output
-    expect.close(actual, right, like=x, scale=10)
+    expect.close(actual, right, like=x, scale=10, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 5")
@@ -113,7 +113,7 @@ def test_post(component, reference, expect, make, seed, sizes, kind, activation)
     options = {"norm": "post", "activation": activation}
     right = block(reference, make, sizes, seed, x.dtype, **options)(x, mask).output
     actual = block(component, make, sizes, seed, x.dtype, **options)(x, mask).output
-    expect.close(actual, right, like=x, scale=10)
+    expect.close(actual, right, like=x, scale=10, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention and feed_forward")
@@ -125,7 +125,7 @@ def test_none(component, reference, expect, make, seed, sizes, kind, activation,
     options = {"norm": "none", "activation": activation, "bias": bias}
     right = block(reference, make, sizes, seed, x.dtype, **options)(x, mask).output
     actual = block(component, make, sizes, seed, x.dtype, **options)(x, mask).output
-    expect.close(actual, right, like=x, scale=10)
+    expect.close(actual, right, like=x, scale=10, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention and feed_forward")
@@ -140,7 +140,7 @@ def test_arguments(component, reference, expect, make, seed, activation, bias, n
     own = block(component, make, sizes, seed, x.dtype, **told)
     names = list(parameter_shapes(6, 8, norm, bias))
     expect.keys(list(own.state().parameters), names, f"the parameters with {norm=}, {bias=}")
-    expect.close(own(x).output, right, scale=10)
+    expect.close(own(x).output, right, scale=10, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
@@ -151,7 +151,7 @@ def test_bfloat16(component, reference, expect, make, seed, sizes, kind, norm):
     exact = block(reference, make, sizes, seed, torch.float64, norm=norm)
     right = exact(x.to(torch.float64), mask).output
     actual = block(component, make, sizes, seed, x.dtype, norm=norm)(x, mask).output
-    expect.close(actual, right, like=x, scale=4)
+    expect.close(actual, right, like=x, scale=4, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 5")
@@ -165,7 +165,9 @@ def test_gradients(component, reference, expect, make, seed, sizes, kind, norm):
     right = built(x, mask, cotangent=cotangent)
     built = block(component, make, sizes, seed, x.dtype, norm=norm, activation="gelu")
     actual = built(x, mask, cotangent=cotangent)
-    expect.close(actual.gradients[0], right.gradients[0], "the input's gradient", scale=50)
+    expect.close(
+        actual.gradients[0], right.gradients[0], "the input's gradient", scale=50, names="B T D"
+    )
     for name, gradient in right.parameter_gradients.items():
         found = actual.parameter_gradients.get(name)
         expect.close(found, gradient, f"the gradient of {name}", scale=50)
@@ -178,9 +180,13 @@ def test_random_evaluation(component, reference, expect, make, seed, sizes, norm
     x = draw_input(make, sizes, seed).to(torch.float32)
     right = block(reference, make, sizes, seed, x.dtype, norm=norm)(x).output
     idle = block(component, make, sizes, seed, x.dtype, norm=norm).train()
-    expect.close(idle(x).output, right, "the result with dropout=0.0 in training", scale=10)
+    expect.close(
+        idle(x).output, right, "the result with dropout=0.0 in training", scale=10, names="B T D"
+    )
     own = block(component, make, sizes, seed, x.dtype, dropout=0.5, norm=norm).train().train(False)
-    expect.close(own(x).output, right, "the result with dropout=0.5 in evaluation", scale=10)
+    expect.close(
+        own(x).output, right, "the result with dropout=0.5 in evaluation", scale=10, names="B T D"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5; walkthrough, introduction")
@@ -212,7 +218,7 @@ def test_dropout_inside_feed_forward(component, expect):
     values = {"feed_forward__linear1__bias": 1.0, "feed_forward__linear2__weight": 1.0}
     for norm in ("pre", "none"):
         result = sublayer_output(component, norm, {"dropout": 0.5}, **values)
-        expect.shape(result, (64, 4, 16))
+        expect.shape(result, (64, 4, 16), names="B T D")
         share = float((result == 0).all(dim=-1).to(torch.float64).mean())
         # 256 draws of p = 0.5 have a standard deviation of 0.03.
         expect.that(
@@ -234,7 +240,13 @@ def test_stream_is_never_dropped(component, reference, expect, make, seed, norm)
     exact = reference.build("TransformerBlock", 6, 2, 5, 0.0, norm).load(state)
     right = exact(x).output
     own = component.build("TransformerBlock", 6, 2, 5, 0.5, norm).load(state).train()
-    expect.close(own(x, seed=seed).output, right, "the stream to which nothing is added", scale=5)
+    expect.close(
+        own(x, seed=seed).output,
+        right,
+        "the stream to which nothing is added",
+        scale=5,
+        names="B T D",
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
@@ -258,7 +270,7 @@ def test_non_contiguous(component, reference, expect, make, seed, norm):
     exact = block(reference, make, sizes, seed, torch.float32, norm=norm)
     for view in (x.transpose(0, 1), x[:, ::2], x[:1].expand(2, 6, 6)):
         right = exact(view).output
-        expect.close(own(view).output, right, scale=10)
+        expect.close(own(view).output, right, scale=10, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
@@ -268,4 +280,4 @@ def test_device(component, expect):
     mask = torch.empty(3, 3, dtype=torch.bool, device="meta")
     for norm in ("pre", "post", "none"):
         built = component.build("TransformerBlock", 4, 2, 5, norm=norm).to(device="meta")
-        expect.follows_device(built(x, mask), (2, 3, 4))
+        expect.follows_device(built(x, mask), (2, 3, 4), names=("B T D",))
