@@ -205,6 +205,7 @@ class Batch:
             "path": str(entry.path.absolute()),
             "suite_hash": self._suite_hash,
             "known": known,
+            "exempt": entry.exempt,
         }
         answer = self._ask(job)
         if "unchanged" in answer and before is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +13,11 @@ from rich.console import Console
 
 from autograder import release as releasing
 from autograder import results, stubs
+from autograder import selftest as proving
 from autograder.assignment import Assignment, find_root, load_assignment
 from autograder.batch import Batch
 from autograder.errors import UsageError
+from autograder.proof import print_report
 from autograder.report import ProgressReport, plain, print_table
 from autograder.sandbox import CHOICES
 from autograder.submission import discover
@@ -63,7 +66,10 @@ def release(
             f"{', '.join(drifted)} differ from what the solutions give: "
             f"run `autograder stubs {name}` first"
         )
-    files = releasing.release(assignment, out)
+    # Here and not above: it brings torch along, and no other command needs that in this process.
+    from autograder import numbers
+
+    files = releasing.release(assignment, out, numbers.table)
     console.print(f"{len(files)} files in {plain(str(out), 500)}", highlight=False)
 
 
@@ -75,6 +81,35 @@ def regenerate(
     """Generate the stubs in assignments/ from the solutions."""
     changed = stubs.write(load_assignment(find_root(root), name))
     Console().print(f"written: {', '.join(changed)}" if changed else "all stubs are up to date")
+
+
+@app.command()
+def selftest(
+    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    jobs: _Jobs = None,
+    pairs: Annotated[
+        int, typer.Option(min=-1, help="Pairs of misconceptions tried a component; -1: all.")
+    ] = 8,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    sandbox: _Sandbox = "auto",
+    root: _Root = None,
+) -> None:
+    """Prove the suites: right work keeps every point, every known mistake loses some."""
+    assignment = load_assignment(find_root(root), name)
+    _check_sandbox(sandbox)
+    console = Console(stderr=json, soft_wrap=True)
+    rows = list(proving.rows_of(assignment, None if pairs < 0 else pairs))
+    with (
+        tempfile.TemporaryDirectory(prefix="gradeformer-") as folder,
+        ProgressReport(console, len(rows), quiet=True) as progress,
+    ):
+        workers = min(jobs or _cores(), len(rows))
+        report = proving.run(assignment, rows, Path(folder), sandbox, workers, progress)
+    if json:
+        typer.echo(report.model_dump_json(indent=2))
+    else:
+        print_report(console, report)
+    raise typer.Exit(int(not report.holds))
 
 
 @app.command()
@@ -93,8 +128,7 @@ def demo(jobs: _Jobs = None, sandbox: _Sandbox = "auto", root: _Root = None) -> 
 def _grade(
     assignment: Assignment, batch: Path, out: Path, jobs: int | None, resume: bool, sandbox: str
 ) -> int:
-    if sandbox not in CHOICES:
-        raise UsageError(f"--sandbox {sandbox!r} is unknown; choose one of {', '.join(CHOICES)}")
+    _check_sandbox(sandbox)
     console = Console(soft_wrap=True)
     entries = discover(batch, assignment.name)
     _make_writable(out)
@@ -116,6 +150,11 @@ def _grade(
         f"Results: {plain(str(table), 500)} and {plain(str(out), 500)}/results/", highlight=False
     )
     return int(any(result.status == "error" for result in found))
+
+
+def _check_sandbox(sandbox: str) -> None:
+    if sandbox not in CHOICES:
+        raise UsageError(f"--sandbox {sandbox!r} is unknown; choose one of {', '.join(CHOICES)}")
 
 
 def _make_writable(out: Path) -> None:

@@ -1,217 +1,133 @@
-"""Grade one submission: a child a component, criteria run against it, marks from the answers."""
+"""Grade one submission: every component, on its own and with what it uses, from its criteria."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 
-from autograder.assignment import Assignment
-from autograder.results import ComponentResult, ComponentStatus, CriterionResult, Outcome
-from autograder.sandbox.handle import ChildGone, SandboxFault
-from autograder.sandbox.host import Sandbox
-from autograder.session import ComponentSession, NotRun
-from autograder.suite.answer import CheckFailed, StudentRaised
-from autograder.suite.judging import JudgePlugin
+from autograder.assignment import ComponentSpec
+from autograder.checks import ComponentRun, Judge, Verdict
+from autograder.diagnosis import Diagnosis
+from autograder.follow_through import with_stand_ins
+from autograder.results import ComponentResult, ComponentStatus, CriterionResult
 from autograder.suite.plugin import Criterion
-from autograder.suite.reference import ReferenceFault
-from autograder.suite.wording import error_words, explain, forbidden_words
-
-# A component that was not done, or did what is forbidden, has no points to be followed through to.
-_NOTHING_TO_FOLLOW = ("missing", "not_attempted", "forbidden")
-_FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
-
-
-@dataclass
-class _Verdict:
-    """What running one criterion came to."""
-
-    outcome: Outcome
-    message: str = ""
-    not_attempted: bool = False
 
 
 def grade_submission(
-    assignment: Assignment, suite: JudgePlugin, sandbox: Sandbox, files: Mapping[str, bytes]
+    judge: Judge, files: Mapping[str, bytes], exempt: Sequence[str] = ()
 ) -> dict[str, ComponentResult]:
     """Grade every component of a submission.
 
     Args:
-        assignment: the assignment.
-        suite: its collected suites.
-        sandbox: a running sandbox.
+        judge: what to grade it with.
         files: the submission's files by name.
+        exempt: files that may call what is forbidden, as stand-ins do.
 
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
     results: dict[str, ComponentResult] = {}
-    for spec in assignment.components:
-        grade = partial(_grade_component, assignment, suite, sandbox, name=spec.name)
-        own = grade(files)
-        results[spec.name] = own
+    for spec in judge.assignment.components:
         broken = [used for used in spec.uses if results[used].score < results[used].max_score]
-        if own.status not in _NOTHING_TO_FOLLOW and own.score < own.max_score and broken:
-            working = {f"{used}.py": assignment.stand_in(used).read_bytes() for used in broken}
-            again = grade({**files, **working}, stand_ins=tuple(working))
-            results[spec.name] = _better(own, again, broken)
+        results[spec.name] = _grade_component(judge, spec, files, exempt, broken)
     return results
 
 
-def _better(own: ComponentResult, again: ComponentResult, broken: list[str]) -> ComponentResult:
-    """Count for every criterion the better of a run and one with stand-ins."""
-    if again.status == "forbidden":
-        return again
-    note = f"graded with a working {', '.join(broken)}"
-    criteria = []
-    for mine, followed in zip(own.criteria, again.criteria, strict=True):
-        better = mine
-        if followed.score > mine.score:
-            better = followed.model_copy(update={"message": note})
-        criteria.append(better)
-    score = sum(criterion.score for criterion in criteria)
-    if score == own.score:
-        return own
-    return ComponentResult(
-        score=score,
-        max_score=own.max_score,
-        status=again.status,
-        criteria=criteria,
-        message=note,
-        stand_ins=broken,
-    )
-
-
 def _grade_component(
-    assignment: Assignment,
-    suite: JudgePlugin,
-    sandbox: Sandbox,
+    judge: Judge,
+    spec: ComponentSpec,
     files: Mapping[str, bytes],
-    name: str,
-    stand_ins: Sequence[str] = (),
+    exempt: Sequence[str],
+    broken: Sequence[str],
 ) -> ComponentResult:
-    criteria = suite.criteria[name]
-    total = assignment.totals[name]
+    name = spec.name
+    criteria = judge.suite.criteria[name]
     source = files.get(f"{name}.py")
     if source is None:
-        return _ungraded(criteria, total, "missing", f"there is no {name}.py")
-    stub = assignment.public / f"{name}.py"
+        return _unrun(criteria, "missing", f"there is no {name}.py")
+    stub = judge.assignment.public / f"{name}.py"
     if stub.is_file() and source.split() == stub.read_bytes().split():
-        return _ungraded(criteria, total, "not_attempted", f"{name}.py is still the empty stub")
-    session = ComponentSession(
-        fork=partial(sandbox.fork, name, files, stand_ins),
-        siblings=frozenset(f"{other}.py" for other in assignment.totals if other != name),
-        deaths_allowed=assignment.limits.deaths,
-        end_of_time=time.monotonic() + assignment.limits.component_wall_s,
-    )
-    try:
-        verdicts = []
-        for criterion in criteria:
-            verdicts.append(_run(suite, criterion, session, f"{name}.py"))
-    finally:
-        session.close()
-    if session.forbidden is not None:
-        return _forbidden(criteria, total, forbidden_words(session.forbidden))
-    if session.load_error is not None:
-        words = error_words(session.load_error, reveal=True)
-        return _ungraded(criteria, total, "import_error", words)
-    if verdicts and all(verdict.not_attempted for verdict in verdicts):
-        return _ungraded(criteria, total, "not_attempted", "nothing in it is written yet")
-    status: ComponentStatus = "graded"
-    message = ""
-    if session.over == "timeout":
-        status, message = "timeout", "it took too long; what came after was not run"
-    elif session.over == "crashed":
-        status, message = "crashed", "its process died; what came after was not run"
-    marked = [
-        _mark(criterion, verdict) for criterion, verdict in zip(criteria, verdicts, strict=True)
-    ]
-    score = sum(result.score for result in marked)
-    return ComponentResult(
-        score=score, max_score=total, status=status, criteria=marked, message=message
-    )
+        return _unrun(criteria, "not_attempted", f"{name}.py is still the empty stub")
+    with ComponentRun(judge, name, files, exempt) as own:
+        if not broken:
+            return _result(own, own.diagnose())
+        # Errors of what it uses are no misconceptions of its own: they are not looked for here.
+        if not own.loses_early() or own.forbidden is not None:
+            return _result(own, Diagnosis())
+        working = with_stand_ins(judge.assignment, files, broken)
+        stand_ins = (*exempt, *(f"{used}.py" for used in broken))
+        with ComponentRun(judge, name, working, stand_ins) as followed:
+            return _better(own, followed, broken)
 
 
-def _run(
-    suite: JudgePlugin, criterion: Criterion, session: ComponentSession, file: str
-) -> _Verdict:
-    if session.over:
-        return _Verdict("not_run")
-    reveal = criterion.visibility == "public"
-    failure = _ask(suite, criterion, session)
-    if failure is None:
-        return _Verdict("passed")
-    if isinstance(failure, _FAULTS):
-        raise failure
-    if isinstance(failure, NotRun):
-        return _Verdict("not_run")
-    if isinstance(failure, ChildGone):
-        return _Verdict("timeout" if failure.reason == "timeout" else "crashed", failure.words)
-    found = explain(failure, suite.question, reveal)
-    message = found.message
-    if isinstance(failure, CheckFailed) and _passes_again(suite, criterion, session):
-        message += "\nhint: the same call was answered differently a second time"
-    if found.outcome == "failed":
-        return _Verdict("failed", message)
-    # Another component's stub stops this one too, but this one was attempted.
-    own = isinstance(failure, StudentRaised) and failure.error.file == file
-    return _Verdict("student_error", message, found.outcome == "not_attempted" and own)
+def _better(own: ComponentRun, followed: ComponentRun, broken: Sequence[str]) -> ComponentResult:
+    """Count for every criterion the better of the own run and one with stand-ins."""
+    for criterion in own.criteria:
+        # What the stand-ins do not mend may still be right without them.
+        if not own.passed(criterion) and not followed.verdict(criterion).passed:
+            own.verdict(criterion)
+    if followed.forbidden is not None:
+        return _result(followed, Diagnosis())
+    gained = [c for c in own.criteria if followed.passed(c) and not own.passed(c)]
+    lost = [c for c in own.criteria if not followed.passed(c) and not own.passed(c)]
+    diagnosis = followed.diagnose() if lost else Diagnosis()
+    if not gained and not diagnosis.found:
+        return _result(own, Diagnosis())
+    note = f"graded with a working {', '.join(broken)}"
+    marked = []
+    for criterion in own.criteria:
+        verdict = own.verdict(criterion) if criterion not in gained else Verdict("passed", note)
+        if criterion in lost and diagnosis.found:
+            # Only with working parts in place does its own mistake show clearly.
+            verdict = followed.verdict(criterion)
+        marked.append(_mark(criterion, verdict, diagnosis))
+    status, message = followed.status()
+    result = _assembled(marked, status, message, diagnosis)
+    result.message = "\n".join(filter(None, (note, result.message)))
+    result.stand_ins = list(broken)
+    return result
 
 
-def _ask(
-    suite: JudgePlugin, criterion: Criterion, session: ComponentSession
-) -> BaseException | None:
-    session.begin(suite.plans[criterion.id])
-    try:
-        return suite.run(criterion, session)
-    finally:
-        session.end()
+def _result(run: ComponentRun, diagnosis: Diagnosis) -> ComponentResult:
+    status, message = run.status()
+    if status in ("import_error", "not_attempted"):
+        return _unrun(run.criteria, status, message)
+    if status == "forbidden":
+        marked = [_mark(c, Verdict("failed", message), diagnosis) for c in run.criteria]
+    else:
+        marked = [_mark(c, run.verdict(c), diagnosis) for c in run.criteria]
+    return _assembled(marked, status, message, diagnosis)
 
 
-def _passes_again(suite: JudgePlugin, criterion: Criterion, session: ComponentSession) -> bool:
-    """Run a failed criterion once more, to name code that answers the same call differently."""
-    if session.over:
-        return False
-    question = suite.question
-    again = _ask(suite, criterion, session)
-    suite.question = question
-    if isinstance(again, _FAULTS):
-        raise again
-    return again is None
+def _unrun(criteria: list[Criterion], status: ComponentStatus, message: str) -> ComponentResult:
+    marked = [_mark(criterion, Verdict("not_run", message), Diagnosis()) for criterion in criteria]
+    return _assembled(marked, status, message, Diagnosis())
 
 
-def _mark(criterion: Criterion, verdict: _Verdict) -> CriterionResult:
-    passed = None if verdict.outcome == "not_run" else verdict.outcome == "passed"
-    return _criterion_result(criterion, passed, verdict.outcome, verdict.message)
-
-
-def _ungraded(
-    criteria: list[Criterion], total: float, status: ComponentStatus, message: str
+def _assembled(
+    marked: list[CriterionResult], status: ComponentStatus, message: str, diagnosis: Diagnosis
 ) -> ComponentResult:
-    marked = [_criterion_result(criterion, None, "not_run", message) for criterion in criteria]
     return ComponentResult(
-        score=0.0, max_score=total, status=status, criteria=marked, message=message
+        score=sum(criterion.score for criterion in marked),
+        max_score=sum(criterion.max_score for criterion in marked),
+        status=status,
+        criteria=marked,
+        misconceptions=[misconception.id for misconception in diagnosis.found],
+        either=diagnosis.either,
+        message="\n".join(filter(None, (message, diagnosis.words))),
     )
 
 
-def _forbidden(criteria: list[Criterion], total: float, message: str) -> ComponentResult:
-    marked = [_criterion_result(criterion, False, "failed", message) for criterion in criteria]
-    return ComponentResult(
-        score=0.0, max_score=total, status="forbidden", criteria=marked, message=message
-    )
-
-
-def _criterion_result(
-    criterion: Criterion, passed: bool | None, outcome: Outcome, message: str
-) -> CriterionResult:
+def _mark(criterion: Criterion, verdict: Verdict, diagnosis: Diagnosis) -> CriterionResult:
+    message = verdict.message
+    if criterion.id in diagnosis.explained:
+        message += f"\nlikely cause: {diagnosis.words}"
     return CriterionResult(
         id=criterion.id,
         title=criterion.title,
-        score=criterion.points if passed else 0.0,
+        score=criterion.points if verdict.passed else 0.0,
         max_score=criterion.points,
-        passed=passed,
-        outcome=outcome,
+        passed=verdict.passed,
+        outcome=verdict.outcome,
         visibility="hidden" if criterion.visibility == "hidden" else "public",
         source=criterion.source,
         message=message,

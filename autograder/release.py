@@ -6,7 +6,9 @@ import ast
 import json
 import re
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
@@ -22,12 +24,16 @@ _BUNDLED = (
     "exchange/executor.py",
     "suite/answer.py",
     "suite/component.py",
+    "suite/patterns.py",
     "suite/expect.py",
+    "suite/likeness.py",
+    "suite/known.py",
     "suite/make.py",
     "suite/wording.py",
     "suite/plugin.py",
     "suite/student.py",
 )
+_KNOWN_FILE = "known_mistakes.json"
 _HEADER = '''\
 """Runs the checks in this folder on the files one folder up. Generated; there is nothing to edit.
 
@@ -44,13 +50,21 @@ FORBIDDEN_HERE = {forbidden!r}
 def pytest_configure(config: pytest.Config) -> None:
     """Start the checks."""
     folder = Path(__file__).resolve().parent.parent
-    plugin = StudentPlugin(folder, json.loads(TOTALS), FORBIDDEN_HERE)
+    known = Path(__file__).resolve().parent / {known_file!r}
+    plugin = StudentPlugin(folder, json.loads(TOTALS), FORBIDDEN_HERE, known)
     config.pluginmanager.register(plugin, "gradeformer")
 '''
 
 
-def release(assignment: Assignment, out: Path) -> list[str]:
+def release(
+    assignment: Assignment, out: Path, known: Callable[[Assignment], Mapping[str, Any]]
+) -> list[str]:
     """Write the student's folder and return the paths of its files.
+
+    Args:
+        assignment: the assignment.
+        out: a new folder.
+        known: computes the numbers of known mistakes, by component.
 
     Raises:
         UsageError: `out` cannot take them, or a stub or the handout is missing.
@@ -65,6 +79,7 @@ def release(assignment: Assignment, out: Path) -> list[str]:
             raise UsageError(f"there is no {source}, which every release needs")
     suite = sorted((assignment.public / "tests").iterdir())
     tests = [path for path in suite if path.suffix in (".py", ".json", ".toml")]
+    numbers = known(assignment)
     try:
         (out / "tests").mkdir(parents=True)
         for source in sources:
@@ -72,6 +87,9 @@ def release(assignment: Assignment, out: Path) -> list[str]:
         for test in tests:
             shutil.copyfile(test, out / "tests" / test.name)
         (out / "tests" / "conftest.py").write_text(conftest(assignment), encoding="utf-8")
+        if numbers:
+            table = json.dumps(numbers, separators=(",", ":"))
+            (out / "tests" / _KNOWN_FILE).write_text(table + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
     return sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
@@ -89,7 +107,9 @@ def conftest(assignment: Assignment) -> str:
     imports.add("import json")
     imports.add("from pathlib import Path")
     footer = _FOOTER.format(
-        totals=json.dumps(assignment.totals), forbidden=assignment.rules.forbidden
+        totals=json.dumps(assignment.totals),
+        forbidden=assignment.rules.forbidden,
+        known_file=_KNOWN_FILE,
     )
     head = _HEADER + "\nfrom __future__ import annotations\n\n" + "\n".join(sorted(imports))
     return head + "\n\n" + "\n\n".join(bodies) + footer

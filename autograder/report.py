@@ -47,9 +47,13 @@ def plain(text: str, limit: int = 300) -> str:
 
 
 class ProgressReport:
-    """A bar with counts and time left on a terminal, a plain line a submission elsewhere."""
+    """A bar with counts and time left on a terminal, a plain line a submission elsewhere.
 
-    def __init__(self, console: Console, total: int) -> None:
+    Elsewhere nothing, if it is to be `quiet`.
+    """
+
+    def __init__(self, console: Console, total: int, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._console = console
         self._total = total
         self._done = 0
@@ -79,6 +83,7 @@ class ProgressReport:
         self._done += 1
         if self._bar is not None:
             self._bar.advance(self._task)
+        if self._bar is not None or self._quiet:
             return
         score = "–" if result.score is None else f"{result.score:g}"
         note = " (unchanged)" if kept else ""

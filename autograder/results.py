@@ -41,6 +41,7 @@ class ComponentResult(BaseModel):
     status: ComponentStatus
     criteria: list[CriterionResult]
     misconceptions: list[str] = []
+    either: bool = False  # one of the misconceptions is there, not all of them
     stand_ins: list[str] = []
     message: str = ""
 

@@ -17,6 +17,9 @@ from autograder.suite.plan import Planned, request_digest
 _T = TypeVar("_T")
 # Less than any Unix socket's buffer, in both directions.
 _BYTES_AHEAD = 48 * 1024
+# Right answers come to less than a tenth of this; a component's replies are kept until it is done.
+_BYTES_HEARD = 64 * 1024 * 1024
+_NOT_KEPT = Reply(form="not kept")
 
 
 class NotRun(Exception):
@@ -37,6 +40,7 @@ class ComponentSession:
         over: why nothing more is asked, or empty.
         load_error: why the component could not be imported, or None.
         forbidden: the forbidden operation that the component called, or None.
+        heard: the requests of the criterion that was begun last, with their replies.
     """
 
     fork: Callable[[], Child]
@@ -48,20 +52,23 @@ class ComponentSession:
     over: str = ""
     load_error: StudentError | None = None
     forbidden: ForbiddenUse | None = None
+    heard: list[tuple[Request, Reply]] = field(default_factory=list)
     _plan: Sequence[Planned] = ()
     _next: int = 0
+    _room: int = _BYTES_HEARD
     _ahead: deque[tuple[int, int]] = field(default_factory=deque)
-    _asked: list[Request] = field(default_factory=list)
 
     def begin(self, plan: Sequence[Planned]) -> None:
         """Begin a criterion that is expected to make the requests of `plan`."""
-        self._plan, self._next, self._asked = plan, 0, []
+        self._plan, self._next, self.heard = plan, 0, []
 
     def end(self) -> None:
-        """Fetch and drop the answers that the criterion did not get as far as reading."""
+        """Fetch the answers that the criterion did not get as far as reading."""
         with contextlib.suppress(ChildGone, NotRun):
             while self._ahead and self.child is not None:
-                self._note(self._receive(self.child))
+                request = self._plan[self._next].request
+                self._next += 1
+                self._take(request, self._receive(self.child))
 
     def perform(self, request: Request) -> Reply:
         """Have a request answered.
@@ -75,17 +82,26 @@ class ComponentSession:
         if self.over:
             raise NotRun
         child = self._loaded_child()
-        planned = self._next < len(self._plan)
-        if planned and self._plan[self._next].digest == request_digest(request):
+        planned = self._plan[self._next] if self._next < len(self._plan) else None
+        if planned is not None and planned.digest == request_digest(request):
+            request = planned.request
             self._post_ahead(child)
             reply = self._receive(child)
             self._next += 1
         else:
             child = self._leave_the_plan(child)
             reply = self._guarded(partial(child.perform, request))
-        self._asked.append(request)
-        self._note(reply)
+        self._take(request, reply)
         return reply
+
+    def ask_more(self, requests: Sequence[Request]) -> list[Reply] | None:
+        """Put further requests to the child that is there; None if there is none, or it dies."""
+        if self.over or self.child is None:
+            return None
+        self.begin(())
+        with contextlib.suppress(ChildGone, NotRun):
+            return [self.perform(request) for request in requests]
+        return None
 
     def close(self) -> None:
         """End the child."""
@@ -128,7 +144,7 @@ class ComponentSession:
         self._ahead.clear()
         self.close()
         child = self._loaded_child()
-        for request in self._asked:
+        for request, _ in self.heard:
             self._guarded(partial(child.perform, request))
         return child
 
@@ -143,6 +159,12 @@ class ComponentSession:
             if loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
             raise
+
+    def _take(self, request: Request, reply: Reply) -> None:
+        self._room -= sum(tensor.numel() * tensor.element_size() for tensor in reply.tensors())
+        # A reply that is not kept equals no other.
+        self.heard.append((request, reply if self._room > 0 else _NOT_KEPT))
+        self._note(reply)
 
     def _note(self, reply: Reply) -> None:
         for use in reply.forbidden:

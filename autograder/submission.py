@@ -54,10 +54,14 @@ class Rejected(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a batch: the student's id and where the submission is."""
+    """One entry of a batch: the student's id and where the submission is.
+
+    `exempt` names files that may call forbidden operations, as stand-ins do; no student's may.
+    """
 
     id: str
     path: Path
+    exempt: tuple[str, ...] = ()
 
 
 def discover(batch: Path, assignment: str) -> list[Entry]:

@@ -22,6 +22,8 @@ from typing import IO, Any
 import torch
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.checks import Judge
+from autograder.diagnosis import Diagnoser
 from autograder.errors import UsageError
 from autograder.judge import grade_submission
 from autograder.results import Graded, SubmissionResult
@@ -31,6 +33,7 @@ from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.submission import Rejected, digest, take_in
 from autograder.suite.judging import JudgePlugin, SuiteFault, run_session
+from autograder.suite.reference import ReferenceFault
 
 
 @functools.cache
@@ -74,6 +77,9 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
         warm = sandbox
 
         def grade_jobs(suite: JudgePlugin) -> None:
+            judge = Judge(
+                assignment, suite, warm, Diagnoser(assignment, suite.plans_by_component())
+            )
             # Looked up here once, not by every fork anew.
             versions()
             answer({"ready": True, "sandbox": description})
@@ -82,7 +88,7 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
             if sys.platform == "linux":
                 confine.gather_pages()
             for line in jobs:
-                answers.write(_in_a_fork(assignment, suite, warm, description, json.loads(line)))
+                answers.write(_in_a_fork(judge, description, json.loads(line)))
                 answers.flush()
 
         hidden = assignment.secret / "tests"
@@ -92,20 +98,14 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
         run_session(plugin, [assignment.public / "tests", hidden])
     except (NotIsolated, UsageError) as error:
         answer({"refused": str(error)})
-    except SuiteFault as error:
+    except (SuiteFault, ReferenceFault) as error:
         answer({"refused": f"the suite of {name} is broken: {error}"})
     finally:
         if sandbox is not None:
             sandbox.close()
 
 
-def _in_a_fork(
-    assignment: Assignment,
-    suite: JudgePlugin,
-    sandbox: Sandbox,
-    description: str,
-    job: dict[str, Any],
-) -> bytes:
+def _in_a_fork(judge: Judge, description: str, job: dict[str, Any]) -> bytes:
     tasks = Path("/proc/self/task")
     threads = len(list(tasks.iterdir())) if tasks.is_dir() else 1
     if threads != 1:
@@ -119,7 +119,7 @@ def _in_a_fork(
             if sys.platform == "linux":
                 confine.die_with_parent()
             try:
-                message = _grade(assignment, suite, sandbox, description, job)
+                message = _grade(judge, description, job)
             except BaseException as error:
                 place = traceback.extract_tb(error.__traceback__)[-1]
                 where = f"{Path(place.filename).name}, line {place.lineno}"
@@ -137,13 +137,8 @@ def _in_a_fork(
     return json.dumps({"fault": f"the judge ended with status {status}"}).encode() + b"\n"
 
 
-def _grade(
-    assignment: Assignment,
-    suite: JudgePlugin,
-    sandbox: Sandbox,
-    description: str,
-    job: dict[str, Any],
-) -> dict[str, Any]:
+def _grade(judge: Judge, description: str, job: dict[str, Any]) -> dict[str, Any]:
+    assignment = judge.assignment
     start = time.perf_counter()
     try:
         files = take_in(Path(job["path"]))
@@ -162,7 +157,7 @@ def _grade(
     )
     if job["known"] == graded.model_dump():
         return {"unchanged": True}
-    components = grade_submission(assignment, suite, sandbox, files)
+    components = grade_submission(judge, files, job["exempt"])
     result = SubmissionResult(
         submission=job["id"],
         assignment=assignment.name,

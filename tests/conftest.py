@@ -9,11 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import torch
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.sandbox.handle import Budget
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+
+# The tensors are small, and the machine is shared with the processes that the tests start.
+torch.set_num_threads(1)
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_size=1 << 20)

@@ -50,6 +50,17 @@ STUDENTS = {
             "        return F.layer_norm(x, x.shape[-1:]) * self.weight + self.bias\n",
         ),
     },
+    # A broken attention, in a file that also has a helper of the student's own.
+    "helper": {
+        "attention.py": changed("attention.py", " / math.sqrt(d_k)", "")["attention.py"]
+        + "\n\ndef split_heads(x, heads):\n"
+        "    return x.reshape(*x.shape[:2], heads, -1).transpose(1, 2)\n",
+        **changed(
+            "multi_head_attention.py",
+            "from attention import scaled_dot_product_attention",
+            "from attention import scaled_dot_product_attention, split_heads",
+        ),
+    },
     # Both are wrong, each in its own way.
     "both": {**DOUBLED, **block("x + self.dropout(attended)", "self.dropout(attended)")},
 }
@@ -82,6 +93,14 @@ def test_a_right_block_gets_every_point(results, student: str) -> None:
     assert "graded with a working layer_norm" in messages
 
 
+def test_helpers_beside_a_broken_component_are_still_found(results) -> None:
+    found = results["helper"]
+    assert found["attention"]["score"] < 18
+    assert found["multi_head_attention"]["score"] == 18
+    assert found["multi_head_attention"]["stand_ins"] == ["attention"]
+    assert found["transformer_block"]["score"] == 16
+
+
 def test_errors_that_cancel_keep_the_marks_of_the_own_run(results) -> None:
     assert results["cancel"]["layer_norm"]["score"] < 14
     assert results["cancel"]["transformer_block"]["score"] == 16
@@ -99,7 +118,9 @@ def test_an_error_of_the_block_itself_still_costs(results) -> None:
 
 
 def test_what_uses_nothing_broken_is_untouched(results) -> None:
-    for found in results.values():
+    for student, found in results.items():
+        if student == "helper":
+            continue
         for name in ("attention", "multi_head_attention", "feed_forward", "lm_head"):
             assert found[name]["score"] == found[name]["max_score"]
             assert found[name]["stand_ins"] == []

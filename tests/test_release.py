@@ -1,17 +1,24 @@
 """The student's folder: what is in it, what is not, and what `pytest` says there."""
 
 import ast
+import json
 import shutil
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
+from autograder.exchange.messages import Reply, Request
+from autograder.misconceptions import file_of, read, with_mistakes
+from autograder.numbers import table
 from autograder.release import conftest, release
+from autograder.suite.known import KnownMistakes
+from autograder.suite.variants import Variants
 from tests.conftest import ROOT
 
 # Everything of the project is hidden from the run, as on a student's machine.
@@ -22,9 +29,14 @@ RUN = (
 )
 
 
+@pytest.fixture(scope="module")
+def known(assignment: Assignment) -> dict[str, Any]:
+    return table(assignment)
+
+
 @pytest.fixture
-def folder(assignment: Assignment, tmp_path: Path) -> Path:
-    release(assignment, tmp_path / "release")
+def folder(assignment: Assignment, known: dict[str, Any], tmp_path: Path) -> Path:
+    release(assignment, tmp_path / "release", lambda _: known)
     return tmp_path / "release"
 
 
@@ -39,7 +51,10 @@ def test_it_holds_stubs_handout_public_suite_and_one_conftest(
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     stubs = {f"{name}.py" for name in assignment.totals}
     suite = {f"tests/test_{name}.py" for name in assignment.totals}
-    assert names == stubs | suite | {"README.md", "tests/conftest.py", "tests/walkthrough.json"}
+    assert names == stubs | suite | {"README.md", "tests/conftest.py"} | {
+        "tests/walkthrough.json",
+        "tests/known_mistakes.json",
+    }
 
 
 def test_nothing_of_the_reference_is_in_it(assignment: Assignment, folder: Path) -> None:
@@ -47,6 +62,7 @@ def test_nothing_of_the_reference_is_in_it(assignment: Assignment, folder: Path)
     released = "".join(path.read_text() for path in folder.rglob("*.py"))
     secret = [path.read_text() for path in assignment.secret.rglob("*.py")]
     lines = {line.strip() for text in secret for line in text.splitlines() if len(line) > 40}
+    lines = {line for line in lines if not line.startswith(("from ", "import "))}
     given_away = [line for line in lines if line in released and line not in public]
     assert not given_away
     for word in ("ReferenceSession", "JudgePlugin", str(ROOT)):
@@ -139,7 +155,84 @@ def test_a_missing_file_is_missing(folder: Path) -> None:
 def test_an_occupied_folder_is_left_alone(assignment: Assignment, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep me")
     with pytest.raises(UsageError, match="is not empty: give --out a new folder"):
-        release(assignment, tmp_path)
+        release(assignment, tmp_path, table)
     with pytest.raises(UsageError, match="is a file"):
-        release(assignment, tmp_path / "mine.txt")
+        release(assignment, tmp_path / "mine.txt", table)
     assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+def tensors_in(plain: Any) -> list[list[float]]:
+    """Every tensor of a table of known mistakes."""
+    if isinstance(plain, dict) and "shape" in plain:
+        return [plain.get("values", [])]
+    parts = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else []
+    return [tensor for part in parts for tensor in tensors_in(part)]
+
+
+def test_known_mistakes_are_numbers_and_words_only(known: dict[str, Any]) -> None:
+    assert known
+    for component, plain in known.items():
+        assert set(plain) == {"questions", "mistakes"}
+        for mistake in plain["mistakes"]:
+            assert set(mistake) == {"words", "loses", "answers"}
+            assert all(name.startswith(f"{component}.") for name in mistake["loses"])
+            for word in ("def ", "import ", "return x", "lambda", "self."):
+                assert word not in mistake["words"]
+        assert all(
+            isinstance(number, int | float | bool)
+            for values in tensors_in(plain)
+            for number in values
+        )
+
+
+class Wrong:
+    """A component with some mistakes in force."""
+
+    def __init__(self, variants: Variants, *names: str) -> None:
+        self.variants, self.names = variants, frozenset(names)
+
+    def perform(self, request: Request) -> Reply:
+        return self.variants.perform(self.names, request)
+
+
+def test_every_mistake_in_the_table_is_recognised_and_right_work_never(
+    assignment: Assignment, known: dict[str, Any]
+) -> None:
+    wrong = []
+    shown = 0
+    for component, plain in json.loads(json.dumps(known)).items():
+        mistakes = read(assignment, component)
+        variants = Variants(file_of(assignment, component).parent, component, tuple(mistakes))
+        for name in (None, *mistakes):
+            words = mistakes[name].words if name else ""
+            entry = next((m for m in plain["mistakes"] if m["words"] == words), {"loses": []})
+            shown += bool(entry["loses"])
+            found = KnownMistakes(plain)
+            session = Wrong(variants, *([name] if name else []))
+            for criterion in {c for m in plain["mistakes"] for c in m["loses"]}:
+                cause = found.cause(criterion, session)
+                # It may stand beside another that these questions cannot tell from it.
+                if (words in cause if criterion in entry["loses"] else not cause) is False:
+                    wrong.append((component, name, criterion, cause))
+    assert wrong == []
+    assert shown >= 60
+
+
+@pytest.mark.parametrize(
+    ("component", "name"),
+    [
+        ("layer_norm", "sample_variance"),
+        ("positional_encoding", "sines_first"),
+        ("attention", "causal_upper"),
+        ("lm_head", "cloned_weight"),
+    ],
+)
+def test_a_failing_public_check_names_the_mistake(
+    assignment: Assignment, folder: Path, component: str, name: str
+) -> None:
+    source = file_of(assignment, component).read_bytes()
+    (folder / f"{component}.py").write_bytes(with_mistakes(source, [name]))
+    done = run(folder, f"tests/test_{component}.py")
+    assert done.returncode == 1
+    said = " ".join(done.stdout.split())
+    assert "likely cause: " + read(assignment, component)[name].words in said, done.stdout

@@ -35,6 +35,7 @@ class Executor:
 
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
+        loaded: the imported module, or None.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Executor:
         self._fatal = fatal
         self._own_tensors = own_tensors
         self.raised: BaseException | None = None
-        self._loaded: Any = None
+        self.loaded: Any = None
         self._modules: dict[int, nn.Module] = {}
         self._given: dict[int, nn.Embedding] = {}
         self._unbuilt: dict[int, StudentError] = {}
@@ -60,7 +61,7 @@ class Executor:
             sys.path.insert(0, self._folder)
         try:
             with self._reporting("import"):
-                self._loaded = importlib.import_module(self._name)
+                self.loaded = importlib.import_module(self._name)
         except _Stop as stop:
             return stop.error
         return None
@@ -90,7 +91,7 @@ class Executor:
         self._modules.clear()
         self._given.clear()
         self._unbuilt.clear()
-        _seed(0)
+        _seed(op.get("seed", 0))
         return Reply()
 
     def _op_build(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
@@ -214,7 +215,7 @@ class Executor:
 
     def _find(self, name: str, owner: object = None) -> Callable[..., Any]:
         try:
-            found: Callable[..., Any] = getattr(owner or self._loaded, name)
+            found: Callable[..., Any] = getattr(owner or self.loaded, name)
         except AttributeError:
             raise _Stop(StudentError("MissingName", "call", name)) from None
         return found
@@ -264,7 +265,8 @@ def _decode(value: Any, tensors: list[Tensor]) -> Any:
 def _private_copy(tensor: Tensor) -> Tensor:
     """Copy `tensor` with its strides, so that no write here reaches the test's own tensor."""
     if tensor.device.type == "meta":
-        return tensor
+        # It has no values to write to, but a shape that the student may change in place.
+        return tensor.detach()
     collapsed = tensor[tuple(slice(0, 1) if s == 0 else slice(None) for s in tensor.stride())]
     strides = list(collapsed.stride())
     copy = torch.empty_strided(collapsed.shape, strides, dtype=tensor.dtype)

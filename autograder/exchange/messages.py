@@ -6,7 +6,9 @@ first that failed. Everything in a reply is a claim by the student's process abo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from torch import Tensor
@@ -129,3 +131,12 @@ class Reply:
     given_gradient: Tensor | None = None
     error: StudentError | None = None
     forbidden: list[ForbiddenUse] = field(default_factory=list)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Yield every tensor of the reply."""
+        lists = (self.outputs, self.input_gradients, self.inputs_after)
+        named = (self.parameter_gradients, self.state, self.parameters)
+        singles = (self.given, self.given_gradient)
+        for tensor in chain(*lists, *(part.values() for part in named), singles):
+            if tensor is not None:
+                yield tensor

@@ -109,6 +109,13 @@ class JudgePlugin(SuitePlugin):
         runtestprotocol(item, log=False, nextitem=None)
         return self._failure
 
+    def plans_by_component(self) -> dict[str, list[list[Planned]]]:
+        """Return the plans of every component's criteria, in order."""
+        return {
+            name: [self.plans[criterion.id] for criterion in criteria]
+            for name, criteria in self.criteria.items()
+        }
+
     def session(self, component: str) -> Session:
         """Return the session that is being graded."""
         assert self._session is not None, "no criterion is running"

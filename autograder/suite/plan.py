@@ -6,6 +6,7 @@ works on while the judge compares; a request is encoded once for all submissions
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from dataclasses import dataclass
 
@@ -24,10 +25,12 @@ def request_digest(request: Request) -> bytes:
 
 @dataclass(frozen=True)
 class Planned:
-    """One request of a plan: its hash, and its frame with a nonce of 0."""
+    """One request of a plan: its hash, its frame with a nonce of 0, and the solution's reply."""
 
     digest: bytes
     frame: bytes
+    request: Request
+    reply: Reply
 
 
 class Recorder:
@@ -39,5 +42,10 @@ class Recorder:
 
     def perform(self, request: Request) -> Reply:
         """Note the request, then have it answered."""
-        self.plan.append(Planned(request_digest(request), encode_request(request, 0)))
-        return self._session.perform(request)
+        frame = encode_request(request, 0)
+        digest = request_digest(request)
+        # A copy, because the test may go on to write into its tensors.
+        kept = copy.deepcopy(request)
+        reply = self._session.perform(request)
+        self.plan.append(Planned(digest, frame, kept, copy.deepcopy(reply)))
+        return reply

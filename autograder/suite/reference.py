@@ -27,7 +27,7 @@ class ReferenceSession:
     def __init__(self, folder: Path, name: str, may_raise: bool = False) -> None:
         self._may_raise = may_raise
         self._executor = Executor(folder, name)
-        _import_apart(self._executor, folder)
+        import_apart(self._executor, folder)
         self._kept: dict[tuple[str, int], tuple[bytes, Reply]] = {}
         self._example = ""
         self._asked: list[Request] = []
@@ -60,8 +60,12 @@ class ReferenceFault(Exception):
     """A solution failed: a fault of the grader."""
 
 
-def _import_apart(executor: Executor, folder: Path) -> None:
-    """Import a solution apart from any submission's modules, which have the same names."""
+def import_apart(executor: Executor, folder: Path) -> object:
+    """Import and return a component apart from other modules, which have the same names.
+
+    Raises:
+        ReferenceFault: it cannot be imported.
+    """
     names = [path.stem for path in folder.glob("*.py")]
     path_before = list(sys.path)
     hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
@@ -75,3 +79,4 @@ def _import_apart(executor: Executor, folder: Path) -> None:
         importlib.invalidate_caches()
     if error is not None:
         raise ReferenceFault(f"the reference could not be imported: {error}")
+    return executor.loaded

@@ -15,6 +15,7 @@ from autograder.exchange.executor import Executor
 from autograder.exchange.messages import Reply, Request, StudentError
 from autograder.exchange.rules import Guard, belongs_to
 from autograder.suite.answer import StudentRaised
+from autograder.suite.known import read_known
 from autograder.suite.plugin import Criterion, SuitePlugin, component_of, criterion_of
 from autograder.suite.wording import error_words, explain
 from autograder.text import clean
@@ -47,12 +48,18 @@ class StudentPlugin(SuitePlugin):
         folder: where the student's component files are.
         totals: what every component is worth in all, hidden checks included.
         forbidden: operations that raise when a component calls them.
+        known: the table of known mistakes, where there is one.
     """
 
     def __init__(
-        self, folder: Path, totals: dict[str, float], forbidden: Sequence[str] = ()
+        self,
+        folder: Path,
+        totals: dict[str, float],
+        forbidden: Sequence[str] = (),
+        known: Path | None = None,
     ) -> None:
         super().__init__()
+        self._known = {} if known is None else read_known(known)
         self._guard = Guard(folder, forbidden)
         self._folder = folder
         self._totals = totals
@@ -133,7 +140,8 @@ class StudentPlugin(SuitePlugin):
         else:
             found = explain(failure, self.question, reveal=True)
             outcome = found.outcome
-            lines += found.message.splitlines()
+            fact, *more = found.message.splitlines()
+            lines += [fact, *self._cause(criterion, outcome), *more]
         if outcome == "not_attempted":
             report.outcome = "skipped"
             report.longrepr = (str(self._folder), 0, lines[-1])
@@ -149,13 +157,30 @@ class StudentPlugin(SuitePlugin):
         report.longrepr = "\n".join(lines)
         return outcome
 
+    def _cause(self, criterion: Criterion, outcome: str) -> list[str]:
+        """Name the known mistake behind a lost criterion, if there is one."""
+        known = self._known.get(criterion.component)
+        if known is None or outcome == "not_attempted":
+            return []
+        session = self.session(criterion.component)
+        # Its questions come after the one that failed, whose traceback is still to be shown.
+        raised = session.executor.raised
+        cause = known.cause(criterion.id, session).splitlines()
+        session.executor.raised = raised
+        return cause
+
     def _student_traceback(self, component: str, error: StudentError) -> list[str]:
         raised = self.session(component).executor.raised
         if raised is None:
             return []
-        frames = traceback.extract_tb(raised.__traceback__)
-        own = [i for i, frame in enumerate(frames) if belongs_to(frame.filename, str(self._folder))]
-        shown = frames[own[0] :] if own else []
+        folder = str(self._folder)
+        # Neither torch's own lines nor those of this machinery say anything to the student.
+        shown = [
+            frame
+            for frame in traceback.extract_tb(raised.__traceback__)
+            if belongs_to(frame.filename, folder)
+            and not belongs_to(frame.filename, str(self._folder / "tests"))
+        ]
         return "".join(traceback.format_list(shown)).splitlines()
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:

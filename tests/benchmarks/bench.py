@@ -1,9 +1,10 @@
 """What grading costs: medians and ratios, all measured in this one run.
 
-    python tests/benchmarks/bench.py [--submissions N] [--fresh N]
+    python tests/benchmarks/bench.py [--submissions N] [--fresh N] [--pairs N]
 
-Compares a warm worker with one fresh `pytest` process a submission on the same suite, and shows
-where a right submission's time goes.
+Compares a warm worker with one fresh `pytest` process a submission on the same suite, shows where
+a right submission's time goes and what a failing one costs, and has the diagnosis name every pair
+of misconceptions (the long part; `--pairs 0` leaves it out).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import resource
 import statistics
 import subprocess
@@ -22,6 +24,7 @@ from typing import Any
 
 from autograder.assignment import load_assignment
 from autograder.batch import Worker
+from autograder.misconceptions import file_of, read, with_mistakes
 from autograder.sandbox import handle, host
 from autograder.suite import reference as reference_module
 
@@ -60,7 +63,7 @@ def private_memory(pid: int) -> int:
 
 
 def job(assignment: Any, path: Path) -> dict[str, Any]:
-    return {"id": path.name, "path": str(path), "suite_hash": "bench", "known": None}
+    return {"id": path.name, "path": str(path), "suite_hash": "bench", "known": None, "exempt": []}
 
 
 def bench_warm(rounds: int) -> tuple[list[float], list[float], list[int]]:
@@ -82,6 +85,69 @@ def bench_warm(rounds: int) -> tuple[list[float], list[float], list[int]]:
             memory.append(private_memory(pid))
     worker.close()
     return walls, cpus, memory
+
+
+def bench_failing(each: int) -> dict[str, list[float]]:
+    """Grade submissions with known mistakes; return their CPU as multiples of a right one's.
+
+    Some with one mistake and some with a pair of them for every component, and one with a mistake
+    in every component.
+    """
+    assignment = load_assignment(ROOT, NAME)
+    worker = Worker(assignment, "auto", 600.0)
+    worker.wait()
+    rows: dict[str, list[dict[str, bytes]]] = {"right": [], "one mistake": [], "a pair": []}
+    everywhere: dict[str, bytes] = {}
+    solutions = {path.name: path.read_bytes() for path in RIGHT.glob("*.py")}
+    draw = random.Random(0)
+    for name in assignment.totals:
+        source = file_of(assignment, name).read_bytes()
+        known = list(read(assignment, name))
+        for wrong in draw.sample(known, each):
+            rows["right"].append(solutions)
+            mistaken = {f"{name}.py": with_mistakes(source, [wrong])}
+            rows["one mistake"].append({**solutions, **mistaken})
+            pair = {f"{name}.py": with_mistakes(source, draw.sample(known, 2))}
+            rows["a pair"].append({**solutions, **pair})
+        everywhere |= mistaken
+    rows["one in every component"] = [everywhere] * 3
+    spent: dict[str, list[float]] = {label: [] for label in rows}
+    pid = worker._process.pid
+    with tempfile.TemporaryDirectory() as folder:
+        for label, submissions in rows.items():
+            for number, files in enumerate(submissions):
+                place = Path(folder, f"{label}{number}")
+                place.mkdir()
+                for file, data in files.items():
+                    (place / file).write_bytes(data)
+                cpu = tree_cpu(pid)
+                answer = worker.ask(job(assignment, place))
+                assert answer["status"] == "graded", json.dumps(answer)[:500]
+                spent[label].append(tree_cpu(pid) - cpu)
+    worker.close()
+    right = statistics.median(spent["right"])
+    return {label: [cpu / right for cpu in cpus] for label, cpus in spent.items()}
+
+
+def bench_pairs(pairs: int, jobs: int) -> None:
+    """Run the selftest with so many pairs a component (-1: all) and print its figures."""
+    command = [sys.executable, "-m", "autograder", "selftest", NAME, "--json"]
+    command += ["--pairs", str(pairs), "--jobs", str(jobs)]
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    wall = time.perf_counter() - start
+    report = json.loads(done.stdout)
+    figures = report["figures"]
+    print(
+        f"selftest       {wall:.0f} s for {len(report['rows'])} submissions on {jobs} workers: "
+        f"{'holds' if report['holds'] else report['faults']}"
+    )
+    print(
+        f"diagnosis      {figures['named_alone']} of {figures['misconceptions']} misconceptions "
+        f"named alone; of {figures['pairs']} pairs {figures['named_pair']} named as the pair, "
+        f"{figures['named_half']} as one of the two; {figures['right_named']} of "
+        f"{figures['right']} right submissions given one"
+    )
 
 
 def bench_fresh(rounds: int) -> tuple[list[float], list[float]]:
@@ -136,6 +202,8 @@ def bench_batch(count: int, jobs: int) -> tuple[float, float]:
 
 def bench_split(rounds: int) -> dict[str, float]:
     """Split the judge's time for a right submission: fork, wire, waiting, reference, the rest."""
+    from autograder.checks import Judge
+    from autograder.diagnosis import Diagnoser
     from autograder.judge import grade_submission
     from autograder.sandbox.tiers import open_sandbox
     from autograder.submission import take_in
@@ -174,7 +242,8 @@ def bench_split(rounds: int) -> dict[str, float]:
 
     def serve(suite: JudgePlugin) -> None:
         results["drawn"] = time.perf_counter() - began
-        grade_submission(assignment, suite, sandbox, files)
+        judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
+        grade_submission(judge, files)
         children.clear()
         timed(host.Sandbox, "fork", "fork a child, send the submission")
         timed(handle.Child, "close", "end a child")
@@ -184,7 +253,7 @@ def bench_split(rounds: int) -> dict[str, float]:
         timed(reference_module.ReferenceSession, "perform", "reference (kept answers)")
         start = time.perf_counter()
         for _ in range(rounds):
-            grade_submission(assignment, suite, sandbox, files)
+            grade_submission(judge, files)
         total = time.perf_counter() - start
         waiting = spent["wait for the child (its work included)"]
         reading = spent.pop("wire: read replies (waiting included)")
@@ -208,6 +277,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--submissions", type=int, default=100)
     parser.add_argument("--fresh", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=-1)
     options = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
 
@@ -233,6 +303,10 @@ def main() -> None:
     print(f"ratio          {fresh_wall / each:.1f} times faster than fresh processes one by one")
     print(f"               {fresh_wall / cores / each:.1f} times faster than {cores} side by side")
 
+    print("CPU of submissions, in multiples of a right one's (median and most):")
+    for label, ratios in bench_failing(4).items():
+        print(f"    {label:<42} {statistics.median(ratios):7.2f} {max(ratios):7.2f}")
+
     print("where the judge's wall time for one right submission goes (ms):")
     split = bench_split(10)
     criteria = int(split.pop("criteria"))
@@ -246,6 +320,8 @@ def main() -> None:
         f"Hypothesis runs once a worker: collecting {criteria} criteria, drawing their examples "
         f"and grading the solutions took {drawn * 1000:.0f} ms"
     )
+    if options.pairs:
+        bench_pairs(options.pairs, cores)
 
 
 if __name__ == "__main__":

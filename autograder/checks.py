@@ -1,0 +1,213 @@
+"""Run the criteria of one component on one set of files, each when it is asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from autograder.assignment import Assignment
+from autograder.diagnosis import Diagnoser, Diagnosis
+from autograder.exchange.messages import ForbiddenUse, Reply, Request
+from autograder.follow_through import OWN
+from autograder.replay import Heard
+from autograder.results import ComponentStatus, Outcome
+from autograder.sandbox.handle import ChildGone, SandboxFault
+from autograder.sandbox.host import Sandbox
+from autograder.session import ComponentSession, NotRun
+from autograder.suite.answer import CheckFailed, StudentRaised
+from autograder.suite.judging import JudgePlugin
+from autograder.suite.plugin import Criterion
+from autograder.suite.reference import ReferenceFault
+from autograder.suite.wording import error_words, explain, forbidden_words
+
+_FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
+# Failed criteria that are run once more, to name code that answers the same call differently.
+_RUN_AGAIN = 2
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What a submission is graded with.
+
+    Attributes:
+        assignment: the assignment.
+        suite: its collected suites.
+        sandbox: a running sandbox.
+        diagnoser: knows the misconceptions.
+    """
+
+    assignment: Assignment
+    suite: JudgePlugin
+    sandbox: Sandbox
+    diagnoser: Diagnoser
+
+
+@dataclass
+class Verdict:
+    """What running one criterion came to.
+
+    `not_attempted` tells that the component's own stub stopped it; `heard` is what was asked and
+    answered.
+    """
+
+    outcome: Outcome
+    message: str = ""
+    not_attempted: bool = False
+    heard: Sequence[tuple[Request, Reply]] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the criterion is fulfilled; None where it never ran."""
+        return None if self.outcome == "not_run" else self.outcome == "passed"
+
+
+class ComponentRun:
+    """A component on one set of files.
+
+    Args:
+        judge: what it is graded with.
+        name: the component.
+        files: the submission's files by name.
+        exempt: files that may call what is forbidden.
+
+    Raises, from every method that runs criteria:
+        SandboxFault, ReferenceFault: a fault of the grader.
+    """
+
+    def __init__(
+        self, judge: Judge, name: str, files: Mapping[str, bytes], exempt: Sequence[str] = ()
+    ) -> None:
+        assignment = judge.assignment
+        self.criteria = judge.suite.criteria[name]
+        self._judge = judge
+        self._suite = judge.suite
+        self._name = name
+        self._verdicts: dict[str, Verdict] = {}
+        self._run_again = _RUN_AGAIN
+        self._session = ComponentSession(
+            fork=partial(judge.sandbox.fork, name, files, exempt),
+            siblings=frozenset(
+                f"{prefix}{other}.py"
+                for other in assignment.totals
+                for prefix in ("", OWN)
+                if other != name
+            ),
+            deaths_allowed=assignment.limits.deaths,
+            end_of_time=time.monotonic() + assignment.limits.component_wall_s,
+        )
+
+    def __enter__(self) -> ComponentRun:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._session.close()
+
+    @property
+    def forbidden(self) -> ForbiddenUse | None:
+        """The forbidden operation that was called, or None."""
+        return self._session.forbidden
+
+    @property
+    def unusable(self) -> bool:
+        """Whether nothing can be said about its answers: it was not imported, or is forbidden."""
+        return self.forbidden is not None or self._session.load_error is not None
+
+    def verdict(self, criterion: Criterion) -> Verdict:
+        """Run a criterion, if it has not been run before."""
+        if criterion.id not in self._verdicts:
+            self._verdicts[criterion.id] = self._run(criterion)
+        return self._verdicts[criterion.id]
+
+    def verdicts(self) -> list[Verdict]:
+        """Run all criteria."""
+        return [self.verdict(criterion) for criterion in self.criteria]
+
+    def loses_early(self) -> bool:
+        """Run criteria until one is lost, not counting those that are not attempted."""
+        return any(
+            not verdict.passed and not verdict.not_attempted
+            for verdict in map(self.verdict, self.criteria)
+        )
+
+    def passed(self, criterion: Criterion) -> bool:
+        """Tell whether a criterion has been run and is fulfilled."""
+        found = self._verdicts.get(criterion.id)
+        return found is not None and bool(found.passed)
+
+    def status(self) -> tuple[ComponentStatus, str]:
+        """Run all criteria and say how the component stands, with a message."""
+        verdicts = self.verdicts()
+        session = self._session
+        if session.forbidden is not None:
+            return "forbidden", forbidden_words(session.forbidden)
+        if session.load_error is not None:
+            return "import_error", error_words(session.load_error, reveal=True)
+        if all(verdict.not_attempted for verdict in verdicts):
+            return "not_attempted", "nothing in it is written yet"
+        if session.over == "timeout":
+            return "timeout", "it took too long; what came after was not run"
+        if session.over == "crashed":
+            return "crashed", "its process died; what came after was not run"
+        return "graded", ""
+
+    def diagnose(self) -> Diagnosis:
+        """Run all criteria and find the misconceptions behind those that are lost."""
+        verdicts = self.verdicts()
+        if self.unusable or all(verdict.passed for verdict in verdicts):
+            return Diagnosis()
+        heard = [
+            Heard(criterion.id, bool(verdict.passed), verdict.heard)
+            for criterion, verdict in zip(self.criteria, verdicts, strict=True)
+        ]
+        over = self._session.over
+        try:
+            return self._judge.diagnoser.diagnose(self._name, heard, self._session.ask_more)
+        finally:
+            # A death over further questions costs nothing.
+            self._session.over = over
+
+    def _run(self, criterion: Criterion) -> Verdict:
+        if self._session.over:
+            return Verdict("not_run")
+        failure = self._ask(criterion)
+        heard = self._session.heard
+        verdict = Verdict("passed") if failure is None else self._lost(criterion, failure)
+        verdict.heard = heard
+        return verdict
+
+    def _lost(self, criterion: Criterion, failure: BaseException) -> Verdict:
+        if isinstance(failure, _FAULTS):
+            raise failure
+        if isinstance(failure, NotRun):
+            return Verdict("not_run")
+        if isinstance(failure, ChildGone):
+            return Verdict("timeout" if failure.reason == "timeout" else "crashed", failure.words)
+        reveal = criterion.visibility == "public"
+        found = explain(failure, self._suite.question, reveal)
+        message = found.message
+        if isinstance(failure, CheckFailed) and self._passes_again(criterion):
+            message += "\nhint: the same call was answered differently a second time"
+        if found.outcome == "failed":
+            return Verdict("failed", message)
+        # Another component's stub stops this one too, but this one was attempted.
+        own = isinstance(failure, StudentRaised) and failure.error.file == f"{self._name}.py"
+        return Verdict("student_error", message, found.outcome == "not_attempted" and own)
+
+    def _ask(self, criterion: Criterion) -> BaseException | None:
+        self._session.begin(self._suite.plans[criterion.id])
+        try:
+            return self._suite.run(criterion, self._session)
+        finally:
+            self._session.end()
+
+    def _passes_again(self, criterion: Criterion) -> bool:
+        """Run a failed criterion once more, to name code that answers the same call differently."""
+        if self._session.over or not self._run_again:
+            return False
+        self._run_again -= 1
+        again = self._ask(criterion)
+        if isinstance(again, _FAULTS):
+            raise again
+        return again is None

@@ -1,0 +1,99 @@
+"""Misconceptions: wrong variants of a component, each with a name and words for the student.
+
+`reference/<name>/misconceptions/<component>.py` is a right component in which named mistakes can be
+put in force: it looks them up in its global `WRONG`, so any of them combine. Its table
+`MISCONCEPTIONS` gives every mistake an explanation and its source in the course.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.assignment import Assignment
+from autograder.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """One mistake: what it is called, what to tell the student, where the course treats it."""
+
+    component: str
+    name: str
+    explanation: str
+    source: str
+
+    @property
+    def id(self) -> str:
+        """The name that results give, `<component>.<name>`."""
+        return f"{self.component}.{self.name}"
+
+    @property
+    def words(self) -> str:
+        """The explanation with its source."""
+        return f"{self.explanation} ({self.source})"
+
+
+def file_of(assignment: Assignment, component: str) -> Path:
+    """Return where a component's misconceptions are written down."""
+    return assignment.secret / "misconceptions" / f"{component}.py"
+
+
+def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
+    """Read a component's misconceptions by name; none where there is no file.
+
+    Raises:
+        UsageError: the table is missing or malformed, or it and the code name different mistakes.
+    """
+    path = file_of(assignment, component)
+    if not path.is_file():
+        return {}
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    table = _table(tree, path)
+    used = {
+        node.args[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "wrong"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+    }
+    for name in sorted(used ^ table.keys(), key=str):
+        where = "in its code only" if name in used else "in its table only"
+        raise UsageError(f"{path} has the misconception {name!r} {where}")
+    return {
+        name: Misconception(component, name, explanation, source)
+        for name, (explanation, source) in table.items()
+    }
+
+
+def with_mistakes(source: bytes, names: Iterable[str]) -> bytes:
+    """Return a component file of misconceptions with these mistakes in force."""
+    return source + f"\n\nWRONG = frozenset({sorted(names)!r})\n".encode()
+
+
+def _table(tree: ast.Module, path: Path) -> dict[str, tuple[str, str]]:
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if [target.id for target in targets if isinstance(target, ast.Name)] == ["MISCONCEPTIONS"]:
+            break
+    else:
+        raise UsageError(f"{path} has no table MISCONCEPTIONS")
+    assert isinstance(node, ast.Assign)
+    try:
+        table = ast.literal_eval(node.value)
+        return {
+            str(name): (str(explanation), str(source))
+            for name, (explanation, source) in table.items()
+        }
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{path}: MISCONCEPTIONS must be a plain dictionary of "
+            f"name: (explanation, source): {error}"
+        ) from error
