@@ -161,7 +161,7 @@ class ComponentSession:
             raise
 
     def _take(self, request: Request, reply: Reply) -> None:
-        self._room -= sum(tensor.numel() * tensor.element_size() for tensor in reply.tensors())
+        self._room -= sum(tensor.nbytes for tensor in reply.tensors())
         # A reply that is not kept equals no other.
         self.heard.append((request, reply if self._room > 0 else _NOT_KEPT))
         self._note(reply)

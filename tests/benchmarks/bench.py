@@ -66,7 +66,16 @@ def job(assignment: Any, path: Path) -> dict[str, Any]:
     return {"id": path.name, "path": str(path), "suite_hash": "bench", "known": None, "exempt": []}
 
 
-def bench_warm(rounds: int) -> tuple[list[float], list[float], list[int]]:
+def handed_in(folder: str) -> Path:
+    """Copy the solutions, and nothing else that is beside them, as a submission."""
+    target = Path(folder, "right")
+    target.mkdir()
+    for source in RIGHT.glob("*.py"):
+        (target / source.name).write_bytes(source.read_bytes())
+    return target
+
+
+def bench_warm(rounds: int, submission: Path) -> tuple[list[float], list[float], list[int]]:
     """Grade a right submission again and again on one worker: wall, CPU, memory."""
     assignment = load_assignment(ROOT, NAME)
     worker = Worker(assignment, "auto", 600.0)
@@ -76,7 +85,7 @@ def bench_warm(rounds: int) -> tuple[list[float], list[float], list[int]]:
     walls, cpus, memory = [], [], []
     for number in range(rounds + 2):
         cpu, wall = tree_cpu(pid), time.perf_counter()
-        answer = worker.ask(job(assignment, RIGHT))
+        answer = worker.ask(job(assignment, submission))
         spent = time.perf_counter() - wall, tree_cpu(pid) - cpu
         assert answer.get("score") == 100.0, json.dumps(answer)[:500]
         if number >= 2:
@@ -200,7 +209,7 @@ def bench_batch(count: int, jobs: int) -> tuple[float, float]:
         return end - start, end - first
 
 
-def bench_split(rounds: int) -> dict[str, float]:
+def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     """Split the judge's time for a right submission: fork, wire, waiting, reference, the rest."""
     from autograder.checks import Judge
     from autograder.diagnosis import Diagnoser
@@ -213,7 +222,7 @@ def bench_split(rounds: int) -> dict[str, float]:
     assignment = load_assignment(ROOT, NAME)
     forbidden = assignment.rules.forbidden
     sandbox, _ = open_sandbox("auto", budget_of(assignment), forbidden, [])
-    files = take_in(RIGHT)
+    files = take_in(submission)
     spent: dict[str, float] = {}
 
     def timed(owner: Any, name: str, label: str) -> None:
@@ -279,9 +288,13 @@ def main() -> None:
     parser.add_argument("--fresh", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=-1)
     options = parser.parse_args()
-    cores = len(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory() as folder:
+        _print_all(options, handed_in(folder))
 
-    walls, cpus, memory = bench_warm(15)
+
+def _print_all(options: argparse.Namespace, submission: Path) -> None:
+    cores = len(os.sched_getaffinity(0))
+    walls, cpus, memory = bench_warm(15, submission)
     warm_wall, warm_cpu = statistics.median(walls), statistics.median(cpus)
     print(
         f"warm worker    {warm_wall:.3f} s wall, {warm_cpu:.3f} s CPU a right submission (median)"
@@ -308,7 +321,7 @@ def main() -> None:
         print(f"    {label:<42} {statistics.median(ratios):7.2f} {max(ratios):7.2f}")
 
     print("where the judge's wall time for one right submission goes (ms):")
-    split = bench_split(10)
+    split = bench_split(10, submission)
     criteria = int(split.pop("criteria"))
     drawn, children = split.pop("drawn"), split.pop("children")
     for label, seconds in sorted(split.items(), key=lambda pair: pair[1]):
