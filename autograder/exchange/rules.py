@@ -11,17 +11,15 @@ import os
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, NoReturn
 
 import torch
-import torch.nn.functional as F
-from torch.overrides import TorchFunctionMode
 
 from autograder.exchange.messages import ForbiddenUse
-from autograder.exchange.operations import KERNELS
+from autograder.exchange.operations import COMPOSED, FURTHER_KEYS, KERNELS, KEYS
 
 # Where torch keeps its operations once more, written in Python.
 _PYTHON_COPIES = ("torch._refs", "torch._refs.nn.functional", "torch._decomp.decompositions")
@@ -30,6 +28,14 @@ _PYTHON_COPIES = ("torch._refs", "torch._refs.nn.functional", "torch._decomp.dec
 def belongs_to(file: str, folder: str) -> bool:
     """Tell whether a source file is the student's; a release has this file below their folder."""
     return file.startswith(folder + os.sep) and file != __file__
+
+
+def _untrack(*found: object) -> None:
+    """Keep these from being found by going through the garbage collector's objects, for good."""
+    for held in found:
+        # To free what is not tracked is an error.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+        ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(held))
 
 
 def _hide(library: torch.library.Library) -> None:
@@ -41,9 +47,70 @@ def _hide(library: torch.library.Library) -> None:
         found = finalizer.peek()
         if found is not None and found[0] is library:
             finalizer.detach()
-    for held in (library, library.__dict__):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
-        ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(held))
+    _untrack(library, library.__dict__)
+
+
+def _innermost(function: Any) -> Any:
+    """Return what is wrapped by decorators, or in a torch.library.custom_op."""
+    function = getattr(function, "_init_fn", function)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
+
+
+def _has_kernel(kernel: str, key: str) -> bool:
+    name = f"aten::{kernel}"
+    known = torch._C._dispatch_has_kernel(name)
+    return known and torch._C._dispatch_has_kernel_for_dispatch_key(name, key)
+
+
+def _refuse_instead(*args: Any, _refuse: Callable[..., Any], **kwargs: Any) -> Any:
+    return _refuse(*args, **kwargs)
+
+
+def _copy(function: FunctionType) -> FunctionType:
+    parts = (function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    copy = FunctionType(*parts)
+    copy.__kwdefaults__ = dict(function.__kwdefaults__ or {})
+    return copy
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+class _NoSecondImport:
+    """Refuses to import again, or to reload, what was taken operations out of."""
+
+    def __init__(self, refuse: dict[str, Callable[..., Any]]) -> None:
+        self._refuse = refuse
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Find nothing; what has been imported once is looked for here only then."""
+        if name in self._refuse:
+            self._refuse[name]()
+
+
+class _Noted(Exception):
+    """Answers the question for a use."""
+
+
+def _note(event: str, number: int, use: tuple[str, str, int]) -> None:
+    """Note a use where no Python code can take it back: an audit hook stays for good."""
+
+    def hook(
+        event: str,
+        args: tuple[object, ...],
+        own: tuple[str, tuple[int], tuple[str, str, int]] = (event, (number,), use),
+    ) -> None:
+        if event == own[0] and args == own[1]:
+            raise _Noted(*own[2])
+
+    _untrack(hook, hook.__defaults__)
+    sys.addaudithook(hook)
 
 
 class ForbiddenOperation(Exception):
@@ -61,12 +128,19 @@ class Guard:
     def __init__(self, folder: Path, forbidden: Sequence[str]) -> None:
         self._folder = str(folder)
         self._forbidden = forbidden
-        self._uses: dict[str, ForbiddenUse] = {}
-        self._mode: TorchFunctionMode | None = None
+        self._event = f"gradeformer.uses.{id(self)}"
+        self._exempt: tuple[CodeType, ...] = ()
 
     def uses(self) -> list[ForbiddenUse]:
         """Return the first use in every file that has one."""
-        return list(self._uses.values())
+        found: list[ForbiddenUse] = []
+        while True:
+            try:
+                sys.audit(self._event, len(found))
+            except _Noted as noted:
+                found.append(ForbiddenUse(*noted.args))
+            else:
+                return found
 
     def install(self) -> None:
         """Replace the kernels, for this process and for good."""
@@ -76,9 +150,15 @@ class Guard:
             warnings.simplefilter("ignore")
             for operation in self._forbidden:
                 for kernel in KERNELS[operation]:
-                    for key in ("CPU", "CompositeImplicitAutograd"):
-                        replace(kernel, self._refuse(operation), key)
+                    there = [key for key in (*KEYS, *FURTHER_KEYS) if _has_kernel(kernel, key)]
+                    refuse = self._refuse(operation)
+                    if self._exempt and there:
+                        original = torch.library.get_kernel(f"aten::{kernel}", "CPU")
+                        refuse = self._refuse(operation, original.call_boxed)
+                    for key in there if self._exempt else {*KEYS, *there}:
+                        replace(kernel, refuse, key, with_keyset=bool(self._exempt))
         _hide(library)
+        self._take_composed()
         for name in _PYTHON_COPIES:
             for operation in self._forbidden:
                 for kernel in KERNELS[operation]:
@@ -91,50 +171,69 @@ class Guard:
             for operation in self._forbidden:
                 if name in KERNELS[operation]:
                     decompositions[overload] = self._refuse(operation)
-        if "multi_head_attention" in self._forbidden:
-            # With need_weights=True this is composed of allowed operations only.
-            F.multi_head_attention_forward = self._refuse("multi_head_attention")
+
+    def _take_composed(self) -> None:
+        # Into the function itself, which other modules and tables hold, too.
+        taken: dict[str, Callable[..., Any]] = {}
+        for operation in self._forbidden:
+            for module, path in COMPOSED.get(operation, ()):
+                owner: Any = sys.modules.get(module)
+                *outer, name = path.split(".")
+                for part in outer:
+                    owner = getattr(owner, part, None)
+                if not hasattr(owner, name):
+                    continue
+                taken[module] = refuse = self._refuse(operation)
+                function = _innermost(getattr(owner, name))
+                if isinstance(function, FunctionType) and not function.__closure__:
+                    if self._exempt:
+                        taken[module] = refuse = self._refuse(operation, _copy(function))
+                    function.__code__ = _refuse_instead.__code__
+                    function.__kwdefaults__ = {"_refuse": refuse}
+                else:
+                    setattr(owner, name, refuse)
+        sys.meta_path.insert(0, _NoSecondImport(taken))
 
     def watch(self, exempt: Collection[str]) -> None:
-        """Refuse the calls of Python code alone, but for those that files of these names make.
+        """Replace the kernels, but let code through that stands in one of these files.
 
-        For a run with stand-ins, which are made of the very kernels that `install` takes away.
+        For a run with stand-ins, which are made of those very kernels.
         """
-        operations = {
-            name.partition(".")[0]: operation
-            for operation in self._forbidden
-            for name in (operation, *KERNELS[operation])
-        }
-        operations["multi_head_attention_forward"] = "multi_head_attention"
-        guard = self
+        for name in exempt:
+            file = Path(self._folder, name)
+            # As it is imported: with no __future__ of this file's.
+            code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+            self._exempt += tuple(_codes(code))
+        self.install()
+        # What refuses has it, out of sight.
+        self._exempt = ()
 
-        class Watch(TorchFunctionMode):
-            def __torch_function__(
-                self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-            ) -> Any:
-                operation = operations.get(getattr(func, "__name__", ""), "")
-                if operation:
-                    file, line = guard._caller(sys._getframe(1))
-                    if file not in exempt:
-                        guard._charge(operation, file, line)
-                return func(*args, **(kwargs or {}))
+    def _refuse(
+        self, operation: str, original: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
+        exempt = self._exempt
 
-        self._mode = Watch()
-        self._mode.__enter__()  # type: ignore[no-untyped-call]
+        def refuse(*args: Any, **kwargs: Any) -> Any:
+            frame = self._caller(sys._getframe(1))
+            # By its code: another file could give itself the name.
+            if original is not None and frame is not None and frame.f_code in exempt:
+                return original(*args, **kwargs)
+            self._charge(operation, frame)
 
-    def _refuse(self, operation: str) -> Callable[..., NoReturn]:
-        def refuse(*args: Any, **kwargs: Any) -> NoReturn:
-            self._charge(operation, *self._caller(sys._getframe(1)))
-
+        _untrack(refuse, refuse.__closure__, *(refuse.__closure__ or ()))
         return refuse
 
-    def _charge(self, operation: str, file: str, line: int) -> NoReturn:
-        self._uses.setdefault(file, ForbiddenUse(operation, file, line))
+    def _charge(self, operation: str, frame: FrameType | None) -> NoReturn:
+        file = "" if frame is None else Path(frame.f_code.co_filename).name
+        line = 0 if frame is None else frame.f_lineno
+        known = self.uses()
+        if all(use.file != file for use in known):
+            _note(self._event, len(known), (operation, file, line))
         raise ForbiddenOperation(operation)
 
-    def _caller(self, frame: FrameType | None) -> tuple[str, int]:
+    def _caller(self, frame: FrameType | None) -> FrameType | None:
         while frame is not None:
             if belongs_to(frame.f_code.co_filename, self._folder):
-                return Path(frame.f_code.co_filename).name, frame.f_lineno
+                return frame
             frame = frame.f_back
-        return "", 0
+        return None
