@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from autograder.assignment import Assignment
 from autograder.diagnosis import Diagnoser, Diagnosis
@@ -96,6 +97,7 @@ class ComponentRun:
             ),
             deaths_allowed=assignment.limits.deaths,
             end_of_time=time.monotonic() + assignment.limits.component_wall_s,
+            lines={Path(name).name: len(source.splitlines()) + 1 for name, source in files.items()},
         )
 
     def __enter__(self) -> ComponentRun:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.sandbox.handle import Child, ChildGone
@@ -35,6 +35,7 @@ class ComponentSession:
         siblings: files of the other components, which answer for themselves.
         deaths_allowed: hangs and crashes after which nothing more is asked.
         end_of_time: the moment, by the monotonic clock, after which nothing more is asked.
+        lines: the number of lines of every file of the submission; no other place is believed.
 
     Attributes:
         over: why nothing more is asked, or empty.
@@ -47,6 +48,7 @@ class ComponentSession:
     siblings: frozenset[str]
     deaths_allowed: int
     end_of_time: float
+    lines: Mapping[str, int] = field(default_factory=dict)
     child: Child | None = None
     deaths: int = 0
     over: str = ""
@@ -113,7 +115,9 @@ class ComponentSession:
         if self.child is None:
             child = self.child = self.fork()
             loaded = self._guarded(partial(child.perform, Request()), loading=True)
-            self.load_error = loaded.error
+            if loaded.error is not None:
+                place = self._place(loaded.error.file, loaded.error.line)
+                self.load_error = replace(loaded.error, **place)
             self._note(loaded)
             if self.load_error is not None:
                 self.over = "import_error"
@@ -161,13 +165,21 @@ class ComponentSession:
             raise
 
     def _take(self, request: Request, reply: Reply) -> None:
+        if reply.error is not None:
+            reply.error = replace(reply.error, **self._place(reply.error.file, reply.error.line))
         self._room -= sum(tensor.nbytes for tensor in reply.tensors())
         # A reply that is not kept equals no other.
         self.heard.append((request, reply if self._room > 0 else _NOT_KEPT))
         self._note(reply)
 
+    def _place(self, file: str, line: int) -> dict[str, Any]:
+        """Return the place that a reply names, if there is one; it could name inputs instead."""
+        known = 0 < line <= self.lines.get(file, 0)
+        return {"file": file if known else "", "line": line if known else 0}
+
     def _note(self, reply: Reply) -> None:
-        for use in reply.forbidden:
+        for claimed in reply.forbidden:
+            use = replace(claimed, **self._place(claimed.file, claimed.line))
             # Charged to the file that calls it; another component answers for itself.
             if use.file not in self.siblings:
                 self.forbidden = use

@@ -85,6 +85,8 @@ def close_descriptors(keep: int) -> None:
 
 def limit_resources(limits: Limits) -> None:
     """Set rlimits. The address space that is mapped already comes on top of the memory limit."""
+    # Of a sandbox that holds too much memory, the kernel is to end this child, not the zygote.
+    Path("/proc/self/oom_score_adj").write_text("1000")
     with open("/proc/self/statm") as statm:
         mapped = int(statm.read().split()[0]) * resource.getpagesize()
     for kind, value in (

@@ -174,7 +174,9 @@ class Child:
         if end.get("cpu_s", 0.0) >= self._budget.cpu_s:
             return ChildGone("timeout", f"more than {self._budget.cpu_s} s of computing in all")
         if end.get("signal"):
-            name = signal.Signals(end["signal"]).name
+            number = end["signal"]
+            known = number in set(signal.Signals)
+            name = signal.Signals(number).name if known else f"signal {number}"
             return ChildGone("crashed", f"the process died ({name})")
         return ChildGone("crashed", "the process ended itself")
 
@@ -219,8 +221,9 @@ def _pid_of(handle: int) -> int:
 
 def _stat_of(pid: int) -> list[str]:
     try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()
+        # A process may name itself with any bytes; what counts stands behind its name.
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rpartition(b")")[2].decode().split()
     except OSError:
         return []
 

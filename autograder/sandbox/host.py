@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -12,11 +13,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.sandbox import policy
+from autograder.sandbox import confine, policy
+from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Budget, Child, SandboxFault
+from autograder.submission import MAX_FILE_BYTES
 
 _START_S = 120.0
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
@@ -51,15 +55,33 @@ class Sandbox:
         self._scratch.chmod(0o711)
         self._numbers = 0
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        self._control, theirs = socket.socketpair()
+        self._group: MemoryGroup | None = open_group() if tier != 3 else None
+        # Root in a namespace is still root outside; better to be nobody there, too.
+        self._as_nobody = tier == 1 and os.geteuid() == 0
         try:
-            self._process = self._start(theirs)
-            self._configure()
+            try:
+                self._start()
+            except SandboxFault:
+                if not self._as_nobody:
+                    raise
+                # Nobody may not read this interpreter: it lies below a closed folder.
+                self._as_nobody = False
+                self._stop()
+                self._start()
+            if self._group is not None:
+                self._group.limit(budget.memory)
         except BaseException:
             self.close()
             raise
-        finally:
-            theirs.close()
+
+    @property
+    def notes(self) -> list[str]:
+        """What else bounds the children on this machine, in words."""
+        found = ["memory cgroup"] if self._group is not None else []
+        if os.geteuid() == 0 and self.tier != 3:
+            dropped = self._as_nobody or self.tier == 2
+            found.append("as an unprivileged user" if dropped else "as root, without its rights")
+        return found
 
     def fork(
         self, component: str, files: Mapping[str, bytes], stand_ins: Collection[str] = ()
@@ -87,25 +109,39 @@ class Sandbox:
             child.close()
         return found
 
-    def reap(self, pid: int) -> dict[str, Any]:
+    def reap(self, folder: str, pid: int) -> dict[str, Any]:
         """Collect a dead child, and what it left in its folder."""
         answer = self._ask({"reap": pid})[0]
         if self.tier != 1:
-            for left in self._scratch.iterdir():
-                _remove(left)
+            # Its own alone: another child may be alive beside it.
+            _remove(Path(folder))
         return answer
 
     def close(self) -> None:
         """End the zygote, and with it every child."""
-        self._control.close()
+        self._stop()
+        self._log.close()
+        if self._group is not None:
+            self._group.close()
+        _remove(self._scratch)
+
+    def _stop(self) -> None:
+        control = getattr(self, "_control", None)
+        if control is not None:
+            control.close()
         process = getattr(self, "_process", None)
         if process is not None:
             process.kill()
             process.wait()
-        self._log.close()
-        _remove(self._scratch)
 
-    def _start(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
+    def _start(self) -> None:
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = self._launch(theirs)
+        # Only the zygote holds its end now: should it die, we hear of it at once.
+        self._configure()
+
+    def _launch(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
         code = f"import sys; sys.path.insert(0, {str(_PACKAGE_ROOT)!r}); "
         code += f"from autograder.sandbox.zygote import main; main({theirs.fileno()})"
         command = [sys.executable, "-I", "-c", code]
@@ -119,7 +155,15 @@ class Sandbox:
             stdout=self._log,
             stderr=self._log,
             pass_fds=[theirs.fileno()],
+            # The worker has a single thread, so that this is safe.
+            preexec_fn=self._before_start,
         )
+
+    def _before_start(self) -> None:
+        if self._group is not None:
+            self._group.join()
+        if self._as_nobody:
+            confine.change_user(_UNPRIVILEGED, keep_reading=False)
 
     def _configure(self) -> None:
         root = os.geteuid() == 0 and self.tier == 2
@@ -133,7 +177,8 @@ class Sandbox:
             "limits": {
                 "cpu_s": self._budget.cpu_s + 1,
                 "memory": self._budget.memory,
-                "file_size": self._budget.file_size,
+                # Its own source is written where it runs, too.
+                "file_size": max(self._budget.file_size, MAX_FILE_BYTES),
             },
             "forbidden": list(self._forbidden),
             "uid": _UNPRIVILEGED if root else 0,
@@ -158,7 +203,7 @@ class Sandbox:
                 {"component": component, "scratch": scratch, "stand_ins": list(stand_ins)},
                 theirs.fileno(),
             )
-        return Child(self.reap, self._budget, ours, answer["pid"], handle)
+        return Child(partial(self.reap, scratch), self._budget, ours, answer["pid"], handle)
 
     def _ask(self, message: dict[str, Any], *descriptors: int) -> tuple[dict[str, Any], int]:
         try:
@@ -179,6 +224,11 @@ class Sandbox:
 
 def _remove(folder: Path) -> None:
     try:
+        # A student can make folders that not even their owner may look into, unless asked first.
+        for place, names, _ in os.walk(folder):
+            for name in names:
+                with contextlib.suppress(OSError):
+                    os.chmod(os.path.join(place, name), 0o700)
         shutil.rmtree(folder, ignore_errors=True)
     except RecursionError:
         # Folders nested deeper than Python's stack, which a student can make.

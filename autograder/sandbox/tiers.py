@@ -55,7 +55,7 @@ def open_sandbox(
                     reasons.append(f"tier {tier}: {error}")
                     continue
                 if not leaks:
-                    return sandbox, _describe(tier)
+                    return sandbox, ", ".join([_describe(tier), *sandbox.notes])
                 sandbox.close()
                 raise NotIsolated(
                     f"tier {tier} does not hold here: a child could {leaks[0]}; {_REPAIR}"

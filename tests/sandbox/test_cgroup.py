@@ -1,0 +1,97 @@
+"""A memory cgroup bounds what a sandbox holds, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox.cgroup import MemoryGroup, open_group
+from autograder.sandbox.host import Sandbox
+
+# Touches more memory than any limit below, once it is told to.
+HOG = "input(); held = bytearray(512 << 20); print(len(held))"
+
+
+@pytest.fixture
+def group() -> Iterator[MemoryGroup]:
+    made = open_group()
+    if made is None:
+        pytest.skip("NO MEMORY CGROUP CAN BE MADE HERE: not root, or none is delegated")
+    yield made
+    made.close()
+
+
+def hold(group: MemoryGroup, more: int) -> subprocess.CompletedProcess[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOG],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=group.join,
+    )
+    group.limit(more)
+    output, _ = process.communicate(b"\n", timeout=60)
+    return subprocess.CompletedProcess([], process.returncode, output)
+
+
+def test_what_goes_beyond_the_limit_is_ended(group: MemoryGroup) -> None:
+    assert hold(group, 32 << 20).returncode == -signal.SIGKILL
+
+
+def test_what_stays_within_it_is_left_alone(group: MemoryGroup) -> None:
+    done = hold(group, 1024 << 20)
+    assert (done.returncode, done.stdout.strip()) == (0, str(512 << 20).encode())
+
+
+def test_a_closed_group_is_gone(group: MemoryGroup) -> None:
+    assert group.folder.is_dir()
+    group.close()
+    assert not group.folder.exists()
+
+
+def test_what_a_killed_grader_left_is_swept_up(group: MemoryGroup) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = group.folder.with_name(f"gradeformer-{ended.pid}-0")
+    left.mkdir()
+    again = open_group()
+    assert again is not None
+    again.close()
+    assert not left.exists()
+    assert group.folder.exists()
+
+
+def test_a_childs_user_is_as_the_description_says(sandbox: Sandbox) -> None:
+    child = sandbox.fork("norm", {"norm.py": b"x = 1\n"})
+    try:
+        # The handle's process id is the sandbox's own; its user is read from outside, by its name.
+        owners = {
+            int(line.split()[1])
+            for path in Path("/proc").glob("[0-9]*/status")
+            if _below(int(path.parent.name), sandbox._process.pid)
+            for line in path.read_text().splitlines()
+            if line.startswith("Uid:")
+        }
+    finally:
+        child.close()
+    if os.geteuid() != 0:
+        assert owners == {os.geteuid()}
+    elif "as an unprivileged user" in sandbox.notes:
+        assert owners - {0}
+    else:
+        assert "as root, without its rights" in sandbox.notes
+
+
+def _below(pid: int, ancestor: int) -> bool:
+    while pid > 1 and pid != ancestor:
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return False
+        pid = int(status.rpartition(")")[2].split()[1])
+    return pid == ancestor
