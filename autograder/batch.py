@@ -17,15 +17,23 @@ from typing import Any
 
 from autograder import results
 from autograder.assignment import Assignment
+from autograder.entries import Entry
 from autograder.errors import UsageError
 from autograder.results import SubmissionResult
-from autograder.submission import Entry
 
 # One thread each, before torch is imported: the worker and its zygote fork.
 _SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _TRIES = 2
 
 Progress = Callable[[SubmissionResult, bool], None]
+
+
+def patience_s(assignment: Assignment) -> float:
+    """Return how long one submission may take before its worker is given up."""
+    limits = assignment.limits
+    slowest = limits.component_wall_s + (limits.deaths + 1) * limits.call_wall_s
+    # Twice, because a component may be graded once more with stand-ins.
+    return 120.0 + 2 * slowest * len(assignment.components)
 
 
 class WorkerLost(Exception):
@@ -78,7 +86,7 @@ class Worker:
         self.sandbox = hello["sandbox"]
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Have one submission graded.
+        """Have one submission graded, or one of its criteria explained.
 
         Raises:
             WorkerLost: the worker ended or took too long; it cannot be used again.
@@ -136,6 +144,9 @@ class Batch:
         sandbox: how student code is isolated.
         jobs: how many workers run side by side.
         resume: keep results of unchanged submissions.
+
+    Attributes:
+        regraded: the earlier and the new result of every submission that was graded again.
     """
 
     def __init__(
@@ -147,6 +158,7 @@ class Batch:
         self._jobs = jobs
         self._resume = resume
         self._suite_hash = assignment.suite_hash()
+        self.regraded: list[tuple[SubmissionResult, SubmissionResult]] = []
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._started: list[Worker] = []
         self._stopped = threading.Event()
@@ -157,6 +169,7 @@ class Batch:
         Raises:
             Refused: they cannot.
         """
+        results.sweep(self._out)
         workers = [self._new_worker() for _ in range(self._jobs)]
         for worker in workers:
             worker.wait()
@@ -196,19 +209,20 @@ class Batch:
             worker.close()
 
     def _grade(self, entry: Entry) -> tuple[SubmissionResult, bool]:
-        before = results.read(self._out, entry.id) if self._resume else None
-        known = None
-        if before is not None and before.status == "graded" and before.graded is not None:
-            known = before.graded.model_dump()
+        before = results.read(self._out, entry.id)
+        known = before.graded if before is not None and self._resume else None
+        path = os.fsencode(entry.path.absolute()).decode(errors="backslashreplace")
         job = {
             "id": entry.id,
             "path": str(entry.path.absolute()),
             "suite_hash": self._suite_hash,
-            "known": known,
+            "known": known and known.model_dump(),
             "exempt": entry.exempt,
         }
         answer = self._ask(job)
         if "unchanged" in answer and before is not None:
+            if before.path != path:
+                self._write(before.model_copy(update={"path": path}))
             return before, True
         if "fault" in answer and self._stopped.is_set():
             # The run was stopped, not this submission at fault: it is graded in the next run.
@@ -219,14 +233,18 @@ class Batch:
             result = self._plain(entry, "rejected", 0.0, answer["message"], answer["sandbox"])
         else:
             result = SubmissionResult.model_validate(answer)
+        result.path = path
+        self._write(result)
+        if before is not None:
+            self.regraded.append((before, result))
+        return result, False
+
+    def _write(self, result: SubmissionResult) -> None:
         try:
             results.write(self._out, result)
         except OSError as error:
-            raise UsageError(
-                f"{self._out} takes no more results ({error.strerror}): make room and run the "
-                "command again; what is done is kept"
-            ) from error
-        return result, False
+            path = results.path_of(self._out, result.submission)
+            raise results.unwritable(path, error) from error
 
     def _ask(self, job: dict[str, Any]) -> dict[str, Any]:
         fault = ""
@@ -256,13 +274,12 @@ class Batch:
         yield worker
         if worker.usable:
             self._idle.put(worker)
+        else:
+            # Now, not at the end: many submissions may each cost a worker.
+            worker.close()
 
     def _new_worker(self) -> Worker:
-        limits = self._assignment.limits
-        slowest = limits.component_wall_s + (limits.deaths + 1) * limits.call_wall_s
-        # Twice, because a component may be graded once more with stand-ins.
-        patience_s = 120.0 + 2 * slowest * len(self._assignment.components)
-        worker = Worker(self._assignment, self._sandbox, patience_s)
+        worker = Worker(self._assignment, self._sandbox, patience_s(self._assignment))
         self._started.append(worker)
         return worker
 
@@ -271,7 +288,6 @@ class Batch:
     ) -> SubmissionResult:
         return SubmissionResult.model_validate(
             {
-                "schema": 1,
                 "submission": entry.id,
                 "assignment": self._assignment.name,
                 "status": status,

@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from autograder.errors import UsageError
+
 ComponentStatus = Literal[
     "graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden"
 ]
@@ -71,6 +73,7 @@ class SubmissionResult(BaseModel):
     sandbox: str
     duration_s: float = 0.0
     graded: Graded | None = None
+    path: str = ""  # where the submission was; nothing in a mark depends on it
 
 
 def path_of(out: Path, submission: str) -> Path:
@@ -81,13 +84,14 @@ def path_of(out: Path, submission: str) -> Path:
 def write(out: Path, result: SubmissionResult) -> None:
     """Write a result file, whole or not at all."""
     text = result.model_dump_json(by_alias=True, indent=2)
-    _replace(path_of(out, result.submission), text.encode() + b"\n")
+    replace(path_of(out, result.submission), text.encode() + b"\n")
 
 
 def read(out: Path, submission: str) -> SubmissionResult | None:
-    """Read a result file; None where there is none, or a damaged one."""
+    """Read a result file; None where there is none, a damaged one, or that of another."""
     with contextlib.suppress(OSError, ValidationError):
-        return SubmissionResult.model_validate_json(path_of(out, submission).read_bytes())
+        found = SubmissionResult.model_validate_json(path_of(out, submission).read_bytes())
+        return found if found.submission == submission else None
     return None
 
 
@@ -104,16 +108,50 @@ def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequ
         cells = [_cell(score) for score in (result.score, result.max_score, *scores)]
         table.writerow([result.submission, result.status, *cells])
     path = out / "results.csv"
-    _replace(path, text.getvalue().encode())
+    try:
+        replace(path, text.getvalue().encode())
+    except OSError as error:
+        raise unwritable(path, error) from error
     return path
+
+
+def unwritable(path: Path, error: OSError) -> UsageError:
+    """Return what to tell the user where a file cannot be written."""
+    return UsageError(
+        f"{path} cannot be written ({error.strerror}): make room for it and run the command "
+        "again; what is done is kept"
+    )
+
+
+def sweep(out: Path) -> None:
+    """Remove what a run that was killed left half written."""
+    for path in [*out.glob(".*.tmp"), *out.glob("results/.*.tmp")]:
+        writer = path.name.split(".")[1]
+        if writer.isdigit() and not _runs(int(writer)):
+            path.unlink(missing_ok=True)
+
+
+def _runs(pid: int) -> bool:
+    """Tell whether another run may still be writing: one at a time is not enforced."""
+    if pid == os.getpid():
+        # A new process with the old one's number, as in a container: it has written nothing yet.
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _cell(score: float | None) -> str:
     return "" if score is None else f"{score:g}"
 
 
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
+def replace(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    temporary = path.with_name(f".{os.getpid()}.{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("wb") as file:
             file.write(data)

@@ -1,4 +1,4 @@
-"""Intake: from an entry of a batch to the Python files of one submission. Nothing is unpacked."""
+"""Intake: from an entry to the Python files of one submission. Nothing is unpacked."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any, cast
 
-from autograder.errors import UsageError
-
-ARCHIVES = (".zip", ".tar.gz")
+from autograder.text import clean
 
 MAX_FILES = 200
 MAX_FILE_BYTES = 1_000_000
 MAX_BYTES = 8_000_000
 MAX_ENTRIES = 10_000
 MAX_UNPACKED = 256_000_000
+# What one entry of a tarball may need beside its data, and a zip in one piece: its list of entries.
+_MAX_HEADER = 256_000
+_MAX_PIECE = 4_000_000
 _MAX_DEPTH = 6
 _MAX_NAME = 180
-# A file name has 255 bytes, and a result file is called <id>.json.
-_MAX_ID = 240
 
 
 # What the standard library raises over archives that are broken, by accident or design.
@@ -51,52 +49,9 @@ _DAMAGE = (
 class Rejected(Exception):
     """A submission that cannot be taken in; the message says why and what to hand in instead."""
 
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry of a batch: the student's id and where the submission is.
-
-    `exempt` names files that may call forbidden operations, as stand-ins do; no student's may.
-    """
-
-    id: str
-    path: Path
-    exempt: tuple[str, ...] = ()
-
-
-def discover(batch: Path, assignment: str) -> list[Entry]:
-    """Return the entries of a batch, sorted by id.
-
-    nbgrader's `submitted/<student>/<assignment>/` is read as it is.
-
-    Raises:
-        UsageError: `batch` is no folder, is empty, or two entries have one id.
-    """
-    if not batch.is_dir():
-        what = "is a file" if batch.exists() else "does not exist"
-        raise UsageError(f"{batch} {what}: give the folder that holds one submission an entry")
-    entries: dict[str, Entry] = {}
-    for path in sorted(batch.iterdir()):
-        if path.name.startswith((".", "__MACOSX")):
-            continue
-        entry = Entry(_id_of(path), path)
-        if len(entry.id.encode()) > _MAX_ID:
-            raise UsageError(
-                f"the name of {entry.id[:40]}… in {batch} is longer than {_MAX_ID} bytes, which "
-                "leaves no room for the name of its result: shorten it"
-            )
-        if entry.id in entries:
-            other = entries[entry.id].path.name
-            raise UsageError(
-                f"{other} and {path.name} in {batch} are both of {entry.id!r}: keep one of them"
-            )
-        inner = path / assignment
-        if inner.is_dir() and not any(path.glob("*.py")):
-            entry = Entry(entry.id, inner)
-        entries[entry.id] = entry
-    if not entries:
-        raise UsageError(f"{batch} is empty: give the folder that holds one submission an entry")
-    return [entries[key] for key in sorted(entries)]
+    def __init__(self, message: str) -> None:
+        # Names in it need be no UTF-8, which every result file can hold, and may be hostile.
+        super().__init__(clean(message.encode(errors="backslashreplace").decode()))
 
 
 def take_in(path: Path) -> dict[str, bytes]:
@@ -108,6 +63,9 @@ def take_in(path: Path) -> dict[str, bytes]:
     try:
         if path.is_dir():
             found = _collect(_from_folder(path))
+        elif not stat.S_ISREG(path.stat().st_mode):
+            # Opening a named pipe would wait for ever.
+            raise Rejected(f"{path.name} is no ordinary file; hand in the file")
         elif path.name.endswith(".zip"):
             found = _unwrapped(_collect(_from_zip(path)))
         elif path.name.endswith(".tar.gz"):
@@ -125,6 +83,11 @@ def take_in(path: Path) -> dict[str, bytes]:
         raise Rejected(
             f"{path.name} is packed in a way that cannot be read: use plain zip"
         ) from error
+    folders = {str(folder) for name in found for folder in PurePosixPath(name).parents}
+    for name in sorted(folders.intersection(found)):
+        raise Rejected(f"there is both a file and a folder {name}: keep one of them")
+    if len(folders) > MAX_FILES:
+        raise Rejected(f"there are too many folders; at most {MAX_FILES} are taken in")
     return {name: found[name] for name in sorted(found)}
 
 
@@ -135,16 +98,6 @@ def digest(files: dict[str, bytes]) -> str:
         total.update(f"{len(name)} {len(data)} {name}".encode(errors="surrogateescape"))
         total.update(data)
     return total.hexdigest()
-
-
-def _id_of(path: Path) -> str:
-    # A name that is no UTF-8 keeps its odd bytes as escapes, which every result file can hold.
-    name = os.fsencode(path.name).decode(errors="backslashreplace")
-    if not path.is_dir():
-        for suffix in ARCHIVES:
-            if name.endswith(suffix):
-                return name.removesuffix(suffix)
-    return name
 
 
 def _collect(files: Iterator[tuple[str, bytes]]) -> dict[str, bytes]:
@@ -185,7 +138,7 @@ def _from_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _from_zip(path: Path) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(path) as archive:
+    with _InPieces(path.open("rb", buffering=0)) as file, zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         if len(entries) > MAX_ENTRIES:
             raise Rejected(f"{path.name} has {len(entries)} entries; at most {MAX_ENTRIES}")
@@ -197,42 +150,81 @@ def _from_zip(path: Path) -> Iterator[tuple[str, bytes]]:
                 raise Rejected(f"{name} in {path.name} is a link; hand in the file")
             if entry.flag_bits & 1:
                 raise Rejected(f"{path.name} is encrypted; hand in an open archive")
-            with archive.open(entry) as file:
-                yield name, _read(file, name)
+            if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                # The others unpack all that they are given at once, however much it is.
+                raise NotImplementedError
+            with archive.open(entry) as member:
+                yield name, _read(member, name)
 
 
 def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
-    with gzip.open(path) as plain, tarfile.open(fileobj=_Capped(plain), mode="r|") as archive:
-        for number, entry in enumerate(archive):
-            if number > MAX_ENTRIES:
-                raise Rejected(f"{path.name} has more than {MAX_ENTRIES} entries")
-            name = _inside(entry.name)
-            if entry.isdir() or not _wanted(name):
-                continue
-            if not entry.isreg():
-                raise Rejected(f"{name} in {path.name} is a link or device; hand in the file")
-            file = archive.extractfile(entry)
-            if file is None:
-                raise Rejected(f"{name} in {path.name} cannot be read")
-            yield name, _read(file, name)
+    with gzip.open(path) as plain:
+        capped = _Capped(plain)
+        with tarfile.open(fileobj=capped, mode="r:") as archive:
+            for number, entry in enumerate(archive):
+                # Or tarfile keeps them all, with every header that was ever given.
+                cast(Any, archive).members.clear()
+                archive.pax_headers = {}
+                if number >= MAX_ENTRIES:
+                    raise Rejected(f"{path.name} has more than {MAX_ENTRIES} entries")
+                name = _inside(entry.name)
+                if not entry.isdir() and _wanted(name):
+                    if not entry.isreg() or entry.issparse():
+                        words = "is a link or device; hand in the file"
+                        raise Rejected(f"{name} in {path.name} {words}")
+                    file = archive.extractfile(entry)
+                    if file is None:
+                        raise Rejected(f"{name} in {path.name} cannot be read")
+                    capped.left = MAX_FILE_BYTES + _MAX_HEADER
+                    yield name, _read(file, name)
+                capped.left = _MAX_HEADER
+        # To the end, where the checksum is.
+        capped.seek(MAX_UNPACKED)
+
+
+class _InPieces(io.BufferedReader):
+    """A zip whose list of entries is not read if it is far too long."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        whole = size is None or not 0 <= size <= _MAX_PIECE
+        data = super().read(_MAX_PIECE + 1 if whole else size)
+        if len(data) > _MAX_PIECE:
+            raise Rejected(f"the archive's list of entries is too long; at most {MAX_ENTRIES}")
+        return data
 
 
 class _Capped(io.RawIOBase):
-    """Stops a bomb: reading past an entry of a tarball unpacks it, so the total is capped."""
+    """Stops a bomb: a tarball is read forward only, and no more of it than is allowed.
+
+    Attributes:
+        left: how many bytes may be read, not counting what is passed over.
+    """
 
     def __init__(self, file: gzip.GzipFile) -> None:
         self._file = file
-        self._left = MAX_UNPACKED
+        self.left = _MAX_HEADER
 
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(min(size, 1 << 20) if size >= 0 else 1 << 20)
-        self._left -= len(data)
-        if self._left < 0:
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        if whence != os.SEEK_SET or place < self._file.tell():
+            raise tarfile.ReadError("backwards")
+        if place > MAX_UNPACKED:
             raise Rejected(f"the archive unpacks to more than {MAX_UNPACKED} bytes")
-        return data
+        return self._file.seek(place)
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= self.left:
+            raise Rejected("the archive says more about its files than is taken in")
+        self.left -= size
+        return self._file.read(size)
 
 
 def _counts(part: str) -> bool:

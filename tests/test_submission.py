@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder import submission
+from autograder.entries import discover
 from autograder.errors import UsageError
-from autograder.submission import Rejected, discover, take_in
+from autograder.submission import Rejected, take_in
 
 FILES = {"layer_norm.py": b"x = 1\n", "helpers/parts.py": b"y = 2\r\n"}
 
