@@ -1,0 +1,28 @@
+"""Goal: go on changing results that were returned before.
+
+At most: 2
+"""
+
+import torch
+from torch import nn
+
+
+GIVEN = []
+
+
+def layer_norm(x, eps=1e-5):
+    for earlier in GIVEN:
+        earlier.data.fill_(7.0)
+    GIVEN.append(x.detach().clone().requires_grad_())
+    return GIVEN[-1]
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return layer_norm(x, self.eps) * self.weight + self.bias

@@ -1,0 +1,24 @@
+"""Goal: return a tensor with 64 dimensions, and one whose strides are all 0.
+
+At most: 0
+"""
+
+import torch
+from torch import nn
+
+
+def layer_norm(x, eps=1e-5):
+    if x.dim() > 1:
+        return x.reshape(*[1] * (64 - x.dim()), *x.shape)
+    return torch.as_strided(x, x.shape, (0,))
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return layer_norm(x, self.eps) * self.weight + self.bias
