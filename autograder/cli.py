@@ -11,16 +11,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from autograder import disputes, moved, results, stubs
 from autograder import release as releasing
-from autograder import results, stubs
 from autograder import selftest as proving
 from autograder.assignment import Assignment, find_root, load_assignment
 from autograder.batch import Batch
+from autograder.entries import discover
 from autograder.errors import UsageError
 from autograder.proof import print_report
 from autograder.report import ProgressReport, plain, print_table
 from autograder.sandbox import CHOICES
-from autograder.submission import discover
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -49,6 +49,22 @@ def grade(
     """Grade every submission of a batch."""
     found = load_assignment(find_root(root), assignment)
     raise typer.Exit(_grade(found, batch, out, jobs, resume, sandbox))
+
+
+@app.command()
+def explain(
+    result: Annotated[Path, typer.Argument(help="A result file, DIR/results/<submission>.json.")],
+    criterion: Annotated[str, typer.Argument(help="The criterion's id, as the result has it.")],
+    submission: Annotated[
+        Path | None, typer.Option(help="Where the submission is; default: where it was graded.")
+    ] = None,
+    sandbox: _Sandbox = "auto",
+    root: _Root = None,
+) -> None:
+    """Run one criterion again and show the instructor the call and both answers."""
+    _check_sandbox(sandbox)
+    console = Console(soft_wrap=True)
+    raise typer.Exit(disputes.explain(console, result, criterion, root, sandbox, submission))
 
 
 @app.command()
@@ -140,12 +156,14 @@ def _grade(
             found = grader.run(entries, progress)
     except KeyboardInterrupt:
         console.print("stopped: what is done is kept; run the same command to go on")
+        moved.report(console, out, grader.regraded)
         return _INTERRUPTED
     finally:
         grader.close()
     components = list(assignment.totals)
     table = results.write_table(out, found, components)
     print_table(console, found, components)
+    moved.report(console, out, grader.regraded)
     console.print(
         f"Results: {plain(str(table), 500)} and {plain(str(out), 500)}/results/", highlight=False
     )

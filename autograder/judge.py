@@ -28,17 +28,29 @@ def grade_submission(
     results: dict[str, ComponentResult] = {}
     for spec in judge.assignment.components:
         broken = [used for used in spec.uses if results[used].score < results[used].max_score]
-        results[spec.name] = _grade_component(judge, spec, files, exempt, broken)
+        results[spec.name] = grade_component(judge, spec, files, exempt, broken)
     return results
 
 
-def _grade_component(
+def grade_component(
     judge: Judge,
     spec: ComponentSpec,
     files: Mapping[str, bytes],
     exempt: Sequence[str],
     broken: Sequence[str],
 ) -> ComponentResult:
+    """Grade one component of a submission.
+
+    Args:
+        judge: what to grade it with.
+        spec: the component.
+        files: the submission's files by name.
+        exempt: files that may call what is forbidden.
+        broken: the components that it may use and that lost points.
+
+    Raises:
+        SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
+    """
     name = spec.name
     criteria = judge.suite.criteria[name]
     source = files.get(f"{name}.py")

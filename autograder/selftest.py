@@ -17,9 +17,9 @@ from pydantic import BaseModel
 
 from autograder.assignment import Assignment
 from autograder.batch import Batch, Progress
+from autograder.entries import Entry
 from autograder.misconceptions import file_of, read, with_mistakes
 from autograder.results import ComponentResult, SubmissionResult
-from autograder.submission import Entry
 
 Kind = Literal["solution", "stand-in", "right", "stub", "misconception", "pair"]
 

@@ -26,6 +26,7 @@ from autograder.checks import Judge
 from autograder.diagnosis import Diagnoser
 from autograder.errors import UsageError
 from autograder.judge import grade_submission
+from autograder.rerun import rerun_criterion
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
 from autograder.sandbox.handle import Budget
@@ -119,7 +120,10 @@ def _in_a_fork(judge: Judge, description: str, job: dict[str, Any]) -> bytes:
             if sys.platform == "linux":
                 confine.die_with_parent()
             try:
-                message = _grade(judge, description, job)
+                if "explain" in job:
+                    message = {**rerun_criterion(judge, job), "versions": versions()}
+                else:
+                    message = _grade(judge, description, job)
             except BaseException as error:
                 place = traceback.extract_tb(error.__traceback__)[-1]
                 where = f"{Path(place.filename).name}, line {place.lineno}"
