@@ -93,6 +93,7 @@ class Graded:
     left_processes: list[str]
     left_files: list[str]
     left_mounts: set[str]
+    left_groups: list[str]
     output: str = field(repr=False)
 
 
@@ -105,6 +106,12 @@ def processes() -> dict[int, str]:
             except OSError:
                 continue
     return found
+
+
+def groups() -> Iterator[str]:
+    """The control groups that graders have made."""
+    for folder, folders, _ in os.walk("/sys/fs/cgroup"):
+        yield from (os.path.join(folder, name) for name in folders if "gradeformer-" in name)
 
 
 def marked_files() -> Iterator[str]:
@@ -163,6 +170,7 @@ def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             control(batch / f"{number:03}-zz-control", number)
     before = processes()
     mounts = set(Path("/proc/self/mounts").read_text().splitlines())
+    groups_before = set(groups())
     command = [sys.executable, "-m", "autograder", "grade", str(batch), "--assignment", "hostile"]
     command += ["--out", str(folder / "out"), "--root", str(root), "--sandbox", request.param]
     start = time.monotonic()
@@ -190,6 +198,7 @@ def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         left,
         list(marked_files()),
         set(Path("/proc/self/mounts").read_text().splitlines()) - mounts,
+        sorted(set(groups()) - groups_before),
         done.stdout + done.stderr,
     )
 
@@ -244,6 +253,7 @@ def test_nothing_is_left_behind(graded: Graded) -> None:
     assert graded.left_processes == []
     assert graded.left_files == []
     assert graded.left_mounts == set()
+    assert graded.left_groups == []
 
 
 def test_hidden_criteria_show_nothing_of_the_students_text(graded: Graded) -> None:
