@@ -12,6 +12,7 @@ from rich.console import Console
 
 from autograder.assignment import Assignment, find_root, load_assignment
 from autograder.batch import Worker, WorkerLost, patience_s
+from autograder.entries import submission_in
 from autograder.errors import UsageError
 from autograder.moved import changes
 from autograder.report import plain
@@ -164,9 +165,7 @@ def _place(path: Path, result: SubmissionResult, given: Path | None) -> Path:
         raise UsageError(
             f"the submission {place} does not exist: name where it is now with --submission PATH"
         )
-    inner = place / result.assignment
-    # As in a batch: nbgrader's submitted/<student>/<assignment>/.
-    return inner if inner.is_dir() and not any(place.glob("*.py")) else place
+    return submission_in(place, result.assignment)
 
 
 def _broken(assignment: Assignment, result: SubmissionResult, criterion: str) -> list[str]:

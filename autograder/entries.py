@@ -51,14 +51,19 @@ def discover(batch: Path, assignment: str) -> list[Entry]:
             raise UsageError(
                 f"{other} and {path.name} in {batch} are both of {entry.id!r}: keep one of them"
             )
-        inner = path / assignment
-        # A link could lead to the reference, or to a neighbour's work.
-        if inner.is_dir() and not inner.is_symlink() and not any(path.glob("*.py")):
-            entry = Entry(entry.id, inner)
-        entries[entry.id] = entry
+        entries[entry.id] = Entry(entry.id, submission_in(path, assignment))
     if not entries:
         raise UsageError(f"{batch} is empty: give the folder that holds one submission an entry")
     return [entries[key] for key in sorted(entries)]
+
+
+def submission_in(path: Path, assignment: str) -> Path:
+    """Return where an entry's files are: nbgrader has them in a folder named as the assignment."""
+    inner = path / assignment
+    # A link could lead to the reference, or to a neighbour's work.
+    if inner.is_dir() and not inner.is_symlink() and not any(path.glob("*.py")):
+        return inner
+    return path
 
 
 def _id_of(path: Path) -> str:
