@@ -136,6 +136,9 @@ class Assignment:
         kinds = (".py", ".toml", ".json")
         for root in (self.public, self.secret, _PACKAGE):
             for path in sorted(root.rglob("*")):
+                # The workbook's texts and figures have no part in any mark.
+                if "workbook" in path.relative_to(root).parts:
+                    continue
                 if path.suffix in kinds and path.is_file():
                     yield root, path
 

@@ -190,7 +190,7 @@ class Batch:
         with contextlib.ExitStack() as stack:
             if executor is None:
                 executor = stack.enter_context(ThreadPoolExecutor(self._jobs))
-            futures = [executor.submit(self._grade, entry) for entry in entries]
+            futures = [executor.submit(self.grade, entry) for entry in entries]
             try:
                 for future in as_completed(futures):
                     result, kept = future.result()
@@ -204,11 +204,13 @@ class Batch:
         return [done[entry.id] for entry in entries]
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers; what is still being graded is not kept."""
+        self._stopped.set()
         for worker in self._started:
             worker.close()
 
-    def _grade(self, entry: Entry) -> tuple[SubmissionResult, bool]:
+    def grade(self, entry: Entry) -> tuple[SubmissionResult, bool]:
+        """Grade one entry; return its result and whether it was kept from an earlier run."""
         before = results.read(self._out, entry.id)
         known = before.graded if before is not None and self._resume else None
         path = os.fsencode(entry.path.absolute()).decode(errors="backslashreplace")

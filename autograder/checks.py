@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.diagnosis import Diagnoser, Diagnosis
@@ -169,6 +171,20 @@ class ComponentRun:
         finally:
             # A death over further questions costs nothing.
             self._session.over = over
+
+    def views(self) -> list[dict[str, Any]]:
+        """Run all criteria and return what the suite shows of the work; no mark depends on it."""
+        self.verdicts()
+        session = self._session
+        if session.over:
+            return []
+        session.begin(self._suite.view_plans[self._name])
+        try:
+            with contextlib.suppress(NotRun, ChildGone):
+                return self._suite.view(self._name, session)
+            return []
+        finally:
+            session.end()
 
     def _run(self, criterion: Criterion) -> Verdict:
         if self._session.over:

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -16,13 +16,22 @@ from autograder import release as releasing
 from autograder import selftest as proving
 from autograder.assignment import Assignment, find_root, load_assignment
 from autograder.batch import Batch
+from autograder.cores import cores
 from autograder.entries import discover
 from autograder.errors import UsageError
+from autograder.nbgrader import course
+from autograder.nbgrader.grading import project, results_folder
 from autograder.proof import print_report
 from autograder.report import ProgressReport, plain, print_table
 from autograder.sandbox import CHOICES
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+
+if TYPE_CHECKING:
+    from autograder.nbgrader.gradebook import ClassGradebook
+
+courses = typer.Typer(no_args_is_help=True, help="Courses that nbgrader runs.")
+app.add_typer(courses, name="course")
 
 # As shells have it: 128 and the number of the signal.
 _INTERRUPTED = 130
@@ -39,14 +48,25 @@ _Sandbox = Annotated[
 @app.command()
 def grade(
     batch: Annotated[Path, typer.Argument(help="A folder with one submission an entry.")],
-    assignment: Annotated[str, typer.Option(help="The assignment's name.")],
-    out: Annotated[Path, typer.Option(help="Where the results go.")],
+    assignment: Annotated[str | None, typer.Option(help="The assignment's name.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where the results go.")] = None,
     jobs: _Jobs = None,
     resume: Annotated[bool, typer.Option(help="Keep the results of unchanged submissions.")] = True,
     sandbox: _Sandbox = "auto",
+    gradebook: Annotated[
+        str | None,
+        typer.Option(help="nbgrader's gradebook (a URL): mark a course's submitted/ in it, too."),
+    ] = None,
     root: _Root = None,
 ) -> None:
     """Grade every submission of a batch."""
+    if gradebook is not None:
+        raise typer.Exit(_mark(batch, gradebook, assignment, out, jobs, resume, sandbox, root))
+    for option, value in (("--assignment", assignment), ("--out", out)):
+        if value is None:
+            raise UsageError(f"{option} is missing: give it, or --gradebook for a course")
+    assert assignment is not None
+    assert out is not None
     found = load_assignment(find_root(root), assignment)
     raise typer.Exit(_grade(found, batch, out, jobs, resume, sandbox))
 
@@ -99,6 +119,38 @@ def regenerate(
     Console().print(f"written: {', '.join(changed)}" if changed else "all stubs are up to date")
 
 
+@app.command(name="workbook")
+def regenerate_workbook(
+    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    root: _Root = None,
+) -> None:
+    """Generate the workbook in assignments/, nbgrader's carrier notebook."""
+    from autograder import workbook
+
+    changed = workbook.write(load_assignment(find_root(root), name))
+    Console().print(f"written: {', '.join(changed)}" if changed else "the workbook is up to date")
+
+
+@courses.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the course.")],
+    assignment: Annotated[str, typer.Option(help="The assignment.")] = "transformer_block",
+    course_id: Annotated[
+        str | None, typer.Option(help="nbgrader's name for the course; default: the folder's.")
+    ] = None,
+    root: _Root = None,
+) -> None:
+    """Make a course folder that is ready for nbgrader."""
+    console = Console(soft_wrap=True)
+    found = load_assignment(_project(root), assignment)
+    files = course.init(found, folder, course.course_id_of(course_id, folder))
+    where = plain(str(folder), 500)
+    console.print(f"{len(files)} files in {where}", highlight=False)
+    if not course.is_found(found):
+        console.print(f"export GRADEFORMER_ROOT={plain(str(found.root), 500)}", highlight=False)
+    console.print(f"Next: cd {where} && nbgrader generate_assignment {found.name}", highlight=False)
+
+
 @app.command()
 def selftest(
     name: Annotated[str, typer.Argument(help="The assignment's name.")],
@@ -119,7 +171,7 @@ def selftest(
         tempfile.TemporaryDirectory(prefix="gradeformer-") as folder,
         ProgressReport(console, len(rows), quiet=True) as progress,
     ):
-        workers = min(jobs or _cores(), len(rows))
+        workers = min(jobs or cores(), len(rows))
         report = proving.run(assignment, rows, Path(folder), sandbox, workers, progress)
     if json:
         typer.echo(report.model_dump_json(indent=2))
@@ -141,19 +193,57 @@ def demo(jobs: _Jobs = None, sandbox: _Sandbox = "auto", root: _Root = None) -> 
     raise typer.Exit(_grade(assignment, batch, out, jobs, True, sandbox))
 
 
+def _project(root: Path | None) -> Path:
+    """Return the project, also for who stands in a course folder."""
+    try:
+        return find_root(root)
+    except UsageError:
+        if root is not None:
+            raise
+        return project()
+
+
+def _mark(
+    batch: Path,
+    url: str,
+    name: str | None,
+    out: Path | None,
+    jobs: int | None,
+    resume: bool,
+    sandbox: str,
+    root: Path | None,
+) -> int:
+    """Grade the submissions of a course and mark them in its gradebook."""
+    folder = _project(root)
+    found = load_assignment(folder, name or course.assignment_in(batch, folder))
+    place = out or results_folder(course.course_of(batch), found.name)
+    book = course.gradebook(course.course_of(batch), url, found)
+    return _grade(found, batch, place, jobs, resume, sandbox, book)
+
+
 def _grade(
-    assignment: Assignment, batch: Path, out: Path, jobs: int | None, resume: bool, sandbox: str
+    assignment: Assignment,
+    batch: Path,
+    out: Path,
+    jobs: int | None,
+    resume: bool,
+    sandbox: str,
+    book: ClassGradebook | None = None,
 ) -> int:
     _check_sandbox(sandbox)
     console = Console(soft_wrap=True)
     entries = discover(batch, assignment.name)
     _make_writable(out)
-    workers = min(jobs or _cores(), len(entries))
+    workers = min(jobs or cores(), len(entries))
     grader = Batch(assignment, out, sandbox, workers, resume)
     try:
         console.print(f"sandbox {grader.start()}", highlight=False)
         with ProgressReport(console, len(entries)) as progress:
-            found = grader.run(entries, progress)
+            complete = True
+            if book is None:
+                found = grader.run(entries, progress)
+            else:
+                found, complete = book.grade(grader, workers, entries, progress)
     except KeyboardInterrupt:
         console.print("stopped: what is done is kept; run the same command to go on")
         moved.report(console, out, grader.regraded)
@@ -167,7 +257,9 @@ def _grade(
     console.print(
         f"Results: {plain(str(table), 500)} and {plain(str(out), 500)}/results/", highlight=False
     )
-    return int(any(result.status == "error" for result in found))
+    if not complete:
+        console.print("some marks are not in the gradebook; run the same command to try again")
+    return int(not complete or any(result.status == "error" for result in found))
 
 
 def _check_sandbox(sandbox: str) -> None:
@@ -187,10 +279,6 @@ def _make_writable(out: Path) -> None:
         raise UsageError(
             f"--out {out} cannot hold results ({error.strerror}): give a folder you can write to"
         ) from error
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def main() -> None:

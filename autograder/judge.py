@@ -61,14 +61,20 @@ def grade_component(
         return _unrun(criteria, "not_attempted", f"{name}.py is still the empty stub")
     with ComponentRun(judge, name, files, exempt) as own:
         if not broken:
-            return _result(own, own.diagnose())
+            return _shown(own, _result(own, own.diagnose()))
         # Errors of what it uses are no misconceptions of its own: they are not looked for here.
         if not own.loses_early() or own.forbidden is not None:
-            return _result(own, Diagnosis())
+            return _shown(own, _result(own, Diagnosis()))
         working = with_stand_ins(judge.assignment, files, broken)
         stand_ins = (*exempt, *(f"{used}.py" for used in broken))
         with ComponentRun(judge, name, working, stand_ins) as followed:
-            return _better(own, followed, broken)
+            return _shown(own, _better(own, followed, broken))
+
+
+def _shown(own: ComponentRun, result: ComponentResult) -> ComponentResult:
+    """Add what the suite shows of the student's own work, once the marks are made."""
+    result.views = own.views()
+    return result
 
 
 def _better(own: ComponentRun, followed: ComponentRun, broken: Sequence[str]) -> ComponentResult:

@@ -29,6 +29,8 @@ _BUNDLED = (
     "suite/likeness.py",
     "suite/known.py",
     "suite/make.py",
+    "suite/show.py",
+    "suite/page.py",
     "suite/wording.py",
     "suite/plugin.py",
     "suite/student.py",
@@ -47,11 +49,17 @@ TOTALS = {totals!r}
 FORBIDDEN_HERE = {forbidden!r}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the workbook ask for a page."""
+    parser.addoption("--page", type=Path, help="write the results into this file, as HTML")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Start the checks."""
     folder = Path(__file__).resolve().parent.parent
     known = Path(__file__).resolve().parent / {known_file!r}
-    plugin = StudentPlugin(folder, json.loads(TOTALS), FORBIDDEN_HERE, known)
+    page = config.getoption("--page", None)
+    plugin = StudentPlugin(folder, json.loads(TOTALS), FORBIDDEN_HERE, known, page)
     config.pluginmanager.register(plugin, "gradeformer")
 '''
 

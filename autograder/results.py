@@ -9,7 +9,7 @@ import os
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -46,6 +46,7 @@ class ComponentResult(BaseModel):
     either: bool = False  # one of the misconceptions is there, not all of them
     stand_ins: list[str] = []
     message: str = ""
+    views: list[dict[str, Any]] = []  # what the suite shows of the student's own work
 
 
 class Graded(BaseModel):

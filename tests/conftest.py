@@ -43,8 +43,12 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 @pytest.fixture
 def small_project(tmp_path: Path) -> Path:
     """A project with one assignment, `norm`, that has layer_norm alone."""
-    public = tmp_path / "project" / "assignments" / "norm"
-    secret = tmp_path / "project" / "reference" / "norm"
+    return make_small_project(tmp_path / "project")
+
+
+def make_small_project(project: Path) -> Path:
+    public = project / "assignments" / "norm"
+    secret = project / "reference" / "norm"
     for folder, source in ((public, "assignments"), (secret, "reference")):
         (folder / "tests").mkdir(parents=True)
         origin = ROOT / source / "transformer_block"
@@ -55,7 +59,7 @@ def small_project(tmp_path: Path) -> Path:
     text = text.replace('"transformer_block"', '"norm"')
     second = text.index("[[components]]", text.index("[[components]]") + 1)
     (public / "assignment.toml").write_text(text[:second])
-    return tmp_path / "project"
+    return project
 
 
 @pytest.fixture

@@ -179,7 +179,7 @@ class Executor:
             function = module
         if op.get("seed") is not None:
             _seed(op["seed"])
-        if module is not None:
+        if module is not None and cotangent is not None:
             module.zero_grad(set_to_none=True)
         with self._reporting("call"):
             result = function(*args, **kwargs)

@@ -7,11 +7,13 @@ reached, and is charged to the innermost line of the submission that led to it.
 from __future__ import annotations
 
 import ctypes
+import marshal
 import os
 import sys
 import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NoReturn
@@ -75,6 +77,10 @@ def _copy(function: FunctionType) -> FunctionType:
     return copy
 
 
+def _set_code(function: FunctionType, code: bytes) -> None:
+    function.__code__ = marshal.loads(code)  # noqa: S302 - it was written by this very process
+
+
 def _codes(code: CodeType) -> Iterator[CodeType]:
     yield code
     for constant in code.co_consts:
@@ -130,6 +136,11 @@ class Guard:
         self._forbidden = forbidden
         self._event = f"gradeformer.uses.{id(self)}"
         self._exempt: tuple[CodeType, ...] = ()
+        self._undo: list[Callable[[], object]] = []
+
+    def charge(self, folder: Path) -> None:
+        """Charge frames of another submission from now on."""
+        self._folder = str(folder)
 
     def uses(self) -> list[ForbiddenUse]:
         """Return the first use in every file that has one."""
@@ -142,8 +153,12 @@ class Guard:
             else:
                 return found
 
-    def install(self) -> None:
-        """Replace the kernels, for this process and for good."""
+    def install(self, reversible: bool = False) -> None:
+        """Replace the kernels, for this process and for good.
+
+        A process that runs no student code may do so `reversible`, for those it forks: each of
+        them must either `settle` or `uninstall` before it runs any.
+        """
         library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
         replace: Callable[..., None] = library.impl
         with warnings.catch_warnings():
@@ -158,19 +173,37 @@ class Guard:
                     for key in there if self._exempt else {*KEYS, *there}:
                         replace(kernel, refuse, key, with_keyset=bool(self._exempt))
         _hide(library)
+        self._undo.append(library._destroy)
         self._take_composed()
         for name in _PYTHON_COPIES:
             for operation in self._forbidden:
                 for kernel in KERNELS[operation]:
                     if hasattr(sys.modules.get(name), kernel):
-                        setattr(sys.modules[name], kernel, self._refuse(operation))
+                        self._set(sys.modules[name], kernel, self._refuse(operation))
         decompositions = getattr(sys.modules.get("torch._decomp"), "decomposition_table", {})
         for overload in list(decompositions):
             # "aten.native_layer_norm.default"; some keys have no namespace.
             name = str(overload).partition(".")[2].partition(".")[0]
             for operation in self._forbidden:
                 if name in KERNELS[operation]:
+                    original = decompositions[overload]
+                    self._undo.append(partial(decompositions.__setitem__, overload, original))
                     decompositions[overload] = self._refuse(operation)
+        if not reversible:
+            self.settle()
+
+    def settle(self) -> None:
+        """Give up all that could bring the kernels back."""
+        self._undo.clear()
+
+    def uninstall(self) -> None:
+        """Bring the kernels back, after a reversible `install`."""
+        while self._undo:
+            self._undo.pop()()
+
+    def _set(self, owner: object, name: str, value: object) -> None:
+        self._undo.append(partial(setattr, owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
 
     def _take_composed(self) -> None:
         # Into the function itself, which other modules and tables hold, too.
@@ -188,11 +221,16 @@ class Guard:
                 if isinstance(function, FunctionType) and not function.__closure__:
                     if self._exempt:
                         taken[module] = refuse = self._refuse(operation, _copy(function))
+                    # As bytes: to free many a code object would cost every child that settles.
+                    code = marshal.dumps(function.__code__)
+                    self._undo.append(partial(_set_code, function, code))
                     function.__code__ = _refuse_instead.__code__
-                    function.__kwdefaults__ = {"_refuse": refuse}
+                    self._set(function, "__kwdefaults__", {"_refuse": refuse})
                 else:
-                    setattr(owner, name, refuse)
-        sys.meta_path.insert(0, _NoSecondImport(taken))
+                    self._set(owner, name, refuse)
+        finder = _NoSecondImport(taken)
+        sys.meta_path.insert(0, finder)
+        self._undo.append(partial(sys.meta_path.remove, finder))
 
     def watch(self, exempt: Collection[str]) -> None:
         """Replace the kernels, but let code through that stands in one of these files.

@@ -23,11 +23,12 @@ _SCRATCH_BYTES = 16 * 1024 * 1024
 class Setup:
     """How children are confined; the same for all of one zygote.
 
-    `tier` is 1 (namespaces and all), 2 (no namespaces) or 3 (nothing).
+    `tier` is 1 (namespaces and all), 2 (no namespaces) or 3 (nothing). `project` names the
+    project's own modules: to look for them among thousands would touch the memory of each.
     """
 
     tier: int
-    forbidden: list[str]
+    project: list[str]
     readable: list[str]
     scratch: str
     program: bytes
@@ -36,22 +37,31 @@ class Setup:
     keep_reading: bool
 
 
-def run_child(setup: Setup, wire: int, component: str, scratch: str, stand_ins: list[str]) -> None:
+def run_child(
+    setup: Setup, guard: Guard, wire: int, component: str, scratch: str, stand_ins: list[str]
+) -> None:
     """Become the child; returns when the judge closes the wire.
 
-    `stand_ins` are files of the submission's folder that may call forbidden operations.
+    `guard` was installed reversibly before the fork. `stand_ins` are files of the submission's
+    folder that may call forbidden operations.
     """
+    if stand_ins:
+        # It is installed anew, in the form that lets them through, once their files are there.
+        guard.uninstall()
+    else:
+        guard.settle()
     _confine(setup, wire, scratch)
 
     # Plain reads and writes: the filter has no socket calls.
     def receive(size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            part = os.read(wire, min(size - len(data), 1 << 20))
+        parts = []
+        while size:
+            part = os.read(wire, min(size, 1 << 20))
             if not part:
                 os._exit(0)
-            data += part
-        return bytes(data)
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
 
     def send(data: bytes) -> None:
         rest = memoryview(data)
@@ -69,12 +79,10 @@ def run_child(setup: Setup, wire: int, component: str, scratch: str, stand_ins: 
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(receive(size))
     os.chdir(scratch)
-    _forget_project()
-    guard = Guard(Path(scratch), setup.forbidden)
+    _forget_project(setup.project)
+    guard.charge(Path(scratch))
     if stand_ins:
         guard.watch(stand_ins)
-    else:
-        guard.install()
     executor = Executor(Path(scratch), component, fatal=(), own_tensors=True)
     load_error: StudentError | None = None
     loaded = False
@@ -112,8 +120,7 @@ def _confine(setup: Setup, wire: int, scratch: str) -> None:
     confine.restrict_calls(setup.program)
 
 
-def _forget_project() -> None:
+def _forget_project(modules: list[str]) -> None:
     """Take the project's modules out of a student's reach; this code holds what it needs."""
-    for name in list(sys.modules):
-        if name.partition(".")[0] == "autograder":
-            del sys.modules[name]
+    for name in modules:
+        del sys.modules[name]

@@ -150,7 +150,8 @@ class Child:
     def _receive(self, size: int, deadline: _Deadline) -> bytes:
         # Most replies are a few hundred bytes in many fields: one read brings them all.
         buffer = self._buffer
-        self._wire.settimeout(_POLL_S)
+        if len(buffer) < size:
+            self._wire.settimeout(_POLL_S)
         while len(buffer) < size:
             # Also between bytes that do come: a child could send one a moment for ever.
             deadline.check()

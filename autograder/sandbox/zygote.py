@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from autograder.exchange.rules import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import Setup, run_child
 
@@ -25,9 +26,13 @@ def main(control_descriptor: int) -> None:
         confine.die_with_parent()
     control = socket.socket(fileno=control_descriptor)
     config = json.loads(_receive(control)[0])
+    _warm_up()
+    # No student code runs here. Each child gives up, before it reads any, what could undo this.
+    guard = Guard(Path(config["scratch"]), config["forbidden"])
+    guard.install(reversible=True)
     setup = Setup(
         tier=config["tier"],
-        forbidden=config["forbidden"],
+        project=[name for name in sys.modules if name.partition(".")[0] == "autograder"],
         readable=config["readable"],
         scratch=config["scratch"],
         program=base64.b64decode(config["program"]),
@@ -35,7 +40,6 @@ def main(control_descriptor: int) -> None:
         uid=config["uid"],
         keep_reading=config["keep_reading"],
     )
-    _warm_up()
     # Nothing of the project can be imported from here on, by us or by a student.
     sys.path[:] = [entry for entry in sys.path if entry != config["package_root"]]
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
@@ -54,7 +58,7 @@ def main(control_descriptor: int) -> None:
         threads = len(os.listdir("/proc/self/task"))
         if threads != 1:
             raise RuntimeError(f"the zygote has {threads} threads; forking it would hang")
-        pid = _fork(setup, control, descriptors[0], request, own_pids)
+        pid = _fork(setup, guard, control, descriptors[0], request, own_pids)
         os.close(descriptors[0])
         handle = os.pidfd_open(pid)
         socket.send_fds(control, [json.dumps({"pid": pid}).encode() + b"\n"], [handle])
@@ -63,6 +67,7 @@ def main(control_descriptor: int) -> None:
 
 def _fork(
     setup: Setup,
+    guard: Guard,
     control: socket.socket,
     wire: int,
     request: dict[str, Any],
@@ -75,7 +80,8 @@ def _fork(
         code = 70
         try:
             control.detach()
-            run_child(setup, wire, request["component"], request["scratch"], request["stand_ins"])
+            component, scratch = request["component"], request["scratch"]
+            run_child(setup, guard, wire, component, scratch, request["stand_ins"])
             code = 0
         finally:
             os._exit(code)

@@ -20,9 +20,19 @@ from _pytest.runner import runtestprotocol
 from hypothesis.errors import UnsatisfiedAssumption
 
 from autograder.suite.component import Component, Session
+from autograder.suite.expect import Expect
 from autograder.suite.lint import complaints
+from autograder.suite.make import Make
+from autograder.suite.plain import is_plain, outcome_of
 from autograder.suite.plan import Planned, Recorder
-from autograder.suite.plugin import Criterion, SuitePlugin, component_of, criterion_of
+from autograder.suite.plugin import (
+    VIEWS,
+    Criterion,
+    SuitePlugin,
+    component_of,
+    criterion_of,
+    drawings_of,
+)
 from autograder.suite.reference import ReferenceSession
 
 EXAMPLES = 4
@@ -71,6 +81,7 @@ class JudgePlugin(SuitePlugin):
         fault: what stopped the session, if anything did.
         served: whether everything was collected and drawn.
         plans: the requests of every criterion, as the solution was asked them.
+        view_plans: the requests of what is shown of every component.
     """
 
     def __init__(
@@ -89,6 +100,7 @@ class JudgePlugin(SuitePlugin):
         self._seed = seed
         self._serve = serve
         self._items: dict[str, pytest.Function] = {}
+        self._plain: set[str] = set()
         self._session: Session | None = None
         self._component = ""
         self._references: dict[str, ReferenceSession] = {}
@@ -98,6 +110,14 @@ class JudgePlugin(SuitePlugin):
         self.fault: BaseException | None = None
         self.served = False
         self.plans: dict[str, list[Planned]] = {}
+        self.view_plans: dict[str, list[Planned]] = {}
+        self._drawings: dict[str, Any] = {}
+
+    def view(self, component: str, session: Session) -> list[dict[str, Any]]:
+        """Return what the public suite shows of a component behind a session."""
+        self._component = component
+        self._session = session
+        return self.views(component, self._drawings)
 
     def run(self, criterion: Criterion, session: Session) -> BaseException | None:
         """Run one criterion on a session; return what its test raised, or None if it passed."""
@@ -105,9 +125,23 @@ class JudgePlugin(SuitePlugin):
         self._component = criterion.component
         self._session = session
         self._failure = None
-        item._initrequest()
-        runtestprotocol(item, log=False, nextitem=None)
+        if self._drawing or criterion.id not in self._plain:
+            item._initrequest()
+            runtestprotocol(item, log=False, nextitem=None)
+        else:
+            self._run_plainly(item)
         return self._failure
+
+    def _run_plainly(self, item: pytest.Function) -> None:
+        """Do what pytest would, without its fixtures and reports."""
+        self.running = item.nodeid
+        self.begin({})
+        name = component_of(item.path)
+        reference = Component(self._references[name], lambda answer: None)
+        fixtures = {"component": self.under_test(name), "reference": reference}
+        made = {**fixtures, "expect": Expect(), "make": Make()}
+        given = {name: made[name] for name in item._fixtureinfo.argnames}
+        self._failure = outcome_of(lambda: self._check(item, given))
 
     def plans_by_component(self) -> dict[str, list[list[Planned]]]:
         """Return the plans of every component's criteria, in order."""
@@ -141,9 +175,13 @@ class JudgePlugin(SuitePlugin):
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """File every test under its component, public checks first."""
-        for path in sorted({item.path for item in items}):
+        paths = {item.path for item in items}
+        views = {folder / VIEWS for folder in {path.parent for path in paths} - {self._hidden}}
+        for path in sorted(paths | {path for path in views if path.is_file()}):
             for complaint in complaints(path):
                 raise SuiteFault(complaint)
+        for path in views:
+            self._drawings |= drawings_of(path.parent)
         for item in items:
             assert isinstance(item, pytest.Function)
             visibility = "hidden" if item.path.is_relative_to(self._hidden) else "public"
@@ -156,6 +194,8 @@ class JudgePlugin(SuitePlugin):
             if criterion.id in self._items:
                 raise SuiteFault(f"two criteria are called {criterion.id}")
             self._items[criterion.id] = item
+            if is_plain(item):
+                self._plain.add(criterion.id)
             self.criteria[criterion.component].append(criterion)
             hypothesis.seed(self._seed)(item.obj)
         for component, criteria in self.criteria.items():
@@ -192,6 +232,9 @@ class JudgePlugin(SuitePlugin):
                 if failure is not None:
                     raise SuiteFault(f"the solution loses {criterion.id}: {failure}") from failure
                 self.plans[criterion.id] = recorder.plan
+            recorder = Recorder(under_test)
+            self.view(component, recorder)
+            self.view_plans[component] = recorder.plan
         self._drawing = False
         self.served = True
         self._serve(self)
@@ -208,7 +251,7 @@ class JudgePlugin(SuitePlugin):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Run a test; a property on the examples drawn for it, without Hypothesis.
+        """Run a test on the examples that were drawn for it.
 
         What it raises is kept here: pytest would parse source files to write it out, at ten
         times the cost of the check.
@@ -216,17 +259,22 @@ class JudgePlugin(SuitePlugin):
         if self._drawing:
             return None
         given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-        handle = getattr(pyfuncitem.obj, "hypothesis", None)
         try:
-            if handle is None:
-                pyfuncitem.obj(**given)
-                return True
-            for drawn in self._examples[pyfuncitem.nodeid]:
-                with contextlib.suppress(UnsatisfiedAssumption):
-                    handle.inner_test(**given, **drawn)
+            self._check(pyfuncitem, given)
         except (Exception, pytest.fail.Exception) as failure:
             self._failure = failure
         return True
+
+    def _check(self, item: pytest.Function, given: dict[str, Any]) -> None:
+        """Run a test; a property on the examples drawn for it, without Hypothesis."""
+        handle = getattr(item.obj, "hypothesis", None)
+        if handle is None:
+            item.obj(**given)
+            return
+        for drawn in self._examples[item.nodeid]:
+            self.begin(drawn)
+            with contextlib.suppress(UnsatisfiedAssumption):
+                handle.inner_test(**given, **drawn)
 
     def watching(self, item: pytest.Item, inner: Callable[..., None]) -> Callable[..., None]:
         """Keep a copy of every example that is drawn, before a test could change it."""

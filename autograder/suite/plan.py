@@ -19,7 +19,7 @@ def request_digest(request: Request) -> bytes:
     """Return a hash of a request's operations and tensors."""
     layouts = [(t.dtype, tuple(t.shape), t.stride()) for t in request.tensors]
     parts = [repr((request.ops, layouts)).encode()]
-    parts += [tensor_bytes(t) for t in request.tensors if t.device.type != "meta"]
+    parts += [tensor_bytes(t) for t in request.tensors if not t.is_meta]
     return hashlib.blake2b(b"".join(parts), digest_size=16).digest()
 
 

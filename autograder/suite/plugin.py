@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,15 @@ from typing import Any
 import pytest
 
 from autograder.exchange.messages import Reply, Request
-from autograder.suite.answer import Answer, Question
+from autograder.suite.answer import Answer, Question, StudentRaised
 from autograder.suite.component import Component, Session
 from autograder.suite.expect import Expect
 from autograder.suite.make import Make
+from autograder.suite.show import Show
+
+VIEWS = "views.py"
+# What a view may run into when a student's answer is not what it draws.
+_UNSHOWN = (StudentRaised, AssertionError, TypeError, ValueError, RuntimeError, LookupError)
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,18 @@ class Criterion:
     points: float
     source: str
     visibility: str
+
+
+def drawings_of(folder: Path) -> dict[str, Any]:
+    """Return the functions of a suite's views.py by component; none where there is no such file."""
+    path = folder / VIEWS
+    if not path.is_file():
+        return {}
+    # Not imported: in a submission's folder another file of this name could come first.
+    namespace: dict[str, Any] = {"__name__": "views", "__file__": str(path)}
+    code = compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
+    exec(code, namespace)  # noqa: S102
+    return namespace
 
 
 def component_of(path: Path) -> str:
@@ -92,11 +110,26 @@ class SuitePlugin:
         self.question = None
         self.begun.clear()
 
+    def views(self, component: str, drawings: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return what the suite's views.py shows of a component, as far as it gets."""
+        draw = drawings.get(component)
+        show = Show()
+        if draw is None:
+            return []
+        self.begin({})
+        # What comes back may be of any shape, and may be an error: the checks speak of that.
+        with contextlib.suppress(*_UNSHOWN):
+            draw(self.under_test(component), show)
+        return show.views
+
+    def under_test(self, component: str) -> Component:
+        """Return a component as a test gets it."""
+        return Component(_FreshSession(self, component), self.observe)
+
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
         """The component under test, named by the test file."""
-        name = component_of(request.path)
-        return Component(_FreshSession(self, name), self.observe)
+        return self.under_test(component_of(request.path))
 
     @pytest.fixture
     def expect(self) -> Expect:

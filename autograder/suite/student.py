@@ -16,7 +16,14 @@ from autograder.exchange.messages import Reply, Request, StudentError
 from autograder.exchange.rules import Guard, belongs_to
 from autograder.suite.answer import StudentRaised
 from autograder.suite.known import read_known
-from autograder.suite.plugin import Criterion, SuitePlugin, component_of, criterion_of
+from autograder.suite.page import Row, page
+from autograder.suite.plugin import (
+    Criterion,
+    SuitePlugin,
+    component_of,
+    criterion_of,
+    drawings_of,
+)
 from autograder.suite.wording import error_words, explain
 from autograder.text import clean
 
@@ -49,6 +56,7 @@ class StudentPlugin(SuitePlugin):
         totals: what every component is worth in all, hidden checks included.
         forbidden: operations that raise when a component calls them.
         known: the table of known mistakes, where there is one.
+        page: where to write the results as HTML, if they are wanted so.
     """
 
     def __init__(
@@ -57,9 +65,12 @@ class StudentPlugin(SuitePlugin):
         totals: dict[str, float],
         forbidden: Sequence[str] = (),
         known: Path | None = None,
+        page: Path | None = None,
     ) -> None:
         super().__init__()
         self._known = {} if known is None else read_known(known)
+        self._page = page
+        self._messages: dict[str, str] = {}
         self._guard = Guard(folder, forbidden)
         self._folder = folder
         self._totals = totals
@@ -141,7 +152,9 @@ class StudentPlugin(SuitePlugin):
             found = explain(failure, self.question, reveal=True)
             outcome = found.outcome
             fact, *more = found.message.splitlines()
-            lines += [fact, *self._cause(criterion, outcome), *more]
+            told = [fact, *self._cause(criterion, outcome), *more]
+            self._messages[criterion.id] = "\n".join(told)
+            lines += told
         if outcome == "not_attempted":
             report.outcome = "skipped"
             report.longrepr = (str(self._folder), 0, lines[-1])
@@ -211,8 +224,33 @@ class StudentPlugin(SuitePlugin):
         earned = sum(criterion.points for criterion, outcome in results if outcome == "passed")
         return f"{component:<22} {earned:g} of {points:g} public points (worth {total:g} in all)"
 
+    def _page_of(self, component: str) -> str:
+        results = self._results[component]
+        headline = " ".join(self._component_line(component, results).split())
+        if component in self._stopped:
+            return page(headline, [], [], [])
+        rows = [
+            Row(
+                criterion.title,
+                outcome,
+                criterion.points if outcome == "passed" else 0.0,
+                criterion.points,
+                self._messages.get(criterion.id, ""),
+                criterion.source if outcome != "passed" else "",
+            )
+            for criterion, outcome in results
+        ]
+        if all(outcome == "not_attempted" for _, outcome in results):
+            return page(headline, [], rows, [])
+        views = self.views(component, drawings_of(self._folder / "tests"))
+        note = "Hidden checks decide the rest; they compare with a reference on other inputs."
+        return page(headline, [note], rows, views)
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """What is not attempted is not a success."""
+        """Write the page; what is not attempted is not a success."""
+        if self._page is not None:
+            pages = [self._page_of(component) for component in self._results]
+            self._page.write_text("\n".join(pages), encoding="utf-8")
         done = all(
             outcome == "passed" for results in self._results.values() for _, outcome in results
         )

@@ -1,0 +1,10 @@
+"""How many processors this process may use."""
+
+from __future__ import annotations
+
+import os
+
+
+def cores() -> int:
+    """Return the number of processors that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

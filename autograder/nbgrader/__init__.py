@@ -1,0 +1,1 @@
+"""nbgrader's side: a course folder, the step that grades, and the gradebook."""

@@ -1,0 +1,181 @@
+"""Make a course folder in which nbgrader's own commands do the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder import release as releasing
+from autograder import stubs, workbook
+from autograder.assignment import Assignment
+from autograder.errors import UsageError
+from autograder.nbgrader.grading import ROOT_VARIABLE, project
+
+if TYPE_CHECKING:
+    from autograder.nbgrader.gradebook import ClassGradebook
+
+CONFIG = "nbgrader_config.py"
+
+_CONFIG = '''\
+"""nbgrader's configuration for this course; see the README of gradeformer.
+
+The project that grades, with its solutions, is not in this folder. It is found through the
+environment variable {variable}, or where gradeformer was installed from.
+"""
+
+c = get_config()  # noqa: F821 - nbgrader defines it
+
+c.CourseDirectory.course_id = {course_id}
+
+# Autograding brings the workbook back to the cells that were released, then grades the modules
+# beside it in a sandbox. No kernel is started: no student's code runs in nbgrader's process.
+c.Autograde.sanitize_preprocessors = [
+    "autograder.nbgrader.cells.RestoreCells",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.DeduplicateIds",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.exporter_class = "autograder.nbgrader.cells.WorkbookExporter"
+c.Autograde.autograde_preprocessors = [
+    "autograder.nbgrader.preprocessors.GradeSubmission",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "autograder.nbgrader.preprocessors.SaveGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# The students' own files, which the stubs in source/ must not replace.
+c.Autograde.exclude_overwriting = {exclude}
+
+# What an answer says before the student has written one.
+c.ClearSolutions.text_stub = "*Your answer:*"
+
+# Assignments of this course that are not gradeformer's; nbgrader runs their notebooks, and with
+# them the students' code, in a kernel.
+c.GradeSubmission.executed = []
+'''
+
+
+def course_id_of(given: str | None, folder: Path) -> str:
+    """Return the id of a course: as given, or the name of its folder.
+
+    Raises:
+        UsageError: nbgrader cannot use it.
+    """
+    name = folder.resolve().name if given is None else given
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
+        raise UsageError(
+            f"{name!r} cannot be a course id: give one of letters, digits, '-', '_' and '.' "
+            "with --course-id"
+        )
+    return name
+
+
+def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
+    """Write a course folder and return the paths of its files.
+
+    Args:
+        assignment: what the course hands out.
+        folder: a new folder, apart from the solutions.
+        course_id: nbgrader's name for the course.
+
+    Raises:
+        UsageError: nbgrader is missing, the folder cannot be used, or the public part of the
+            assignment is not up to date.
+    """
+    _need_nbgrader()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        what = "is not empty" if folder.is_dir() else "is a file"
+        raise UsageError(f"{folder} {what}: give a new folder for the course")
+    place = folder.resolve()
+    for inside in (assignment.public, assignment.secret):
+        if place.is_relative_to(inside) or inside.is_relative_to(place):
+            raise UsageError(f"{folder} lies around or in {inside}: give a folder outside of it")
+    drifted = [*stubs.drifted(assignment), *workbook.drifted(assignment)]
+    if drifted:
+        raise UsageError(
+            f"{', '.join(drifted)} differ from what the solutions give: run "
+            f"`autograder stubs {assignment.name}` and `autograder workbook {assignment.name}`"
+        )
+    source = folder / "source" / assignment.name
+    # Here and not above: it brings torch along, which no other use of this module needs.
+    from autograder import numbers
+
+    releasing.release(assignment, source, numbers.table)
+    names = sorted(f"{component}.py" for component in assignment.totals)
+    config = _CONFIG.format(
+        course_id=json.dumps(course_id),
+        exclude=json.dumps({assignment.name: names}, indent=4),
+        variable=ROOT_VARIABLE,
+    )
+    try:
+        carrier = assignment.public / "workbook.ipynb"
+        (source / carrier.name).write_bytes(carrier.read_bytes())
+        (folder / CONFIG).write_text(config, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}") from error
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+def course_of(submitted: Path) -> Path:
+    """Return the course that a folder of submissions belongs to.
+
+    Raises:
+        UsageError: it belongs to none.
+    """
+    course = submitted.resolve().parent
+    if not (course / CONFIG).is_file():
+        raise UsageError(
+            f"there is no {CONFIG} in {course}: with --gradebook, give the submitted/ folder of a "
+            "course that nbgrader runs"
+        )
+    return course
+
+
+def assignment_in(submitted: Path, root: Path) -> str:
+    """Return the name of the project's assignment that was handed in.
+
+    Raises:
+        UsageError: there is none, or more than one.
+    """
+    known = sorted(path.parent.name for path in (root / "assignments").glob("*/assignment.toml"))
+    found = [name for name in known if next(submitted.glob(f"*/{name}"), None) is not None]
+    if len(found) != 1:
+        what = f"holds {' and '.join(found)}" if found else f"holds none of {', '.join(known)}"
+        raise UsageError(f"{submitted} {what}: name the assignment with --assignment")
+    return found[0]
+
+
+def gradebook(course: Path, url: str, assignment: Assignment) -> ClassGradebook:
+    """Open the gradebook of a course.
+
+    Raises:
+        UsageError: nbgrader is missing, or the gradebook cannot be used.
+    """
+    _need_nbgrader()
+    # Here, because nbgrader is an extra.
+    from autograder.nbgrader.gradebook import ClassGradebook
+
+    return ClassGradebook(course, url, assignment)
+
+
+def _need_nbgrader() -> None:
+    if importlib.util.find_spec("nbgrader") is None:
+        raise UsageError("nbgrader is not installed: pip install 'gradeformer[nbgrader]'")
+
+
+def is_found(assignment: Assignment) -> bool:
+    """Tell whether nbgrader, started in this environment, will find the project by itself."""
+    try:
+        return project().resolve() == assignment.root.resolve()
+    except UsageError:
+        return False

@@ -1,0 +1,186 @@
+"""Mark a whole class in nbgrader's gradebook, as `nbgrader autograde` would, from our results."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps import AutogradeApp
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.assignment import Assignment
+from autograder.batch import Batch, Progress
+from autograder.entries import Entry
+from autograder.errors import UsageError
+from autograder.nbgrader.grading import CourseGrader
+from autograder.nbgrader.preprocessors import stamp
+from autograder.results import SubmissionResult
+
+CONFIG = "nbgrader_config.py"
+
+
+class MarkClass(Autograde):  # type: ignore[misc]
+    """nbgrader's own autograding of a class, with results that are given to it.
+
+    What is up to date is left alone. A workbook that is missing, or that cannot be read, costs no
+    mark of the modules beside it: the released one takes its place.
+    """
+
+    def __init__(
+        self, entries: Sequence[Entry], result_of: Callable[[Entry], SubmissionResult], **more: Any
+    ) -> None:
+        super().__init__(**more)
+        self.force = True
+        self.result_of = self._remembered(result_of)
+        self._entries = {entry.id: entry for entry in entries}
+        self._notebooks: list[str] = []
+
+    def _remembered(
+        self, result_of: Callable[[Entry], SubmissionResult]
+    ) -> Callable[[Entry], SubmissionResult]:
+        last: dict[str, SubmissionResult] = {}
+
+        def remembered(entry: Entry) -> SubmissionResult:
+            if entry.id not in last:
+                last.clear()
+                last[entry.id] = result_of(entry)
+            return last[entry.id]
+
+        return remembered
+
+    def init_notebooks(self) -> None:
+        """Take every submission, in order, whether its workbook is there or not."""
+        name = self.coursedir.assignment_id
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            found = gradebook.find_assignment(name).notebooks
+            self._notebooks = [f"{notebook.name}.ipynb" for notebook in found]
+        folders = [self._format_source(name, student) for student in self._entries]
+        self.notebooks: list[str] = []
+        self.assignments = {
+            folder: [str(Path(folder, notebook)) for notebook in self._notebooks]
+            for folder in folders
+        }
+
+    def init_destination(self, assignment_id: str, student_id: str) -> bool:
+        """Make room for a submission's autograded files; False if they are up to date."""
+        result = self.result_of(self._entries[student_id])
+        if self._is_marked(result, assignment_id):
+            return False
+        return bool(super().init_destination(assignment_id, student_id))
+
+    def _is_marked(self, result: SubmissionResult, name: str) -> bool:
+        """Tell whether files and gradebook hold this result of this submission."""
+        student = result.submission
+        source = Path(self._format_source(name, student))
+        done = Path(self.coursedir.format_path(self._output_directory, student, name))
+        if result.graded is None:
+            return False
+        old = self.coursedir.get_existing_timestamp(str(done))
+        if self.coursedir.get_existing_timestamp(str(source)) != old:
+            return False
+        for notebook in self._notebooks:
+            try:
+                made = json.loads((done / notebook).read_bytes())["metadata"]["gradeformer"]
+            except (OSError, ValueError, LookupError, TypeError):
+                return False
+            if made != stamp(result, source / notebook):
+                return False
+        return self._holds(result, name)
+
+    def _holds(self, result: SubmissionResult, name: str) -> bool:
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            try:
+                submission = gradebook.find_submission(name, result.submission)
+            except MissingEntry:
+                return False
+            found = {
+                grade.name: grade.auto_score
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+            }
+        return all(found.get(key) == part.score for key, part in result.components.items())
+
+
+class ClassGradebook:
+    """The gradebook of a course, opened once for a class.
+
+    Args:
+        course: the course folder, with nbgrader's configuration in it.
+        url: where the gradebook is, as SQLAlchemy writes it.
+        assignment: what was graded.
+
+    Raises:
+        UsageError: it cannot be opened, or does not know the assignment yet.
+    """
+
+    def __init__(self, course: Path, url: str, assignment: Assignment) -> None:
+        self._app = AutogradeApp(log_level=logging.ERROR)
+        self._app.initialize([], root=str(course))
+        self._app.log_level = logging.ERROR
+        self._name = assignment.name
+        coursedir = self._app.coursedir
+        coursedir.db_url, coursedir.assignment_id, coursedir.student_id = url, self._name, "*"
+        try:
+            with Gradebook(url, coursedir.course_id) as gradebook:
+                gradebook.find_assignment(self._name)
+        except MissingEntry as error:
+            raise UsageError(
+                f"the gradebook has no assignment {self._name!r}: run "
+                f"`nbgrader generate_assignment {self._name}` in {course} first"
+            ) from error
+        # A module that is not installed, a URL that is none, a server that does not answer.
+        except (SQLAlchemyError, ImportError) as error:
+            reason = str(error).splitlines()[0]
+            raise UsageError(f"the gradebook cannot be opened: {reason}") from error
+
+    def _mark(
+        self, entries: Sequence[Entry], result_of: Callable[[Entry], SubmissionResult]
+    ) -> bool:
+        converter = MarkClass(entries, result_of, coursedir=self._app.coursedir, parent=self._app)
+        try:
+            converter.start()
+        except NbGraderException:
+            return False
+        return True
+
+    def grade(
+        self, batch: Batch, jobs: int, entries: Sequence[Entry], progress: Progress
+    ) -> tuple[list[SubmissionResult], bool]:
+        """Grade a class and mark it at the same time.
+
+        Args:
+            batch: what grades.
+            jobs: how many submissions are graded side by side.
+            entries: the submissions.
+            progress: called after every submission with its result and whether it was kept.
+
+        Returns:
+            The results in the order of `entries`, and whether all of them are in the gradebook.
+        """
+        grader = CourseGrader(batch, jobs)
+        coming = iter(entries)
+        found: dict[str, SubmissionResult] = {}
+
+        def result_of(entry: Entry) -> SubmissionResult:
+            grader.begin(entry)
+            grader.ahead(coming)
+            result, kept = grader.result(entry)
+            found[entry.id] = result
+            progress(result, kept)
+            return result
+
+        try:
+            complete = self._mark(entries, result_of)
+            # Whatever kept nbgrader from one of them, its result is wanted.
+            missing = [entry for entry in entries if entry.id not in found]
+            for entry in missing:
+                result_of(entry)
+        finally:
+            grader.close()
+        return [found[entry.id] for entry in entries], complete

@@ -1,0 +1,193 @@
+"""The steps that `nbgrader autograde` runs in place of executing a student's notebook."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import is_grade, is_solution
+from traitlets import Int, List, Unicode
+
+from autograder.cores import cores
+from autograder.entries import Entry
+from autograder.errors import UsageError
+from autograder.feedback import component_page, fault_page
+from autograder.nbgrader.grading import entry_of, kept_grader
+from autograder.results import ComponentResult, SubmissionResult
+
+_KEY = "gradeformer"
+# What a run of nbgrader will come to; it makes new preprocessors for every submission.
+_coming: weakref.WeakKeyDictionary[Any, Iterator[Entry]] = weakref.WeakKeyDictionary()
+
+
+class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
+    """Grades a submission's modules in the sandbox and fills in its grade cells.
+
+    Stands where nbgrader has `Execute`: no kernel is started, and no student code runs in this
+    process. While one submission is filled in, the next ones are graded, on all cores.
+    """
+
+    root = Unicode("", help="The project that grades; default: $GRADEFORMER_ROOT.").tag(config=True)
+    sandbox = Unicode("auto", help="auto, tier1, tier2 or none.").tag(config=True)
+    jobs = Int(0, help="Submissions graded side by side; default: the cores.").tag(config=True)
+    executed = List(
+        Unicode(),
+        help="Assignments of the course that are none of the project's: nbgrader executes these.",
+    ).tag(config=True)
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Grade one submission.
+
+        Raises:
+            UsageError: nothing can be graded: no project, no such assignment, no sandbox.
+        """
+        names = resources["nbgrader"]
+        if names["assignment"] in self.executed:
+            found: tuple[Any, Any] = Execute(parent=self.parent).preprocess(nb, resources)
+            return found
+        entry = self._entry(names["assignment"], names["student"])
+        # Who marks a whole class has graded it already, or is about to.
+        given: Callable[[Entry], SubmissionResult] | None
+        given = getattr(self.parent.parent, "result_of", None)
+        result = self._graded(entry, names) if given is None else given(entry)
+        if result.status == "error":
+            self.log.error("%s could not be graded: %s", result.submission, result.message)
+        resources[_KEY] = fill_in(nb, result)
+        nb.metadata[_KEY] = stamp(result, entry.path / f"{names['notebook']}.ipynb")
+        return nb, resources
+
+    def _graded(self, entry: Entry, names: dict[str, str]) -> SubmissionResult:
+        converter = self.parent.parent
+        lent = kept_grader(
+            self.root,
+            names["assignment"],
+            Path(converter.coursedir.root).resolve(),
+            self.sandbox,
+            self.jobs or cores(),
+            not converter.force,
+        )
+        if converter not in _coming:
+            _coming[converter] = self._next(names)
+        with lent as grader:
+            grader.begin(entry)
+            grader.ahead(_coming[converter])
+            return grader.result(entry)[0]
+
+    def _entry(self, assignment: str, student: str) -> Entry:
+        coursedir = self.parent.parent.coursedir
+        folder = coursedir.format_path(coursedir.submitted_directory, student, assignment)
+        return entry_of(student, Path(folder).resolve(), assignment)
+
+    def _next(self, names: dict[str, str]) -> Iterator[Entry]:
+        """Name the submissions that this run of nbgrader will come to."""
+        converter = self.parent.parent
+        coursedir = converter.coursedir
+        pattern = coursedir.format_path(
+            coursedir.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
+        )
+        for folder in sorted(converter.assignments):
+            found = re.match(pattern, folder)
+            if found is None or found["assignment"] != names["assignment"]:
+                continue
+            student = found["student"]
+            if student > names["student"] and self._is_due(folder, student, names["assignment"]):
+                yield self._entry(names["assignment"], student)
+
+    def _is_due(self, folder: str, student: str, assignment: str) -> bool:
+        """Tell whether nbgrader will process a submission, by its own rule."""
+        converter = self.parent.parent
+        coursedir = converter.coursedir
+        if student in coursedir.student_id_exclude.split(","):
+            return False
+        done = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
+        if converter.force or not done.exists():
+            return True
+        new = coursedir.get_existing_timestamp(folder)
+        old = coursedir.get_existing_timestamp(str(done))
+        return new is not None and old is not None and new > old
+
+
+class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
+    """Writes the marks of a result into the gradebook, as they are; the rest as nbgrader does.
+
+    A manual mark is left alone. What could not be graded gets no mark and is flagged for manual
+    grading: nbgrader itself would give full marks to a cell without an output.
+    """
+
+    def _add_score(self, cell: Any, resources: Any) -> None:
+        marks = resources.get(_KEY)
+        if marks is None or is_solution(cell):
+            super()._add_score(cell, resources)
+            return
+        name = cell.metadata["nbgrader"]["grade_id"]
+        grade = self.gradebook.find_grade(
+            name, self.notebook_id, self.assignment_id, self.student_id
+        )
+        grade.auto_score = marks.get(name)
+        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        self.gradebook.db.commit()
+
+
+def stamp(result: SubmissionResult, workbook: Path) -> dict[str, Any]:
+    """Return what an autograded workbook was made from: if it stays, so does what was made."""
+    written = workbook.read_bytes() if workbook.is_file() else b""
+    return {
+        "graded": result.graded.model_dump() if result.graded else None,
+        "workbook": hashlib.sha256(written).hexdigest(),
+    }
+
+
+def fill_in(nb: Any, result: SubmissionResult) -> dict[str, float | None]:
+    """Write a result into a workbook's grade cells.
+
+    Args:
+        nb: the workbook.
+        result: what its modules got.
+
+    Returns:
+        The mark of every grade cell that no person marks; None where there is none.
+    """
+    marks: dict[str, float | None] = {}
+    for cell in nb.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.outputs = []
+        cell.execution_count = None
+        if not is_grade(cell) or is_solution(cell):
+            continue
+        about = cell.metadata["nbgrader"]
+        name, points = about["grade_id"], float(about["points"])
+        component = result.components.get(name)
+        page, mark = _marked(result, component, name, points)
+        marks[name] = mark
+        cell.outputs.append(new_output("display_data", {"text/html": page}))
+        if mark is not None:
+            cell.execution_count = 1
+            shown = {"text/plain": repr(mark)}
+            cell.outputs.append(new_output("execute_result", shown, execution_count=1))
+    return marks
+
+
+def _marked(
+    result: SubmissionResult, component: ComponentResult | None, name: str, points: float
+) -> tuple[str, float | None]:
+    """Return what a grade cell shows, and its mark."""
+    if result.status == "error":
+        return fault_page("It could not be graded; your instructor has been told."), None
+    if result.status == "rejected":
+        return fault_page(f"The submission could not be taken in: {result.message}"), 0.0
+    if component is None:
+        return fault_page(f"No component is called {name}; a person marks this."), None
+    if component.max_score != points:
+        raise UsageError(
+            f"the grade cell {name} is worth {points:g} points in the gradebook, but "
+            f"{component.max_score:g} in assignment.toml: give the cell {component.max_score:g} "
+            "points in source/ and generate the assignment again"
+        )
+    return component_page(component), float(component.score)
