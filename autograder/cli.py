@@ -215,9 +215,10 @@ def _mark(
 ) -> int:
     """Grade the submissions of a course and mark them in its gradebook."""
     folder = _project(root)
+    home = course.course_of(batch)
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
-    place = out or results_folder(course.course_of(batch), found.name)
-    book = course.gradebook(course.course_of(batch), url, found)
+    place = out or results_folder(home, found.name)
+    book = course.gradebook(home, url, found)
     return _grade(found, batch, place, jobs, resume, sandbox, book)
 
 

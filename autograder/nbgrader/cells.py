@@ -142,8 +142,11 @@ def _restored(cells: list[Any], truth: list[tuple[str, Any]]) -> list[Any]:
 
 
 def _after(cells: list[Any], names: set[str]) -> int:
-    """Return the place behind the last of these cells, the first place of all if there is none."""
-    for number in range(len(cells), 0, -1):
-        if cells[number - 1].metadata.get("nbgrader", {}).get("grade_id") in names:
-            return number
-    return 0
+    """Return the place behind the last of these cells, or before all that are graded."""
+    graded = [
+        (number, cell.metadata["nbgrader"]["grade_id"])
+        for number, cell in enumerate(cells)
+        if "nbgrader" in cell.metadata
+    ]
+    before = [number + 1 for number, name in graded if name in names]
+    return before[-1] if before else graded[0][0] if graded else len(cells)

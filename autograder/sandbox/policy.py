@@ -86,7 +86,7 @@ def _existing(paths: list[Path]) -> list[str]:
 def _site_folders() -> list[Path]:
     """Return the folders that torch and what comes with it were installed into."""
     found = []
-    for name in ("torch", "numpy", "safetensors"):
+    for name in ("torch", "numpy"):
         spec = find_spec(name)
         if spec is not None and spec.origin:
             found.append(Path(spec.origin).parent.parent)
