@@ -1,11 +1,13 @@
-# `make demo` grades a small class; `make test` runs the tests. Each sets up what it needs.
+# `make demo` grades a small class; `make test` runs the tests, `make test-e2e` those with nbgrader,
+# a browser and a database server. Each sets up what it needs.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+E2E_STAMP := $(VENV)/.installed-e2e
 
-.PHONY: demo test lint bench stubs clean
+.PHONY: demo test test-e2e lint bench stubs clean
 
 demo: $(STAMP)
 	@$(BIN)/autograder demo
@@ -13,12 +15,17 @@ demo: $(STAMP)
 test: $(STAMP) lint
 	$(BIN)/python -m pytest
 
+# nbgrader, PostgreSQL, JupyterLab and a browser, for real; what is missing here is skipped loudly.
+test-e2e: $(E2E_STAMP)
+	$(BIN)/python -m pytest tests/nbgrader tests/e2e
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP)
+bench: $(E2E_STAMP)
+	$(BIN)/python tests/benchmarks/course.py
 	$(BIN)/python tests/benchmarks/bench.py
 
 stubs: $(STAMP)
@@ -29,6 +36,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable '.[dev]'
 	@touch $(STAMP)
+
+$(E2E_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable '.[dev,e2e]'
+	@touch $(E2E_STAMP)
 
 clean:
 	rm -rf $(VENV) build demo-results *.egg-info .mypy_cache .ruff_cache .pytest_cache
