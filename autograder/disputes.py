@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from autograder.assignment import Assignment, find_root, load_assignment
-from autograder.batch import Worker, WorkerLost, patience_s
+from autograder.conversation import Worker, WorkerLost, patience_s
 from autograder.entries import submission_in
 from autograder.errors import UsageError
 from autograder.moved import changes

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from autograder import disputes, moved
 from autograder.assignment import load_assignment
-from autograder.batch import Batch, Worker, patience_s
+from autograder.batch import Batch
+from autograder.conversation import Worker, patience_s
 from autograder.entries import discover
 from autograder.errors import UsageError
 from autograder.results import ComponentResult, CriterionResult, Graded, SubmissionResult

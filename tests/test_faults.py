@@ -16,7 +16,8 @@ import pytest
 from autograder import batch as batches
 from autograder import results
 from autograder.assignment import load_assignment
-from autograder.batch import Batch, WorkerLost
+from autograder.batch import Batch
+from autograder.conversation import WorkerLost
 from autograder.entries import Entry
 from autograder.errors import UsageError
 from autograder.results import SubmissionResult

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from autograder import results
 from autograder.assignment import Assignment, find_root, load_assignment
-from autograder.batch import Batch, Refused
+from autograder.batch import Batch
+from autograder.conversation import Refused
 from autograder.entries import Entry, submission_in
 from autograder.errors import UsageError
 from autograder.results import SubmissionResult

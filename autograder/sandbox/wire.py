@@ -73,18 +73,15 @@ class WireError(Exception):
 def encode_request(request: Request, nonce: int) -> bytes:
     """Write a request; tensors travel contiguous, with the strides to give them back."""
     layouts: list[list[Any]] = []
-    body: list[bytes] = []
+    body = bytearray()
     for tensor in request.tensors:
-        layout = [_DTYPES.index(tensor.dtype), list(tensor.shape), list(tensor.stride())]
-        if tensor.device.type == "meta":
-            layouts.append([*layout, None])
-            continue
-        blob = _collapse(tensor)
-        layouts.append([*layout, list(blob.shape)])
-        body.append(_padded(tensor_bytes(blob), b"\0"))
+        blob = None if tensor.is_meta else _collapse(tensor)
+        shapes = list(tensor.shape), list(tensor.stride()), None if blob is None else blob.shape
+        layouts.append([_DTYPES.index(tensor.dtype), *shapes])
+        if blob is not None:
+            body += _padded(tensor_bytes(blob), b"\0")
     header = _padded(json.dumps([request.ops, layouts]).encode(), b" ")
-    data = b"".join(body)
-    return _REQUEST.pack(_MAGIC, nonce, len(header), len(data)) + header + data
+    return _REQUEST.pack(_MAGIC, nonce, len(header), len(body)) + header + body
 
 
 def _padded(data: bytes, filler: bytes) -> bytes:
@@ -104,7 +101,7 @@ def decode_request(receive: Receive) -> tuple[int, Request]:
         raise WireError("not a request")
     data = bytearray(receive(header_size + body_size))
     ops, layouts = json.loads(data[:header_size])
-    tensors = []
+    tensors: list[Tensor] = []
     offset = header_size
     for index, shape, stride, sent in layouts:
         dtype = _DTYPES[index]
@@ -113,11 +110,10 @@ def decode_request(receive: Receive) -> tuple[int, Request]:
             continue
         # Memory of its own, aligned and resizable as that of any tensor.
         tensor = torch.empty_strided(sent, stride, dtype=dtype)
-        count = math.prod(sent)
-        if count:
+        if count := tensor.numel():
             flat = torch.frombuffer(data, dtype=dtype, count=count, offset=offset)
             tensor.copy_(flat.view(sent))
-            offset += -(-flat.nbytes // _ALIGN) * _ALIGN
+            offset += flat.nbytes + -flat.nbytes % _ALIGN
         tensors.append(tensor if sent == shape else tensor.expand(shape))
     return nonce, Request(ops, tensors)
 
@@ -186,14 +182,15 @@ def decode_reply(receive: Receive) -> tuple[int, Reply]:
     if text_size > MAX_TEXT or file_size > MAX_NAME or count > MAX_TENSORS or uses > MAX_USES:
         raise WireError("a reply is larger than its caps")
     reply = Reply(form=_pick(FORMS, form), gradient=_pick(GRADIENTS, gradient))
-    text, file = _text(receive(text_size)), _text(receive(file_size))
+    sizes = text_size, file_size
+    text, file = (receive(size).decode(errors="replace") for size in sizes)
     if kind != _ABSENT:
         reply.error = StudentError(_pick(ERROR_KINDS, kind), _pick(PHASES, phase), text, file, line)
     for _ in range(uses):
         operation, name_size, use_line = _USE.unpack(receive(_USE.size))
         if name_size > MAX_NAME:
             raise WireError("a file name is too long")
-        name = _text(receive(name_size))
+        name = receive(name_size).decode(errors="replace")
         reply.forbidden.append(ForbiddenUse(_pick(FORBIDDEN, operation), name, use_line))
     heads = [_decode_head(receive) for _ in range(count)]
     if sum(size for _, _, _, _, size in heads) > MAX_BYTES:
@@ -213,7 +210,7 @@ def _decode_head(receive: Receive) -> _Head:
     name_size, dtype_index, device_index, dims = _TENSOR.unpack(receive(_TENSOR.size))
     if name_size > MAX_NAME or dims > MAX_DIMS:
         raise WireError("a tensor's name or its number of dimensions is too large")
-    name = _text(receive(name_size))
+    name = receive(name_size).decode(errors="replace")
     if dtype_index == _ABSENT:
         return name, None, "cpu", (), 0
     dtype, device = _pick(_DTYPES, dtype_index), _pick(_DEVICES, device_index)
@@ -294,10 +291,6 @@ def _pick(choices: tuple[_T, ...], index: int) -> _T:
     if index >= len(choices):
         raise WireError("a number stands for nothing")
     return choices[index]
-
-
-def _text(data: bytes) -> str:
-    return data.decode(errors="replace")
 
 
 def _collapse(tensor: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,16 +94,21 @@ def page(
         rows: the criteria, in order.
         views: what the suite shows of the component, as `Show` collects it.
     """
-    # Not above: it comes with torch, but a student's plain run has no use for it.
-    import jinja2
-
-    template = jinja2.Environment(autoescape=True).from_string(_PAGE)
-    return template.render(
+    found: str = _template().render(
         headline=headline,
         notes=[line for line in notes if line],
         rows=[_row(row) for row in rows],
         views=[_DRAWN.get(view["kind"], dict)(view) for view in views],
     )
+    return found
+
+
+@functools.cache
+def _template() -> Any:
+    # Not above: it comes with torch, but a student's plain run has no use for it.
+    import jinja2
+
+    return jinja2.Environment(autoescape=True).from_string(_PAGE)
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import load_assignment
-from autograder.batch import Worker
+from autograder.conversation import Worker
 from autograder.misconceptions import file_of, read, with_mistakes
 from autograder.sandbox import handle, host
 from autograder.suite import reference as reference_module
