@@ -82,7 +82,7 @@ def test_the_conftest_needs_only_what_a_student_has(assignment: Assignment) -> N
     needed = {"torch", "pytest", "hypothesis"}
     assert roots["module"] - sys.stdlib_module_names == needed
     # Only for the workbook's pages; one comes with torch, without the other there is no picture.
-    assert roots["anywhere"] - sys.stdlib_module_names == needed | {"jinja2", "matplotlib"}
+    assert roots["anywhere"] - sys.stdlib_module_names == needed | {"jinja2", "matplotlib", "numpy"}
 
 
 def test_no_name_of_the_bundled_modules_hides_another(assignment: Assignment) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import re
+import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,34 +71,58 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Restore the cells of one notebook."""
         names = resources["nbgrader"]
-        with Gradebook(names["db_url"]) as gradebook:
-            notebook = gradebook.find_notebook(names["notebook"], names["assignment"])
-            truth = [(cell.name, _released(notebook, cell)) for cell in notebook.source_cells]
-        nb.cells = _restored([_plain(cell) for cell in nb.cells], truth)
-        nb.metadata = {"language_info": {"name": "python"}}
+        truth = self._released(names["db_url"], names["assignment"], names["notebook"])
+        nb.cells = _restored([_plain(cell) for cell in nb.cells], copy.deepcopy(truth.cells))
+        nb.metadata = {"kernelspec": truth.kernel, "language_info": {"name": "python"}}
         return nb, resources
 
+    def _released(self, url: str, assignment: str, name: str) -> _Released:
+        """Read the released cells, once in a run of nbgrader."""
+        run = _known.setdefault(self.parent, {}) if self.parent is not None else {}
+        if (url, assignment, name) not in run:
+            with Gradebook(url) as gradebook:
+                notebook = gradebook.find_notebook(name, assignment)
+                kernel = json.loads(notebook.kernelspec) if notebook.kernelspec else {}
+                run[url, assignment, name] = _Released(_cells_of(notebook), kernel)
+        return run[url, assignment, name]
 
-def _released(notebook: Any, cell: Any) -> Any:
-    """Build a cell from what the gradebook knows of it."""
-    graded = [*notebook.grade_cells, *notebook.task_cells]
-    worth = {other.name: other.max_score for other in graded}
-    tasks = {task.name for task in notebook.task_cells}
+
+@dataclass(frozen=True)
+class _Released:
+    """What a gradebook knows of a workbook."""
+
+    cells: list[tuple[str, Any]]
+    kernel: dict[str, Any]
+
+
+# By the exporter, of which every run of nbgrader has its own.
+_known: weakref.WeakKeyDictionary[Any, dict[tuple[str, str, str], _Released]]
+_known = weakref.WeakKeyDictionary()
+
+
+def _cells_of(notebook: Any) -> list[tuple[str, Any]]:
+    """Build the graded cells from what the gradebook knows of them."""
+    tasks = {task.name: task.max_score for task in notebook.task_cells}
+    graded = {cell.name: cell.max_score for cell in notebook.grade_cells}
     solutions = {solution.name for solution in notebook.solution_cells}
-    metadata: dict[str, Any] = {
-        "schema_version": 3,
-        "grade_id": cell.name,
-        "grade": cell.name in worth and cell.name not in tasks,
-        "solution": cell.name in solutions,
-        "locked": bool(cell.locked),
-        "task": cell.name in tasks,
-        "checksum": cell.checksum,
-        "cell_type": cell.cell_type,
-    }
-    if cell.name in worth:
-        metadata["points"] = worth[cell.name]
-    make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
-    return make(cell.source, metadata={"nbgrader": metadata}, id=f"restored-{cell.id[:32]}")
+    cells = []
+    for cell in notebook.source_cells:
+        metadata: dict[str, Any] = {
+            "schema_version": 3,
+            "grade_id": cell.name,
+            "grade": cell.name in graded,
+            "solution": cell.name in solutions,
+            "locked": bool(cell.locked),
+            "task": cell.name in tasks,
+            "checksum": cell.checksum,
+            "cell_type": cell.cell_type,
+        }
+        if cell.name in {**graded, **tasks}:
+            metadata["points"] = {**graded, **tasks}[cell.name]
+        make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
+        new = make(cell.source, metadata={"nbgrader": metadata}, id=f"restored-{cell.id[:32]}")
+        cells.append((cell.name, new))
+    return cells
 
 
 def _plain(cell: Any) -> Any:

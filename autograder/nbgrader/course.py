@@ -34,11 +34,6 @@ c.CourseDirectory.course_id = {course_id}
 # beside it in a sandbox. No kernel is started: no student's code runs in nbgrader's process.
 c.Autograde.sanitize_preprocessors = [
     "autograder.nbgrader.cells.RestoreCells",
-    "nbgrader.preprocessors.ClearOutput",
-    "nbgrader.preprocessors.DeduplicateIds",
-    "nbgrader.preprocessors.OverwriteKernelspec",
-    "nbgrader.preprocessors.OverwriteCells",
-    "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.exporter_class = "autograder.nbgrader.cells.WorkbookExporter"
 c.Autograde.autograde_preprocessors = [

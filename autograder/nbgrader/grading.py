@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
 import queue
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder import results
-from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.assignment import Assignment, find_root
 from autograder.batch import Batch
 from autograder.conversation import Refused
 from autograder.entries import Entry, submission_in
@@ -135,6 +137,31 @@ class CourseGrader:
             future.cancel()
 
 
+@dataclass(frozen=True)
+class Job:
+    """How a course's assignment is graded.
+
+    Args:
+        assignment: the assignment.
+        course: the course folder.
+        sandbox: how student code is isolated.
+        jobs: how many submissions are graded side by side.
+        resume: keep the results of unchanged submissions.
+    """
+
+    assignment: Assignment
+    course: Path
+    sandbox: str
+    jobs: int
+    resume: bool
+
+    @functools.cached_property
+    def key(self) -> tuple[object, ...]:
+        """What two jobs have in common that one grader can do; a changed suite is another."""
+        suite = self.assignment.suite_hash()
+        return (self.assignment, suite, self.course, self.sandbox, self.jobs, self.resume)
+
+
 class _Kept:
     """Keeps the last grader warm from one use to the next, for a server that grades one by one."""
 
@@ -146,20 +173,14 @@ class _Kept:
         atexit.register(self.close)
 
     @contextlib.contextmanager
-    def use(
-        self, assignment: Assignment, out: Path, sandbox: str, jobs: int, resume: bool
-    ) -> Iterator[CourseGrader]:
+    def use(self, job: Job) -> Iterator[CourseGrader]:
         """Lend the grader; only one use at a time, and nothing ends while it lasts."""
-        # A suite that was changed since needs new workers.
-        key = (assignment.root, assignment.suite_hash(), out, sandbox, jobs, resume)
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
-            if self._grader is None or key != self._key:
+            if self._grader is None or job.key != self._key:
                 self.close()
-                _make_room(out)
-                batch = Batch(assignment, out, sandbox, jobs, resume)
-                self._key, self._grader = key, CourseGrader(batch, jobs)
+                self._key, self._grader = job.key, _grader_for(job)
             try:
                 yield self._grader
             finally:
@@ -176,24 +197,20 @@ class _Kept:
             self._grader = None
 
 
-def _make_room(out: Path) -> None:
+def _grader_for(job: Job) -> CourseGrader:
+    out = results_folder(job.course, job.assignment.name)
     try:
         (out / "results").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise results.unwritable(out, error) from error
     results.sweep(out)
+    batch = Batch(job.assignment, out, job.sandbox, job.jobs, job.resume)
+    return CourseGrader(batch, job.jobs)
 
 
 _kept = _Kept()
 
 
-def kept_grader(
-    root: str, name: str, course: Path, sandbox: str, jobs: int, resume: bool
-) -> contextlib.AbstractContextManager[CourseGrader]:
-    """Lend the grader of a course's assignment, a warm one where there is one.
-
-    Raises:
-        UsageError: there is no such project or assignment.
-    """
-    assignment = load_assignment(project(root), name)
-    return _kept.use(assignment, results_folder(course, name), sandbox, jobs, resume)
+def kept_grader(job: Job) -> contextlib.AbstractContextManager[CourseGrader]:
+    """Lend the grader of a course's assignment, a warm one where there is one."""
+    return _kept.use(job)

@@ -5,25 +5,28 @@ from __future__ import annotations
 import hashlib
 import re
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nbformat.v4 import new_output
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
 from traitlets import Int, List, Unicode
 
+from autograder.assignment import load_assignment
 from autograder.cores import cores
 from autograder.entries import Entry
 from autograder.errors import UsageError
 from autograder.feedback import component_page, fault_page
-from autograder.nbgrader.grading import entry_of, kept_grader
+from autograder.nbgrader.grading import Job, entry_of, kept_grader, project
 from autograder.results import ComponentResult, SubmissionResult
 
 _KEY = "gradeformer"
-# What a run of nbgrader will come to; it makes new preprocessors for every submission.
-_coming: weakref.WeakKeyDictionary[Any, Iterator[Entry]] = weakref.WeakKeyDictionary()
+# Of every run of nbgrader, which makes new preprocessors for every submission: how it grades, and
+# what it will come to.
+_runs: weakref.WeakKeyDictionary[Any, tuple[Job, Iterator[Entry]]] = weakref.WeakKeyDictionary()
 
 
 class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
@@ -64,19 +67,19 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
 
     def _graded(self, entry: Entry, names: dict[str, str]) -> SubmissionResult:
         converter = self.parent.parent
-        lent = kept_grader(
-            self.root,
-            names["assignment"],
-            Path(converter.coursedir.root).resolve(),
-            self.sandbox,
-            self.jobs or cores(),
-            not converter.force,
-        )
-        if converter not in _coming:
-            _coming[converter] = self._next(names)
-        with lent as grader:
+        if converter not in _runs:
+            job = Job(
+                load_assignment(project(self.root), names["assignment"]),
+                Path(converter.coursedir.root).resolve(),
+                self.sandbox,
+                self.jobs or cores(),
+                not converter.force,
+            )
+            _runs[converter] = job, self._next(names)
+        job, coming = _runs[converter]
+        with kept_grader(job) as grader:
             grader.begin(entry)
-            grader.ahead(_coming[converter])
+            grader.ahead(coming)
             return grader.result(entry)[0]
 
     def _entry(self, assignment: str, student: str) -> Entry:
@@ -120,18 +123,35 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
     grading: nbgrader itself would give full marks to a cell without an output.
     """
 
-    def _add_score(self, cell: Any, resources: Any) -> None:
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Write all marks of a workbook at once."""
         marks = resources.get(_KEY)
-        if marks is None or is_solution(cell):
-            super()._add_score(cell, resources)
-            return
-        name = cell.metadata["nbgrader"]["grade_id"]
-        grade = self.gradebook.find_grade(
-            name, self.notebook_id, self.assignment_id, self.student_id
-        )
-        grade.auto_score = marks.get(name)
-        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
-        self.gradebook.db.commit()
+        if marks is None:
+            found: tuple[Any, Any] = super().preprocess(nb, resources)
+            return found
+        names = resources["nbgrader"]
+        with Gradebook(names["db_url"]) as gradebook:
+            notebook = gradebook.find_submission_notebook(
+                names["notebook"], names["assignment"], names["student"]
+            )
+            grades = {grade.name: grade for grade in notebook.grades}
+            comments = {comment.name: comment for comment in notebook.comments}
+            for cell in nb.cells:
+                name = cell.metadata.get("nbgrader", {}).get("grade_id")
+                if name in grades and is_grade(cell):
+                    _mark(grades[name], cell, marks)
+                if name in comments:
+                    unchanged = cell.metadata["nbgrader"]["checksum"] == compute_checksum(cell)
+                    silent = unchanged and not is_task(cell)
+                    comments[name].auto_comment = "No response." if silent else None
+            gradebook.db.commit()
+        return nb, resources
+
+
+def _mark(grade: Any, cell: Any, marks: Mapping[str, float | None]) -> None:
+    """Write the automatic mark of a cell; a manual one stays, and is to be looked at again."""
+    grade.auto_score = determine_grade(cell)[0] if is_solution(cell) else marks.get(grade.name)
+    grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
 
 
 def stamp(result: SubmissionResult, workbook: Path) -> dict[str, Any]:

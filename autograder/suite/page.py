@@ -7,6 +7,7 @@ import functools
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 _MARKS = {
@@ -165,19 +166,17 @@ def _heatmap(view: Mapping[str, Any]) -> dict[str, Any]:
 def _png(view: Mapping[str, Any], cell: int) -> str:
     """Return a heatmap as a PNG in base64, as large as it is shown; empty without matplotlib."""
     try:
+        import numpy as np
         from matplotlib import image
     except ImportError:
         return ""
-    # A browser that enlarged it would blur it.
-    rows = [
-        [float("nan") if v is None else v for v in row for _ in range(cell)]
-        for row in view["values"]
-    ]
-    values = [row for row in rows for _ in range(cell)]
+    values = np.array([[nan if v is None else v for v in row] for row in view["values"]])
+    # As large as it is shown: a browser that enlarged it would blur it.
+    pixels = values.repeat(cell, axis=0).repeat(cell, axis=1)
     low, high = view["low"], view["high"]
     file = io.BytesIO()
     # A matrix of one value has no range, and would be drawn as if it had nothing.
-    image.imsave(file, values, vmin=low, vmax=high if high > low else low + 1.0, cmap="viridis")
+    image.imsave(file, pixels, vmin=low, vmax=high if high > low else low + 1.0, cmap="viridis")
     return base64.b64encode(file.getvalue()).decode()
 
 
