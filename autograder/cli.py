@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -218,8 +220,8 @@ def _mark(
     home = course.course_of(batch)
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
     place = out or results_folder(home, found.name)
-    book = course.gradebook(home, url, found)
-    return _grade(found, batch, place, jobs, resume, sandbox, book)
+    opened = partial(course.gradebook, home, url, found)
+    return _grade(found, batch, place, jobs, resume, sandbox, opened)
 
 
 def _grade(
@@ -229,7 +231,7 @@ def _grade(
     jobs: int | None,
     resume: bool,
     sandbox: str,
-    book: ClassGradebook | None = None,
+    gradebook: Callable[[], ClassGradebook] | None = None,
 ) -> int:
     _check_sandbox(sandbox)
     console = Console(soft_wrap=True)
@@ -238,6 +240,9 @@ def _grade(
     workers = min(jobs or cores(), len(entries))
     grader = Batch(assignment, out, sandbox, workers, resume)
     try:
+        grader.launch()
+        # nbgrader takes a second to import, while the workers start.
+        book = None if gradebook is None else gradebook()
         console.print(f"sandbox {grader.start()}", highlight=False)
         with ProgressReport(console, len(entries)) as progress:
             complete = True

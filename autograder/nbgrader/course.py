@@ -99,6 +99,9 @@ def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
             f"{', '.join(drifted)} differ from what the solutions give: run "
             f"`autograder stubs {assignment.name}` and `autograder workbook {assignment.name}`"
         )
+    if not folder.exists():
+        # nbgrader leaves what it collects open to everybody; the course folder is the door.
+        folder.mkdir(mode=0o700, parents=True)
     source = folder / "source" / assignment.name
     # Here and not above: it brings torch along, which no other use of this module needs.
     from autograder import numbers

@@ -57,7 +57,7 @@ background:#3b6ea5;width:{{ bar.width }}px"></div> {{ bar.number }}</td></tr>
 {% for label in view.rows %}<div style="height:{{ view.cell }}px;line-height:{{ view.cell }}px;\
 white-space:nowrap">{{ label }}</div>{% endfor %}</td>{% endif %}
 <td style="padding:0">{% if view.png %}<img alt="{{ view.title }}" style="display:block;\
-max-width:none;width:{{ view.width }}px;height:{{ view.height }}px" \
+border:0;max-width:none;width:{{ view.width }}px;height:{{ view.height }}px" \
 src="data:image/png;base64,{{ view.png }}">{% else %}Install matplotlib to see the picture.\
 {% endif %}</td></tr>
 {% if view.columns %}<tr>{% if view.rows %}<td></td>{% endif %}<td style="padding:0;\

@@ -30,6 +30,7 @@ def test_the_folder_holds_what_nbgrader_needs(blank: Course) -> None:
         f"tests/{name}"
         for name in ("conftest.py", "test_layer_norm.py", "views.py", "known_mistakes.json")
     }
+    assert blank.folder.stat().st_mode & 0o777 == 0o700
     config = (blank.folder / "nbgrader_config.py").read_text()
     assert 'c.CourseDirectory.course_id = "course"' in config
     assert "Execute" not in config
