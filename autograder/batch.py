@@ -50,24 +50,18 @@ class Batch:
         self._started: list[Worker] = []
         self._stopped = threading.Event()
 
-    def launch(self) -> None:
-        """Begin to start all workers side by side."""
-        results.sweep(self._out)
-        for _ in range(self._jobs):
-            self._new_worker()
-
     def start(self) -> str:
-        """Wait until all workers have started; return how they isolate student code.
+        """Start all workers side by side; return how they isolate student code.
 
         Raises:
             Refused: they cannot.
         """
-        if not self._started:
-            self.launch()
-        for worker in self._started:
+        results.sweep(self._out)
+        workers = [self._new_worker() for _ in range(self._jobs)]
+        for worker in workers:
             worker.wait()
             self._idle.put(worker)
-        return self._started[0].sandbox
+        return workers[0].sandbox
 
     def run(
         self, entries: Sequence[Entry], progress: Progress, executor: Executor | None = None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -220,8 +218,8 @@ def _mark(
     home = course.course_of(batch)
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
     place = out or results_folder(home, found.name)
-    opened = partial(course.gradebook, home, url, found)
-    return _grade(found, batch, place, jobs, resume, sandbox, opened)
+    book = course.gradebook(home, url, found)
+    return _grade(found, batch, place, jobs, resume, sandbox, book)
 
 
 def _grade(
@@ -231,25 +229,23 @@ def _grade(
     jobs: int | None,
     resume: bool,
     sandbox: str,
-    gradebook: Callable[[], ClassGradebook] | None = None,
+    book: ClassGradebook | None = None,
 ) -> int:
     _check_sandbox(sandbox)
     console = Console(soft_wrap=True)
-    entries = discover(batch, assignment.name)
+    find = discover if book is None else course.handed_in
+    entries = find(batch, assignment.name)
     _make_writable(out)
     workers = min(jobs or cores(), len(entries))
     grader = Batch(assignment, out, sandbox, workers, resume)
     try:
-        grader.launch()
-        # nbgrader takes a second to import, while the workers start.
-        book = None if gradebook is None else gradebook()
         console.print(f"sandbox {grader.start()}", highlight=False)
         with ProgressReport(console, len(entries)) as progress:
             complete = True
             if book is None:
                 found = grader.run(entries, progress)
             else:
-                found, complete = book.grade(grader, workers, entries, progress)
+                found, complete = book.grade(grader, workers, entries, progress, not resume)
     except KeyboardInterrupt:
         console.print("stopped: what is done is kept; run the same command to go on")
         moved.report(console, out, grader.regraded)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from autograder import release as releasing
 from autograder import stubs, workbook
 from autograder.assignment import Assignment
+from autograder.entries import Entry, discover
 from autograder.errors import UsageError
 from autograder.nbgrader.grading import ROOT_VARIABLE, project
 
@@ -151,6 +152,24 @@ def assignment_in(submitted: Path, root: Path) -> str:
         what = f"holds {' and '.join(found)}" if found else f"holds none of {', '.join(known)}"
         raise UsageError(f"{submitted} {what}: name the assignment with --assignment")
     return found[0]
+
+
+def handed_in(submitted: Path, assignment: str) -> list[Entry]:
+    """Return the submissions of an assignment, sorted by student.
+
+    Who has handed in something else has no mark for this one, not even zero.
+
+    Raises:
+        UsageError: nobody has handed it in.
+    """
+    found = [
+        entry
+        for entry in discover(submitted, assignment)
+        if entry.path.name == assignment and entry.path.parent.parent == submitted
+    ]
+    if not found:
+        raise UsageError(f"{submitted} holds no submission of {assignment}: collect some first")
+    return found
 
 
 def gradebook(course: Path, url: str, assignment: Assignment) -> ClassGradebook:

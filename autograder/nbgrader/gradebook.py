@@ -28,15 +28,20 @@ CONFIG = "nbgrader_config.py"
 class MarkClass(Autograde):  # type: ignore[misc]
     """nbgrader's own autograding of a class, with results that are given to it.
 
-    What is up to date is left alone. A workbook that is missing, or that cannot be read, costs no
-    mark of the modules beside it: the released one takes its place.
+    What is up to date is left alone, unless it is to be marked `again`. A workbook that is missing,
+    or that cannot be read, costs no mark of the modules beside it.
     """
 
     def __init__(
-        self, entries: Sequence[Entry], result_of: Callable[[Entry], SubmissionResult], **more: Any
+        self,
+        entries: Sequence[Entry],
+        result_of: Callable[[Entry], SubmissionResult],
+        again: bool,
+        **more: Any,
     ) -> None:
         super().__init__(**more)
         self.force = True
+        self._again = again
         self.result_of = self._remembered(result_of)
         self._entries = {entry.id: entry for entry in entries}
         self._notebooks: list[str] = []
@@ -70,7 +75,7 @@ class MarkClass(Autograde):  # type: ignore[misc]
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         """Make room for a submission's autograded files; False if they are up to date."""
         result = self.result_of(self._entries[student_id])
-        if self._is_marked(result, assignment_id):
+        if not self._again and self._is_marked(result, assignment_id):
             return False
         return bool(super().init_destination(assignment_id, student_id))
 
@@ -140,9 +145,13 @@ class ClassGradebook:
             raise UsageError(f"the gradebook cannot be opened: {reason}") from error
 
     def _mark(
-        self, entries: Sequence[Entry], result_of: Callable[[Entry], SubmissionResult]
+        self,
+        entries: Sequence[Entry],
+        result_of: Callable[[Entry], SubmissionResult],
+        again: bool,
     ) -> bool:
-        converter = MarkClass(entries, result_of, coursedir=self._app.coursedir, parent=self._app)
+        coursedir = self._app.coursedir
+        converter = MarkClass(entries, result_of, again, coursedir=coursedir, parent=self._app)
         try:
             converter.start()
         except NbGraderException:
@@ -150,7 +159,12 @@ class ClassGradebook:
         return True
 
     def grade(
-        self, batch: Batch, jobs: int, entries: Sequence[Entry], progress: Progress
+        self,
+        batch: Batch,
+        jobs: int,
+        entries: Sequence[Entry],
+        progress: Progress,
+        again: bool = False,
     ) -> tuple[list[SubmissionResult], bool]:
         """Grade a class and mark it at the same time.
 
@@ -159,6 +173,7 @@ class ClassGradebook:
             jobs: how many submissions are graded side by side.
             entries: the submissions.
             progress: called after every submission with its result and whether it was kept.
+            again: mark also what is up to date.
 
         Returns:
             The results in the order of `entries`, and whether all of them are in the gradebook.
@@ -176,7 +191,7 @@ class ClassGradebook:
             return result
 
         try:
-            complete = self._mark(entries, result_of)
+            complete = self._mark(entries, result_of, again)
             # Whatever kept nbgrader from one of them, its result is wanted.
             missing = [entry for entry in entries if entry.id not in found]
             for entry in missing:

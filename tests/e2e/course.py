@@ -33,6 +33,18 @@ class Course:
         command = [sys.executable, "-m", "nbgrader", "collect", ASSIGNMENT]
         return self.people.run(TEACHER, self.people.knowing(command), self.folder).stdout
 
+    def mark_class(self) -> None:
+        """Grade and mark the class with our own command."""
+        command = [sys.executable, "-m", "autograder", "grade", str(self.folder / "submitted")]
+        done = subprocess.run(
+            [*command, "--gradebook", self.url],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def results(self) -> dict[str, dict[str, Any]]:
         """Read the result files that autograding left in the course."""
         return read_results(self.folder / "gradeformer" / ASSIGNMENT)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.e2e import postgresql
 from tests.e2e.conftest import Autograded
+from tests.e2e.course import Course
 from tests.e2e.gradebook import read
 from tests.e2e.people import People
 from tests.e2e.submissions import attack
@@ -17,6 +18,18 @@ def test_both_databases_hold_the_same(autograde_with: Callable[[str], Autograded
     assert on_a_server.before == in_a_file.before
     assert on_a_server.after == in_a_file.after
     assert not (on_a_server.course.folder / "gradebook.db").exists()
+
+
+def test_our_own_command_marks_the_class_there_alike(
+    autograde_with: Callable[[str], Autograded], collected: Course, cluster: postgresql.Cluster
+) -> None:
+    by_nbgrader = autograde_with("postgresql")
+    cluster.run("createdb", "class")
+    url = cluster.url.replace(f"/{postgresql.DATABASE}?", "/class?")
+    assert url != cluster.url
+    course = collected.copy("course-class", url)
+    course.mark_class()
+    assert read(url) == by_nbgrader.after
 
 
 def test_the_attack_works_where_nothing_confines_it(
