@@ -235,6 +235,12 @@ def _grade(
     console = Console(soft_wrap=True)
     find = discover if book is None else course.handed_in
     entries = find(batch, assignment.name)
+    for name in course.passed_over(batch, assignment.name) if book is not None else ():
+        console.print(
+            f"not marked: {plain(name)}; nbgrader wants it unpacked, as "
+            f"<student>/{assignment.name}/",
+            highlight=False,
+        )
     _make_writable(out)
     workers = min(jobs or cores(), len(entries))
     grader = Batch(assignment, out, sandbox, workers, resume)

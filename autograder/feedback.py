@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.results import ComponentResult
-from autograder.suite.page import Row, page
+from autograder.suite.page import CAUSE, Row, page
 from autograder.text import clean
 
 _STATUS = {
@@ -21,7 +21,10 @@ _MESSAGE = 1000
 def component_page(component: ComponentResult) -> str:
     """Return the feedback on one component."""
     headline = f"{component.score:g} of {component.max_score:g} points"
-    told = [_STATUS[component.status], *component.message.splitlines()]
+    said = {line for criterion in component.criteria for line in criterion.message.splitlines()}
+    told = [_STATUS[component.status]]
+    for line in component.message.splitlines():
+        told.append(CAUSE + line if CAUSE + line in said else line)
     notes = [clean(line, _MESSAGE) for line in told]
     if component.status in ("missing", "not_attempted", "import_error", "forbidden"):
         # Every criterion would say the same once more.
@@ -32,7 +35,11 @@ def component_page(component: ComponentResult) -> str:
             criterion.outcome,
             criterion.score,
             criterion.max_score,
-            "\n".join(clean(line, _MESSAGE) for line in criterion.message.splitlines()),
+            "\n".join(
+                # Said at the top: every criterion would say the same once more.
+                f"{CAUSE}as above" if line in told else clean(line, _MESSAGE)
+                for line in criterion.message.splitlines()
+            ),
             criterion.source if not criterion.passed else "",
         )
         for criterion in component.criteria

@@ -57,9 +57,7 @@ def check(component):
         page = Path(folder, "page.html")
         command += [f"--page={page}"]
         try:
-            done = subprocess.run(
-                command, **quiet, text=True, errors="replace", timeout=300
-            )
+            done = subprocess.run(command, **quiet, text=True, errors="replace", timeout=300)
         except subprocess.TimeoutExpired:
             print("Stopped after 5 minutes. Does a loop never end?")
             return

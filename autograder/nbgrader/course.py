@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autograder import release as releasing
 from autograder import stubs, workbook
 from autograder.assignment import Assignment
-from autograder.entries import Entry, discover
+from autograder.entries import ARCHIVES, Entry, discover
 from autograder.errors import UsageError
 from autograder.nbgrader.grading import ROOT_VARIABLE, project
 
@@ -170,6 +170,13 @@ def handed_in(submitted: Path, assignment: str) -> list[Entry]:
     if not found:
         raise UsageError(f"{submitted} holds no submission of {assignment}: collect some first")
     return found
+
+
+def passed_over(submitted: Path, assignment: str) -> list[str]:
+    """Name the archives that lie where nbgrader has folders: nobody would mark them."""
+    patterns = [f"{place}{suffix}" for place in ("*", f"*/{assignment}") for suffix in ARCHIVES]
+    found = [path for pattern in patterns for path in submitted.glob(pattern)]
+    return sorted(path.relative_to(submitted).as_posix() for path in found)
 
 
 def gradebook(course: Path, url: str, assignment: Assignment) -> ClassGradebook:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import AutogradeApp
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SAWarning, SQLAlchemyError
 
 from autograder.assignment import Assignment
 from autograder.batch import Batch, Progress
@@ -112,6 +114,29 @@ class MarkClass(Autograde):  # type: ignore[misc]
         return all(found.get(key) == part.score for key, part in result.components.items())
 
 
+def _shown(url: str, course: Path) -> str:
+    """Return a gradebook's URL without its password.
+
+    Raises:
+        UsageError: it is none, or leads to no file.
+    """
+    try:
+        made = make_url(url)
+    except ArgumentError as error:
+        raise UsageError(
+            f"--gradebook {url!r} is no URL of a database: give "
+            f"sqlite:///{course}/gradebook.db, or postgresql+psycopg://user@host/database"
+        ) from error
+    shown = made.render_as_string(hide_password=True)
+    # SQLAlchemy would make an empty one.
+    if made.get_backend_name() == "sqlite" and not Path(made.database or "").is_file():
+        raise UsageError(
+            f"the gradebook {shown} does not exist: nbgrader keeps it at "
+            f"sqlite:///{course}/gradebook.db, once `nbgrader generate_assignment` has run"
+        )
+    return shown
+
+
 class ClassGradebook:
     """The gradebook of a course, opened once for a class.
 
@@ -131,18 +156,22 @@ class ClassGradebook:
         self._name = assignment.name
         coursedir = self._app.coursedir
         coursedir.db_url, coursedir.assignment_id, coursedir.student_id = url, self._name, "*"
+        # nbgrader's own queries, which SQLAlchemy finds unusual.
+        warnings.simplefilter("ignore", SAWarning)
+        shown = _shown(url, course)
         try:
             with Gradebook(url, coursedir.course_id) as gradebook:
                 gradebook.find_assignment(self._name)
         except MissingEntry as error:
             raise UsageError(
-                f"the gradebook has no assignment {self._name!r}: run "
+                f"the gradebook {shown} has no assignment {self._name!r}: run "
                 f"`nbgrader generate_assignment {self._name}` in {course} first"
             ) from error
         # A module that is not installed, a URL that is none, a server that does not answer.
         except (SQLAlchemyError, ImportError) as error:
             reason = str(error).splitlines()[0]
-            raise UsageError(f"the gradebook cannot be opened: {reason}") from error
+            hint = f": pip install {error.name}" if isinstance(error, ImportError) else ""
+            raise UsageError(f"the gradebook {shown} cannot be opened: {reason}{hint}") from error
 
     def _mark(
         self,

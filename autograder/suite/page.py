@@ -18,13 +18,14 @@ _MARKS = {
     "crashed": ("✗", "#c62828"),
 }
 _OTHER = ("–", "#6b6b6b")
-_CAUSE = "likely cause:"
+CAUSE = "likely cause: "
 # Styles stand on the elements: the page lands in notebooks and pages that have their own.
 _PAGE = """\
 <div style="font-family:sans-serif;font-size:14px;line-height:1.4;color:#1f1f1f;background:#fff;\
 padding:6px;max-width:62em;overflow-wrap:anywhere">
 <p style="margin:4px 0"><b>{{ headline }}</b></p>
-{% for line in notes %}<p style="margin:4px 0">{{ line }}</p>
+{% for line in notes %}<p style="margin:4px 0">{% if line.cause %}<b>Likely cause:</b> {% endif %}\
+{{ line.text }}</p>
 {% endfor %}{% if rows %}<table style="border-collapse:collapse;table-layout:auto;\
 width:100%;font-size:13px">
 {% for row in rows %}<tr style="border-top:1px solid #ddd;background:#fff">
@@ -97,7 +98,7 @@ def page(
     """
     found: str = _template().render(
         headline=headline,
-        notes=[line for line in notes if line],
+        notes=[_line(line) for line in notes if line],
         rows=[_row(row) for row in rows],
         views=[_DRAWN.get(view["kind"], dict)(view) for view in views],
     )
@@ -112,13 +113,13 @@ def _template() -> Any:
     return jinja2.Environment(autoescape=True).from_string(_PAGE)
 
 
+def _line(line: str) -> dict[str, Any]:
+    return {"cause": line.startswith(CAUSE), "text": line.removeprefix(CAUSE)}
+
+
 def _row(row: Row) -> dict[str, Any]:
     sign, colour = _MARKS.get(row.outcome, _OTHER)
-    lines = [
-        {"cause": line.startswith(_CAUSE), "text": line.removeprefix(_CAUSE).strip()}
-        for line in row.message.splitlines()
-        if line.strip()
-    ]
+    lines = [_line(line) for line in row.message.splitlines() if line.strip()]
     return {
         "sign": sign,
         "colour": colour,

@@ -33,10 +33,13 @@ def test_it_leaves_what_nbgrader_leaves(course: Course, tmp_path: Any) -> None:
     hand_in_a_class(course)
     # Who has handed in something else has no mark for this.
     (course.folder / "submitted" / "s06" / "plain").mkdir(parents=True)
+    (course.folder / "submitted" / "s07.zip").write_bytes(b"PK")
     other = course.copy(tmp_path / "other")
     course.autograde()
     said = other.grade("--jobs", "2")
     assert "5 submissions: 5 graded" in said
+    assert "not marked: s07.zip; nbgrader wants it unpacked" in said
+    assert "Warning" not in said
     assert everything(other) == everything(course)
     assert other.marks()["s01"] == FULL
     assert (other.folder / "gradeformer" / "norm" / "results.csv").is_file()
@@ -95,10 +98,14 @@ def test_unusable_gradebooks_are_one_sentence(course: Course, tmp_path: Any) -> 
         for word in words:
             assert word in " ".join(said.split()), said
 
-    refused(f"sqlite:///{tmp_path}/new.db", "no assignment 'norm'", "nbgrader generate_assignment")
-    refused(f"sqlite:///{tmp_path}/no/such/folder/new.db", "the gradebook cannot be opened")
-    refused("nonsense", "the gradebook cannot be opened")
-    refused("postgresql+nothing://u:secret@localhost/x", "the gradebook cannot be opened")
+    refused(f"sqlite:///{tmp_path}/new.db", "does not exist", f"sqlite:///{course.folder}/grade")
+    assert not (tmp_path / "new.db").exists()
+    other = Course(tmp_path / "other", course.project, course.environment)
+    shutil.copytree(course.folder, other.folder)
+    other.run("nbgrader", "db", "assignment", "remove", "norm", "--force")
+    refused(other.url, f"{other.url} has no assignment 'norm'", "nbgrader generate_assignment")
+    refused("nonsense", "is no URL of a database: give sqlite:///")
+    refused("postgresql+nothing://u:secret@localhost/x", "u:***@localhost/x cannot be opened")
     (course.folder / "empty").mkdir()
     refused(course.url, "holds none of norm", batch="empty")
     refused(course.url, "no nbgrader_config.py in", batch="submitted/s01")
