@@ -127,7 +127,7 @@ def _shown(url: str, course: Path) -> str:
             f"--gradebook {url!r} is no URL of a database: give "
             f"sqlite:///{course}/gradebook.db, or postgresql+psycopg://user@host/database"
         ) from error
-    shown = made.render_as_string(hide_password=True)
+    shown: str = made.render_as_string(hide_password=True)
     # SQLAlchemy would make an empty one.
     if made.get_backend_name() == "sqlite" and not Path(made.database or "").is_file():
         raise UsageError(
