@@ -85,7 +85,8 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     def _entry(self, assignment: str, student: str) -> Entry:
         coursedir = self.parent.parent.coursedir
         folder = coursedir.format_path(coursedir.submitted_directory, student, assignment)
-        return entry_of(student, Path(folder).resolve(), assignment)
+        # Not resolved: where a link leads is none of the student's work.
+        return entry_of(student, Path(folder).absolute(), assignment)
 
     def _next(self, names: dict[str, str]) -> Iterator[Entry]:
         """Name the submissions that this run of nbgrader will come to."""

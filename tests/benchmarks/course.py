@@ -31,6 +31,8 @@ def run(*command: str, cwd: Path) -> float:
     environment = {key: value for key, value in os.environ.items() if key in keep}
     environment |= {"HOME": str(cwd.parent), "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
     environment |= {"GRADEFORMER_ROOT": str(ROOT)}
+    # As in an activated environment: nbgrader looks there for alembic.
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=cwd, env=environment, capture_output=True, text=True

@@ -206,6 +206,8 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> Course:
     environment = {key: value for key, value in os.environ.items() if key in keep}
     environment |= {"HOME": str(home), "GRADEFORMER_ROOT": str(project), "PYTHONPATH": str(ROOT)}
     environment |= {"PYTHONWARNINGS": "ignore"}
+    # As in an activated environment: nbgrader looks there for alembic.
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     course = Course(base / "course", project, environment)
     done = subprocess.run(
         [sys.executable, "-m", "autograder", "workbook", "norm", "--root", str(project)],

@@ -124,6 +124,9 @@ def attacked(blank: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
     warning = "import sys, warnings\nwarnings.warn('x')\nprint('x', file=sys.stderr)\n"
     loud = RIGHT.replace("    mean = ", "    warnings.warn('called')\n    mean = ")
     course.hand_in("s99", {"layer_norm.py": warning + loud}, in_workbook(warning))
+    # A link to a neighbour's work, had it got this far.
+    (course.folder / "submitted" / "s98").mkdir()
+    (course.folder / "submitted" / "s98" / "norm").symlink_to("../s99/norm")
     course.autograde()
     return course
 
@@ -150,6 +153,11 @@ def test_the_gradebook_is_as_the_grader_left_it(attacked: Course) -> None:
 
 def test_a_right_solution_that_warns_earns_everything(attacked: Course) -> None:
     assert attacked.marks()["s99"] == FULL
+
+
+def test_a_link_to_anothers_work_earns_nothing(attacked: Course) -> None:
+    marks = attacked.marks()
+    assert (marks["s98"].auto, marks["s99"].auto) == (0.0, 14.0)
 
 
 def test_the_solution_is_not_where_the_attack_looks_for_it(attacked: Course) -> None:
