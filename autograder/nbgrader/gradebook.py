@@ -24,8 +24,6 @@ from autograder.nbgrader.grading import CourseGrader
 from autograder.nbgrader.preprocessors import stamp
 from autograder.results import SubmissionResult
 
-CONFIG = "nbgrader_config.py"
-
 
 class MarkClass(Autograde):  # type: ignore[misc]
     """nbgrader's own autograding of a class, with results that are given to it.

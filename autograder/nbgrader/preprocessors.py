@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,6 @@ from autograder.nbgrader.grading import Job, entry_of, kept_grader, project
 from autograder.results import ComponentResult, SubmissionResult
 
 _KEY = "gradeformer"
-# Of every run of nbgrader, which makes new preprocessors for every submission: how it grades, and
-# what it will come to.
-_runs: weakref.WeakKeyDictionary[Any, tuple[Job, Iterator[Entry]]] = weakref.WeakKeyDictionary()
 
 
 class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
@@ -67,7 +63,9 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
 
     def _graded(self, entry: Entry, names: dict[str, str]) -> SubmissionResult:
         converter = self.parent.parent
-        if converter not in _runs:
+        # Kept there, because every submission gets new preprocessors: how this run of nbgrader
+        # grades, and what it will come to.
+        if not hasattr(converter, _KEY):
             job = Job(
                 load_assignment(project(self.root), names["assignment"]),
                 Path(converter.coursedir.root).resolve(),
@@ -75,8 +73,8 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
                 self.jobs or cores(),
                 not converter.force,
             )
-            _runs[converter] = job, self._next(names)
-        job, coming = _runs[converter]
+            setattr(converter, _KEY, (job, self._next(names)))
+        job, coming = getattr(converter, _KEY)
         with kept_grader(job) as grader:
             grader.begin(entry)
             grader.ahead(coming)
