@@ -77,9 +77,7 @@ def release(
     Raises:
         UsageError: `out` cannot take them, or a stub or the handout is missing.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        what = "is not empty" if out.is_dir() else "is a file"
-        raise UsageError(f"{out} {what}: give --out a new folder")
+    must_be_new(out, "give --out a new folder")
     sources = [assignment.public / "README.md"]
     sources += [assignment.public / f"{component}.py" for component in assignment.totals]
     for source in sources:
@@ -101,6 +99,17 @@ def release(
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
     return sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+
+
+def must_be_new(folder: Path, repair: str) -> None:
+    """See that a folder can be filled without touching what is there.
+
+    Raises:
+        UsageError: it is a file or holds something; the message ends in `repair`.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        what = "is not empty" if folder.is_dir() else "is a file"
+        raise UsageError(f"{folder} {what}: {repair}")
 
 
 def conftest(assignment: Assignment) -> str:

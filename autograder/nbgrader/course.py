@@ -87,9 +87,7 @@ def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
             assignment is not up to date.
     """
     _need_nbgrader()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        what = "is not empty" if folder.is_dir() else "is a file"
-        raise UsageError(f"{folder} {what}: give a new folder for the course")
+    releasing.must_be_new(folder, "give a new folder for the course")
     place = folder.resolve()
     for inside in (assignment.public, assignment.secret):
         if place.is_relative_to(inside) or inside.is_relative_to(place):
