@@ -13,7 +13,7 @@ demo: $(STAMP)
 	@$(BIN)/autograder demo
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --durations=10
 
 # nbgrader, PostgreSQL, JupyterLab and a browser, for real; what is missing here is skipped loudly.
 test-e2e: $(E2E_STAMP)
@@ -23,6 +23,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(E2E_STAMP)
 	$(BIN)/python tests/benchmarks/course.py

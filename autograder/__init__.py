@@ -1,7 +1,8 @@
-"""Gradeformer: autograded PyTorch assignments with hidden reference solutions.
+"""Gradeformer: autograded assignments with hidden reference solutions.
 
-Read as one path: a submission enters at `submission`, meets the `judge` through the `sandbox`,
-and leaves as `results`.
+Read as one path: an entry of a batch (`grading`) goes to a worker (`judge`), which asks a confined
+process (`sandbox`) what the suites (`suite`) want to know, compares with what it alone holds
+(`solutions`), and leaves as a result (`results`).
 """
 
 __version__ = "0.1.0"

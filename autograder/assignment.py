@@ -13,9 +13,14 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from autograder.errors import UsageError
-from autograder.exchange.operations import FORBIDDEN
+from autograder.exchange.kernels import FORBIDDEN
 
 _PACKAGE = Path(__file__).resolve().parent
+# What a worker imports: the rooms that decide a mark.
+DECIDING = (
+    *("exchange", "suite", "sandbox", "solutions", "judge"),
+    *("assignment.py", "results.py", "errors.py", "text.py", "grading/messages.py"),
+)
 
 
 class _Strict(BaseModel):
@@ -125,7 +130,11 @@ class Assignment:
         return self.public / "stand_ins" / f"{component}.py"
 
     def suite_hash(self) -> str:
-        """Return a hash of everything that a mark depends on but the submission."""
+        """Return a hash of all that decides a mark but the submission.
+
+        That is the assignment, and of this package what runs in the worker that marks it: how
+        results are listed, reported or handed on decides nothing.
+        """
         digest = hashlib.sha256()
         for root, path in self._sources():
             digest.update(f"{path.relative_to(root)}\0".encode())
@@ -134,13 +143,17 @@ class Assignment:
 
     def _sources(self) -> Iterator[tuple[Path, Path]]:
         kinds = (".py", ".toml", ".json")
-        for root in (self.public, self.secret, _PACKAGE):
+        for root in (self.public, self.secret):
             for path in sorted(root.rglob("*")):
                 # The workbook's texts and figures have no part in any mark.
                 if "workbook" in path.relative_to(root).parts:
                     continue
                 if path.suffix in kinds and path.is_file():
                     yield root, path
+        for room in DECIDING:
+            place = _PACKAGE / room
+            for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+                yield _PACKAGE, path
 
 
 def find_root(given: Path | None) -> Path:

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from autograder import disputes, moved, results, stubs
-from autograder import release as releasing
-from autograder import selftest as proving
 from autograder.assignment import Assignment, find_root, load_assignment
-from autograder.batch import Batch
-from autograder.cores import cores
-from autograder.entries import discover
+from autograder.authoring import release as releasing
+from autograder.authoring import selftest as proving
+from autograder.authoring import stubs
+from autograder.authoring.matrix import print_report
 from autograder.errors import UsageError
+from autograder.grading import store
+from autograder.grading.batch import Batch
+from autograder.grading.cores import cores
+from autograder.grading.entries import discover
 from autograder.nbgrader import course
-from autograder.nbgrader.grading import project, results_folder
-from autograder.proof import print_report
-from autograder.report import ProgressReport, plain, print_table
+from autograder.nbgrader.places import project, results_folder
+from autograder.reports import disputes, moved
+from autograder.reports.terminal import ProgressReport, print_table, safe
 from autograder.sandbox import CHOICES
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -84,7 +86,7 @@ def explain(
     """Run one criterion again and show the instructor the call and both answers."""
     _check_sandbox(sandbox)
     console = Console(soft_wrap=True)
-    raise typer.Exit(disputes.explain(console, result, criterion, root, sandbox, submission))
+    raise typer.Exit(disputes.settle(console, result, criterion, root, sandbox, submission))
 
 
 @app.command()
@@ -103,10 +105,10 @@ def release(
             f"run `autograder stubs {name}` first"
         )
     # Here and not above: it brings torch along, and no other command needs that in this process.
-    from autograder import numbers
+    from autograder.authoring.known_numbers import table
 
-    files = releasing.release(assignment, out, numbers.table)
-    console.print(f"{len(files)} files in {plain(str(out), 500)}", highlight=False)
+    files = releasing.release(assignment, out, table)
+    console.print(f"{len(files)} files in {safe(str(out), 500)}", highlight=False)
 
 
 @app.command(name="stubs")
@@ -125,7 +127,7 @@ def regenerate_workbook(
     root: _Root = None,
 ) -> None:
     """Generate the workbook in assignments/, nbgrader's carrier notebook."""
-    from autograder import workbook
+    from autograder.authoring import workbook
 
     changed = workbook.write(load_assignment(find_root(root), name))
     Console().print(f"written: {', '.join(changed)}" if changed else "the workbook is up to date")
@@ -144,10 +146,10 @@ def init(
     console = Console(soft_wrap=True)
     found = load_assignment(_project(root), assignment)
     files = course.init(found, folder, course.course_id_of(course_id, folder))
-    where = plain(str(folder), 500)
+    where = safe(str(folder), 500)
     console.print(f"{len(files)} files in {where}", highlight=False)
     if not course.is_found(found):
-        console.print(f"export GRADEFORMER_ROOT={plain(str(found.root), 500)}", highlight=False)
+        console.print(f"export GRADEFORMER_ROOT={safe(str(found.root), 500)}", highlight=False)
     console.print(f"Next: cd {where} && nbgrader generate_assignment {found.name}", highlight=False)
 
 
@@ -237,7 +239,7 @@ def _grade(
     entries = find(batch, assignment.name)
     for name in course.passed_over(batch, assignment.name) if book is not None else ():
         console.print(
-            f"not marked: {plain(name)}; nbgrader wants it unpacked, as "
+            f"not marked: {safe(name)}; nbgrader wants it unpacked, as "
             f"<student>/{assignment.name}/",
             highlight=False,
         )
@@ -251,7 +253,7 @@ def _grade(
             if book is None:
                 found = grader.run(entries, progress)
             else:
-                found, complete = book.grade(grader, workers, entries, progress, not resume)
+                found, complete = book.grade(grader, entries, progress, not resume)
     except KeyboardInterrupt:
         console.print("stopped: what is done is kept; run the same command to go on")
         moved.report(console, out, grader.regraded)
@@ -259,11 +261,11 @@ def _grade(
     finally:
         grader.close()
     components = list(assignment.totals)
-    table = results.write_table(out, found, components)
+    table = store.write_table(out, found, components)
     print_table(console, found, components)
     moved.report(console, out, grader.regraded)
     console.print(
-        f"Results: {plain(str(table), 500)} and {plain(str(out), 500)}/results/", highlight=False
+        f"Results: {safe(str(table), 500)} and {safe(str(out), 500)}/results/", highlight=False
     )
     if not complete:
         console.print("some marks are not in the gradebook; run the same command to try again")
@@ -295,6 +297,6 @@ def main() -> None:
         app()
     except UsageError as error:
         Console(stderr=True, soft_wrap=True).print(
-            f"autograder: {plain(str(error), 2000)}", highlight=False
+            f"autograder: {safe(str(error), 2000)}", highlight=False
         )
         raise SystemExit(2) from None

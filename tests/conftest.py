@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.judge.collection import collect
+from autograder.judge.suite import Suite
 from autograder.sandbox.handle import Budget
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -26,6 +30,12 @@ BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_s
 @pytest.fixture(scope="session")
 def assignment() -> Assignment:
     return load_assignment(ROOT, "transformer_block")
+
+
+@pytest.fixture(scope="session")
+def suite(assignment: Assignment) -> Suite:
+    """Both suites of the assignment, drawn as the judge draws them."""
+    return collect(assignment)
 
 
 @pytest.fixture(scope="session", params=["tier1", "tier2"])
@@ -43,23 +53,38 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 @pytest.fixture
 def small_project(tmp_path: Path) -> Path:
     """A project with one assignment, `norm`, that has layer_norm alone."""
-    return make_small_project(tmp_path / "project")
+    return make_project(tmp_path / "project", "norm", ["layer_norm"])
 
 
-def make_small_project(project: Path) -> Path:
-    public = project / "assignments" / "norm"
-    secret = project / "reference" / "norm"
-    for folder, source in ((public, "assignments"), (secret, "reference")):
+def make_project(project: Path, name: str, components: Sequence[str]) -> Path:
+    """Make a project with one assignment that has some of the components."""
+    folders = [project / source / name for source in ("assignments", "reference")]
+    for folder, source in zip(folders, ("assignments", "reference"), strict=True):
         (folder / "tests").mkdir(parents=True)
         origin = ROOT / source / "transformer_block"
-        shutil.copy(origin / "layer_norm.py", folder)
-        shutil.copy(origin / "tests" / "test_layer_norm.py", folder / "tests")
-    shutil.copy(ROOT / "assignments" / "transformer_block" / "README.md", public)
-    text = (ROOT / "assignments" / "transformer_block" / "assignment.toml").read_text()
-    text = text.replace('"transformer_block"', '"norm"')
-    second = text.index("[[components]]", text.index("[[components]]") + 1)
-    (public / "assignment.toml").write_text(text[:second])
+        for component in components:
+            shutil.copy(origin / f"{component}.py", folder)
+            shutil.copy(origin / "tests" / f"test_{component}.py", folder / "tests")
+    public, origin = folders[0], ROOT / "assignments" / "transformer_block"
+    shutil.copy(origin / "README.md", public)
+    if components != ["layer_norm"]:
+        shutil.copy(origin / "tests" / "walkthrough.json", public / "tests")
+        shutil.copytree(origin / "stand_ins", public / "stand_ins")
+    head, *parts = (origin / "assignment.toml").read_text().split("[[components]]")
+    kept = [part for part in parts if re.search(r'name = "(\w+)"', part)[1] in components]
+    text = "[[components]]".join([head.replace('"transformer_block"', f'"{name}"'), *kept])
+    (public / "assignment.toml").write_text(text)
     return project
+
+
+def set_limits(project: Path, name: str, limits: Mapping[str, float]) -> None:
+    """Change limits in the assignment.toml of a project."""
+    path = project / "assignments" / name / "assignment.toml"
+    text = path.read_text()
+    for key, value in limits.items():
+        text, count = re.subn(rf"^{key} = \S+", f"{key} = {value}", text, flags=re.M)
+        assert count == 1, key
+    path.write_text(text)
 
 
 @pytest.fixture
@@ -86,3 +111,22 @@ def write_class(tmp_path: Path) -> Callable[[Mapping[str, Mapping[str, str]]], P
         return tmp_path / "batch"
 
     return write
+
+
+@pytest.fixture
+def command(small_project: Path, write_class, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Start the command on the class; whatever is left of it ends with the test."""
+    # Here, because few tests need it.
+    from tests.grading.processes import STUDENTS, Command
+
+    batch = write_class(STUDENTS)
+    started: list[Command] = []
+
+    def start(*more: str, out: Path = tmp_path / "out") -> Command:
+        started.append(Command(batch, out, small_project, *more))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.kill()
+        one.process.wait()

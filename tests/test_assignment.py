@@ -1,9 +1,13 @@
 """Reading assignment.toml: what is wrong is named with its place, its value and the repair."""
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from autograder import assignment as assignments
 from autograder.assignment import Assignment, find_root, load_assignment
 from autograder.errors import UsageError
 
@@ -67,3 +71,71 @@ def test_the_suite_hash_follows_every_source(small_project: Path, path: str) -> 
     assert load_assignment(small_project, "norm").suite_hash() == before
     (small_project / path).write_text((small_project / path).read_text() + "# changed\n")
     assert load_assignment(small_project, "norm").suite_hash() != before
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of this package's sources, which the hash is taken of."""
+    copy = tmp_path / "autograder"
+    origin = Path(assignments.__file__).parent
+    shutil.copytree(origin, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(assignments, "_PACKAGE", copy)
+    return copy
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("judge/submission.py", "judge/session.py", "suite/expect.py", "exchange/executor.py"),
+        *("sandbox/child.py", "solutions/reference.py", "grading/messages.py", "results.py"),
+        *("assignment.py", "text.py", "errors.py"),
+    ],
+)
+def test_the_suite_hash_follows_what_decides_a_mark(
+    small_project: Path, package: Path, path: str
+) -> None:
+    found = load_assignment(small_project, "norm")
+    before = found.suite_hash()
+    (package / path).write_text((package / path).read_text() + "# changed\n")
+    assert found.suite_hash() != before
+
+
+@pytest.mark.parametrize("room", ["exchange", "suite", "sandbox", "solutions", "judge"])
+def test_the_suite_hash_follows_a_new_file_where_marks_are_decided(
+    small_project: Path, package: Path, room: str
+) -> None:
+    found = load_assignment(small_project, "norm")
+    before = found.suite_hash()
+    (package / room / "more.py").write_text("")
+    assert found.suite_hash() != before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("cli.py", "reports/terminal.py", "reports/disputes.py", "reports/feedback.py"),
+        *("reports/more.py", "authoring/release.py", "nbgrader/gradebook.py"),
+        *("grading/batch.py", "grading/store.py", "__init__.py"),
+    ],
+)
+def test_the_suite_hash_does_not_follow_what_only_lists_or_reports(
+    small_project: Path, package: Path, path: str
+) -> None:
+    found = load_assignment(small_project, "norm")
+    before = found.suite_hash()
+    with (package / path).open("a") as file:
+        file.write("# changed\n")
+    assert found.suite_hash() == before
+
+
+def test_what_a_worker_imports_is_what_the_hash_follows() -> None:
+    code = (
+        "import sys, autograder.judge.worker\n"
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('autograder')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    package = Path(assignments.__file__).parent
+    imported = {Path(file).relative_to(package).as_posix() for file in done.stdout.split()}
+    assert "judge/worker.py" in imported
+    outside = {name for name in imported if not name.startswith(assignments.DECIDING)}
+    assert {name for name in outside if not name.endswith("__init__.py")} == set()

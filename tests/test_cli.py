@@ -1,8 +1,116 @@
-"""Bad input is one sentence and exit code 2, and nothing is lost."""
+"""The command: what it prints and returns; bad input is one sentence, and nothing is lost."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
+
+from autograder import cli
+from autograder.grading.messages import Fault, GradeAnswer, GradeJob
+from tests.grading.fakes import mark
+from tests.tiny import write_tiny
+
+COMMANDS = ["grade", "explain", "release", "stubs", "workbook", "selftest", "demo", "course"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_there_and_explains_itself(command: str) -> None:
+    done = CliRunner().invoke(cli.app, [command, "--help"])
+    assert done.exit_code == 0
+    assert f"{command} " in done.output
+
+
+def test_there_is_no_other_command() -> None:
+    named = [command.name or command.callback.__name__ for command in cli.app.registered_commands]
+    named += [group.name or "course" for group in cli.app.registered_groups]
+    assert sorted(named) == sorted(COMMANDS)
+
+
+class Pool:
+    """Stands for the workers of this machine: full marks but for whom it is told to fail."""
+
+    fault = ""
+    stop_at = ""
+
+    def __init__(self, *arguments: object) -> None:
+        self.stopped = False
+
+    def start(self, count: int) -> str:
+        return f"none: {count} at once"
+
+    def grade(self, job: GradeJob) -> GradeAnswer:
+        if job.id == Pool.stop_at:
+            raise KeyboardInterrupt
+        return Fault(reason="the disk is broken") if job.id == Pool.fault else mark(job)
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def close(self) -> None:
+        self.stop()
+
+
+Grade = Callable[..., Result]
+
+
+@pytest.fixture
+def graded(write_class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Grade]:
+    """Grade a class of three with stand-ins for the workers."""
+    students = {student: {"layer_norm.py": "x = 1\n"} for student in ("s01", "s02", "s03")}
+    batch, root = write_class(students), write_tiny(tmp_path / "project")
+    monkeypatch.setattr("autograder.grading.batch.WorkerPool", Pool)
+
+    def run(*more: str, fault: str = "", stop_at: str = "") -> Result:
+        monkeypatch.setattr(Pool, "fault", fault)
+        monkeypatch.setattr(Pool, "stop_at", stop_at)
+        command = ["grade", str(batch), "--assignment", "norm", "--root", str(root)]
+        return CliRunner().invoke(cli.app, [*command, "--out", str(tmp_path / "out"), *more])
+
+    yield run
+
+
+def test_a_class_is_graded_and_listed(graded: Grade, tmp_path: Path) -> None:
+    done = graded("--jobs", "2")
+    assert done.exit_code == 0, done.output
+    assert "sandbox none: 2 at once" in done.output
+    assert "3/3 " in done.output
+    assert "3 submissions: 3 graded; mean 2.0 of 2" in done.output
+    rows = (tmp_path / "out" / "results.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ["submission", "s01", "s02", "s03"]
+
+
+def test_no_more_workers_are_started_than_there_are_submissions(graded: Grade) -> None:
+    assert "sandbox none: 3 at once" in graded("--jobs", "8").output
+
+
+def test_a_fault_of_the_grader_is_an_error_and_a_rerun_repairs_it(
+    graded: Grade, tmp_path: Path
+) -> None:
+    done = graded(fault="s02")
+    assert done.exit_code == 1
+    assert "s02: error: the disk is broken" in done.output
+    assert "3 submissions: 2 graded, 1 error" in done.output
+    assert "s02,error,,2," in (tmp_path / "out" / "results.csv").read_text()
+    done = graded()
+    assert done.exit_code == 0
+    assert done.output.count("(unchanged)") == 2
+    assert "s02 no mark -> 2: there was a fault of the grader" in done.output
+
+
+def test_unchanged_work_is_kept_unless_all_is_to_be_graded_again(graded: Grade) -> None:
+    assert graded().exit_code == 0
+    assert graded().output.count("(unchanged)") == 3
+    again = graded("--no-resume")
+    assert "(unchanged)" not in again.output
+    assert "no mark moved" in again.output
+
+
+def test_a_run_that_is_stopped_says_that_it_can_go_on(graded: Grade) -> None:
+    done = graded("--jobs", "1", stop_at="s02")
+    assert done.exit_code == 130
+    assert "stopped: what is done is kept; run the same command to go on" in done.output
+    assert "s01 2 (unchanged)" in graded().output
 
 
 @pytest.fixture

@@ -12,8 +12,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.exchange.errors import describe
+from autograder.exchange.exceptions import describe
 from autograder.exchange.messages import Reply, Request, StudentError
+from autograder.exchange.operations import (
+    Build,
+    Call,
+    Load,
+    Move,
+    Operation,
+    ReadState,
+    Reset,
+    Train,
+    WriteGiven,
+)
+from autograder.exchange.values import DTYPES, Unsendable, answered, made_real, plain_tensor
 
 
 class _Stop(Exception):
@@ -69,13 +81,12 @@ class Executor:
     def perform(self, request: Request) -> Reply:
         """Perform the operations of `request` in order and answer the last one."""
         self.raised = None
-        tensors = request.tensors
         if not self._own_tensors:
-            tensors = [_private_copy(tensor) for tensor in tensors]
+            request = request.with_tensors(_private_copy)
         reply = Reply()
         try:
-            for op in request.ops:
-                reply = getattr(self, "_op_" + op["op"])(op, tensors)
+            for operation in request.ops:
+                reply = self._do(operation)
         except _Stop as stop:
             reply = Reply(error=stop.error)
         except self._fatal:
@@ -85,80 +96,88 @@ class Executor:
             reply = Reply(error=describe(error, "call", self._folder))
         return reply
 
-    # Operations. Each takes its description and the request's tensors and returns a reply.
+    def _do(self, operation: Operation) -> Reply:
+        match operation:
+            case Call():
+                return self._call(operation)
+            case Reset():
+                self._reset(operation)
+            case Build():
+                self._build(operation)
+            case Load():
+                self._load_state(operation)
+            case Move():
+                self._move(operation)
+            case Train():
+                with self._reporting("move"):
+                    self._module(operation.handle).train(operation.on)
+            case WriteGiven():
+                self._module(operation.handle)
+                with torch.no_grad():
+                    self._given[operation.handle].weight.copy_(operation.weight)
+            case ReadState():
+                return self._read_state(operation)
+            case _:
+                raise TypeError(f"no component can do {operation.kind!r}")
+        return Reply()
 
-    def _op_reset(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
+    def _reset(self, operation: Reset) -> None:
         self._modules.clear()
         self._given.clear()
         self._unbuilt.clear()
-        _seed(op.get("seed", 0))
-        return Reply()
+        _seed(operation.seed)
 
-    def _op_build(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
-        factory = self._find(op["name"])
-        args, kwargs = self._arguments(op, tensors)
-        self._modules.pop(op["handle"], None)
+    def _build(self, operation: Build) -> None:
+        handle = operation.handle
+        factory = self._find(operation.name)
+        args, kwargs = _arguments(operation)
+        self._modules.pop(handle, None)
         try:
             with self._reporting("build"):
                 module = factory(*args, **kwargs)
         except _Stop as stop:
-            self._unbuilt[op["handle"]] = stop.error
+            self._unbuilt[handle] = stop.error
             raise
         if not isinstance(module, nn.Module):
-            raise _Stop(
-                StudentError("TypeError", "build", f"{op['name']} is not a torch.nn.Module")
-            )
-        self._modules[op["handle"]] = module
+            error = StudentError("TypeError", "build", f"{operation.name} is not a torch.nn.Module")
+            raise _Stop(error)
+        self._modules[handle] = module
         for arg in args:
             if isinstance(arg, nn.Embedding):
-                self._given[op["handle"]] = arg
-        return Reply()
+                self._given[handle] = arg
 
-    def _op_load(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
-        module = self._module(op["handle"])
+    def _load_state(self, operation: Load) -> None:
+        module = self._module(operation.handle)
         with self._reporting("load"), torch.no_grad():
             own = nn.Module.state_dict(module)
-            for key, index in op["state"].items():
+            for key, tensor in operation.state.items():
                 if key not in own:
-                    found = ", ".join(own) or "no keys"
-                    raise _Stop(StudentError("StateKeys", "load", f"{key}; found {found}"))
-                if own[key].shape != tensors[index].shape:
-                    shapes = f"{key}; {tuple(own[key].shape)}; {tuple(tensors[index].shape)}"
-                    raise _Stop(StudentError("StateShape", "load", shapes))
-                own[key].copy_(tensors[index])
-        return Reply()
+                    raise _Stop(StudentError("StateKeys", "load", key=key, found=tuple(own)))
+                if own[key].shape != tensor.shape:
+                    shape, wanted = tuple(own[key].shape), tuple(tensor.shape)
+                    error = StudentError("StateShape", "load", key=key, shape=shape, wanted=wanted)
+                    raise _Stop(error)
+                own[key].copy_(tensor)
 
-    def _op_move(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
+    def _move(self, operation: Move) -> None:
         with self._reporting("move"):
-            if op.get("dtype") is not None:
-                self._module(op["handle"]).to(getattr(torch, op["dtype"]))
-            if op.get("device") is not None:
-                self._module(op["handle"]).to(op["device"])
-        return Reply()
+            if operation.dtype is not None:
+                self._module(operation.handle).to(DTYPES[operation.dtype])
+            if operation.device is not None:
+                self._module(operation.handle).to(operation.device)
 
-    def _op_train(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
-        with self._reporting("move"):
-            self._module(op["handle"]).train(op["on"])
-        return Reply()
-
-    def _op_write_given(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
-        self._module(op["handle"])
-        with torch.no_grad():
-            self._given[op["handle"]].weight.copy_(tensors[op["tensor"]])
-        return Reply()
-
-    def _op_state(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
-        module = self._module(op["handle"])
+    def _read_state(self, operation: ReadState) -> Reply:
+        module = self._module(operation.handle)
         with self._reporting("state"):
-            state = {key: value.detach() for key, value in module.state_dict().items()}
-            parameters = {key: value.detach() for key, value in module.named_parameters()}
-        given = self._given.get(op["handle"])
+            state = {key: plain_tensor(value) for key, value in module.state_dict().items()}
+            parameters = {key: plain_tensor(value) for key, value in module.named_parameters()}
+        given = self._given.get(operation.handle)
         weight = None if given is None else given.weight.detach()
         return Reply(state=state, parameters=parameters, given=weight)
 
-    def _op_call(self, op: dict[str, Any], tensors: list[Tensor]) -> Reply:
-        args, kwargs = self._arguments(op, tensors)
-        cotangent = None if op.get("cotangent") is None else tensors[op["cotangent"]]
+    def _call(self, operation: Call) -> Reply:
+        args, kwargs = _arguments(operation)
+        cotangent = operation.cotangent
         leaves = [t for t in (*args, *kwargs.values()) if isinstance(t, Tensor)]
         sources: list[Tensor | None] = []
         if cotangent is not None:
@@ -168,38 +187,41 @@ class Executor:
             copies = {id(t): t.clone() for t in leaves}
             args = [copies.get(id(a), a) for a in args]
             kwargs = {key: copies.get(id(a), a) for key, a in kwargs.items()}
-        handle = op.get("handle")
+        handle = operation.handle
         module = None if handle is None else self._module(handle)
         function: Callable[..., Any]
         if module is None:
-            function = self._find(op["name"])
-        elif op.get("name"):
-            function = self._find(op["name"], module)
+            function = self._find(operation.name)
+        elif operation.name:
+            function = self._find(operation.name, module)
         else:
             function = module
-        if op.get("seed") is not None:
-            _seed(op["seed"])
+        if operation.seed is not None:
+            _seed(operation.seed)
         if module is not None and cotangent is not None:
             module.zero_grad(set_to_none=True)
         with self._reporting("call"):
             result = function(*args, **kwargs)
-        form, outputs = _form(result)
-        reply = Reply(form=form)
-        if cotangent is not None and outputs:
-            reply.gradient = self._backward(outputs[0], cotangent)
+        reply = Reply()
+        output = first_output(result)
+        if cotangent is not None and output is not None:
+            reply.gradient = self._backward(output, cotangent)
             if reply.gradient == "computed":
                 reply.input_gradients = [None if s is None else s.grad for s in sources]
                 if module is not None:
                     reply.parameter_gradients = {
-                        key: None if p.grad is None else p.grad.detach()
+                        key: None if p.grad is None else plain_tensor(p.grad)
                         for key, p in module.named_parameters()
                     }
                     given = self._given.get(handle) if handle is not None else None
                     reply.given_gradient = None if given is None else given.weight.grad
-        reply.outputs = [output.detach() for output in outputs]
-        if op.get("keep_inputs"):
+        try:
+            reply.value = answered(result)
+        except Unsendable as error:
+            raise _Stop(unsent(error)) from None
+        if operation.keep_inputs:
             seen = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
-            reply.inputs_after = [a.detach() for a in seen]
+            reply.inputs_after = [plain_tensor(a) for a in seen]
         return reply
 
     def _backward(self, output: Tensor, cotangent: Tensor) -> str:
@@ -215,7 +237,7 @@ class Executor:
 
     def _find(self, name: str, owner: object = None) -> Callable[..., Any]:
         try:
-            found: Callable[..., Any] = getattr(owner or self.loaded, name)
+            found: Callable[..., Any] = getattr(self.loaded if owner is None else owner, name)
         except AttributeError:
             raise _Stop(StudentError("MissingName", "call", name)) from None
         return found
@@ -226,13 +248,6 @@ class Executor:
             missing = StudentError("Exception", "build", "the module was not built")
             raise _Stop(self._unbuilt.get(handle, missing))
         return self._modules[handle]
-
-    def _arguments(
-        self, op: dict[str, Any], tensors: list[Tensor]
-    ) -> tuple[list[Any], dict[str, Any]]:
-        args = [_decode(value, tensors) for value in op["args"]]
-        kwargs = {key: _decode(value, tensors) for key, value in op["kwargs"].items()}
-        return args, kwargs
 
     @contextmanager
     def _reporting(self, phase: str) -> Iterator[None]:
@@ -253,13 +268,25 @@ def _seed(seed: int) -> None:
     torch.default_generator.manual_seed(seed)
 
 
-def _decode(value: Any, tensors: list[Tensor]) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if "embedding" in value:
-        weight = tensors[value["embedding"]].clone()
-        return nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
-    return tensors[value["tensor"]]
+def _arguments(operation: Build | Call) -> tuple[list[Any], dict[str, Any]]:
+    args = [made_real(value) for value in operation.args]
+    return args, {key: made_real(value) for key, value in operation.kwargs.items()}
+
+
+def first_output(result: object) -> Tensor | None:
+    """Return what gradients are taken of: the tensor returned, or the first of a pair of them."""
+    if isinstance(result, Tensor):
+        return result
+    if isinstance(result, tuple | list) and len(result) == 2:
+        first, second = result
+        if isinstance(first, Tensor) and isinstance(second, Tensor):
+            return first
+    return None
+
+
+def unsent(error: object) -> StudentError:
+    """Describe an answer that cannot be sent."""
+    return StudentError("RuntimeError", "call", f"the result cannot be sent: {error}")
 
 
 def _private_copy(tensor: Tensor) -> Tensor:
@@ -271,18 +298,3 @@ def _private_copy(tensor: Tensor) -> Tensor:
     strides = list(collapsed.stride())
     copy = torch.empty_strided(collapsed.shape, strides, dtype=tensor.dtype)
     return copy.copy_(collapsed).expand(tensor.shape)
-
-
-def _form(result: object) -> tuple[str, list[Tensor]]:
-    if result is None:
-        return "none", []
-    if isinstance(result, Tensor):
-        return "tensor", [result]
-    if isinstance(result, tuple | list):
-        tensors = [item for item in result if isinstance(item, Tensor)]
-        if len(tensors) == len(result) == 2:
-            return "pair", tensors
-        if len(tensors) == len(result) == 1:
-            return "list of one", []
-        return "longer sequence" if len(result) > 2 else "other", []
-    return ("number" if isinstance(result, int | float | complex) else "other"), []

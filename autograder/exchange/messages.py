@@ -1,19 +1,35 @@
 """Requests to a component and the replies that come back.
 
 A request is a list of operations, performed in order; the reply answers the last one, or the
-first that failed. Everything in a reply is a claim by the student's process about tensors.
+first that failed. Everything in a reply is a claim by the student's process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from torch import Tensor
 
-# Closed vocabularies: the wire sends an index into these, never a word of the student's choosing.
+from autograder.exchange.operations import (
+    Operation,
+    Reset,
+    read_operation,
+    with_changed_tensors,
+    write_operation,
+)
+from autograder.exchange.values import (
+    ABSENT,
+    Absent,
+    Malformed,
+    Reader,
+    Value,
+    Writer,
+    tensors_in,
+)
+
+# Closed vocabularies: no word in a reply's frame is of the student's choosing but its texts.
 ERROR_KINDS = (
     "Exception",
     "NotAttempted",
@@ -49,7 +65,6 @@ ERROR_KINDS = (
     "ZeroDivisionError",
 )
 PHASES = ("import", "build", "load", "move", "call", "backward", "state")
-FORMS = ("none", "tensor", "pair", "list of one", "longer sequence", "number", "other")
 GRADIENTS = ("not asked", "computed", "detached", "wrong shape", "failed")
 
 MAX_TEXT = 2000
@@ -57,10 +72,12 @@ MAX_TEXT = 2000
 
 @dataclass(frozen=True)
 class StudentError:
-    """An exception that left the student's code.
+    """An exception that left the student's code, or a name or key that it lacks.
 
     `kind` is one of ERROR_KINDS (the nearest built-in base of the exception's class), `text` is
     the student's and hostile, `file` and `line` say where in the submission it was raised.
+    `key` is the state_dict's that is lacking or has a wrong shape, `found` the keys that are there;
+    `shape` is the one of the student's, `wanted` the right one.
     """
 
     kind: str
@@ -68,6 +85,10 @@ class StudentError:
     text: str = ""
     file: str = ""
     line: int = 0
+    key: str = ""
+    found: tuple[str, ...] = ()
+    shape: tuple[int, ...] = ()
+    wanted: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,64 +100,155 @@ class ForbiddenUse:
     line: int
 
 
-@dataclass(frozen=True)
-class EmbeddingArgument:
-    """Stands for `nn.Embedding` with this weight (V, D), made where the component lives."""
-
-    weight: Tensor
-
-
 @dataclass
 class Request:
-    """Operations and the tensors they refer to by index."""
+    """Operations, performed in order."""
 
-    ops: list[dict[str, Any]] = field(default_factory=list)
-    tensors: list[Tensor] = field(default_factory=list)
+    ops: list[Operation] = field(default_factory=list)
 
-    def encode(self, value: object) -> Any:
-        """Return `value` as plain data; a tensor becomes a reference to its place in the list.
+    @property
+    def resets(self) -> bool:
+        """Whether it forgets what came before."""
+        return bool(self.ops) and isinstance(self.ops[0], Reset)
 
-        The same tensor object passed twice stays one object on the other side.
-        """
-        if isinstance(value, Tensor):
-            for index, known in enumerate(self.tensors):
-                if known is value:
-                    return {"tensor": index}
-            self.tensors.append(value)
-            return {"tensor": len(self.tensors) - 1}
-        if isinstance(value, EmbeddingArgument):
-            return {"embedding": self.encode(value.weight)["tensor"]}
-        if value is None or isinstance(value, bool | int | float | str):
-            return value
-        raise TypeError(f"a component cannot be given a {type(value).__name__}")
+    def tensors(self) -> list[Tensor]:
+        """Return every tensor of the request, each once."""
+        found: dict[int, Tensor] = {}
+        for op in self.ops:
+            for f in fields(op):
+                for tensor in tensors_in(getattr(op, f.name)):
+                    found[id(tensor)] = tensor
+        return list(found.values())
+
+    def with_tensors(self, change: Callable[[Tensor], Tensor]) -> Request:
+        """Return the request with every tensor changed; one that is there twice stays one."""
+        changed = {id(tensor): change(tensor) for tensor in self.tensors()}
+        return Request([with_changed_tensors(op, lambda t: changed[id(t)]) for op in self.ops])
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a part of a reply holds, for whoever writes, reads, compares or shows it.
+
+    Attributes:
+        words: what one item is called, in a message to the instructor; {} is its number or name.
+        holds: any "value", one "tensor", a list of "tensors", or tensors by name ("named").
+        gaps: whether a tensor in it may be missing (None).
+        derived: whether it adds up roundings, as gradients do.
+        random: whether it hangs on random draws where the outputs do.
+    """
+
+    words: str
+    holds: Literal["value", "tensor", "tensors", "named"]
+    gaps: bool = False
+    derived: bool = False
+    random: bool = True
+
+    def empty(self) -> Value:
+        """Return what stands for nothing."""
+        return {"value": ABSENT, "tensor": None, "tensors": [], "named": {}}[self.holds]
+
+    def is_empty(self, value: Value) -> bool:
+        """Tell whether there is nothing in it."""
+        if self.holds == "value":
+            return isinstance(value, Absent)
+        return value is None or (not isinstance(value, Tensor) and not value)
+
+    def fits(self, value: Value) -> bool:
+        """Tell whether it can hold a value that was read."""
+        if self.holds == "value":
+            return True
+        if self.holds == "tensor":
+            return isinstance(value, Tensor)
+        if self.holds == "tensors":
+            return isinstance(value, list) and all(map(self._fits_item, value))
+        return (
+            isinstance(value, dict)
+            and all(isinstance(key, str) for key in value)
+            and all(map(self._fits_item, value.values()))
+        )
+
+    def _fits_item(self, item: Value) -> bool:
+        return isinstance(item, Tensor) or (self.gaps and item is None)
+
+
+def _part(words: str, holds: Any, **more: bool) -> Any:
+    part = Part(words, holds, **more)
+    return field(default_factory=part.empty, metadata={"part": part})
 
 
 @dataclass
 class Reply:
     """What one request brought back, before anything has been believed.
 
-    Tensors are detached. `input_gradients` and `inputs_after` follow the order of the tensor
-    arguments of the last operation; a gradient is None where backward left none.
+    Tensors are detached. `value` is what was returned, ABSENT where nothing was called.
+    `input_gradients` and `inputs_after` follow the order of the tensor arguments of the last
+    operation; a gradient is None where backward left none.
     """
 
-    form: str = "none"
-    outputs: list[Tensor] = field(default_factory=list)
     gradient: str = "not asked"
-    input_gradients: list[Tensor | None] = field(default_factory=list)
-    parameter_gradients: dict[str, Tensor | None] = field(default_factory=dict)
-    inputs_after: list[Tensor] = field(default_factory=list)
-    state: dict[str, Tensor] = field(default_factory=dict)
-    parameters: dict[str, Tensor] = field(default_factory=dict)
-    given: Tensor | None = None
-    given_gradient: Tensor | None = None
     error: StudentError | None = None
     forbidden: list[ForbiddenUse] = field(default_factory=list)
+    value: Value = _part("output{}", "value")
+    input_gradients: list[Tensor | None] = _part(
+        "gradient of tensor argument {}", "tensors", gaps=True, derived=True
+    )
+    inputs_after: list[Tensor] = _part("tensor argument {} after the call", "tensors", random=False)
+    parameter_gradients: dict[str, Tensor | None] = _part(
+        "gradient of parameter {}", "named", gaps=True, derived=True
+    )
+    state: dict[str, Tensor] = _part("state_dict entry {}", "named")
+    parameters: dict[str, Tensor] = _part("parameter {}", "named")
+    given: Tensor | None = _part("weight of the given embedding", "tensor", random=False)
+    given_gradient: Tensor | None = _part("gradient of the given embedding", "tensor", derived=True)
+
+    def parts(self) -> Iterator[tuple[str, Part, Value]]:
+        """Yield the parts that hold something: name, what it is, the value."""
+        for name, part in PARTS.items():
+            value = getattr(self, name)
+            if not part.is_empty(value):
+                yield name, part, value
 
     def tensors(self) -> Iterator[Tensor]:
         """Yield every tensor of the reply."""
-        lists = (self.outputs, self.input_gradients, self.inputs_after)
-        named = (self.parameter_gradients, self.state, self.parameters)
-        singles = (self.given, self.given_gradient)
-        for tensor in chain(*lists, *(part.values() for part in named), singles):
-            if tensor is not None:
-                yield tensor
+        for _, _, value in self.parts():
+            yield from tensors_in(value)
+
+
+PARTS: Mapping[str, Part] = {
+    f.name: f.metadata["part"] for f in fields(Reply) if "part" in f.metadata
+}
+
+
+def write_request(request: Request, writer: Writer) -> list[Any]:
+    """Return the plain form of a request."""
+    return [write_operation(op, writer) for op in request.ops]
+
+
+def read_request(plain: list[Any], reader: Reader) -> Request:
+    """Read a request that `write_request` wrote; it is trusted."""
+    return Request([read_operation(op, reader) for op in plain])
+
+
+def write_parts(reply: Reply, writer: Writer) -> dict[str, Any]:
+    """Return the plain form of a reply's parts; what is not there is not written."""
+    return {name: writer.write(value) for name, _, value in reply.parts()}
+
+
+def read_parts(plain: object, reader: Reader) -> dict[str, Value]:
+    """Read a reply's parts from their plain form, which may be hostile.
+
+    Raises:
+        Malformed: it stands for no values, or not for those that a part holds.
+    """
+    if not isinstance(plain, dict):
+        raise Malformed("a reply has no parts")
+    found = {}
+    for name, written in plain.items():
+        part = PARTS.get(name)
+        if part is None:
+            raise Malformed("a reply has no such part")
+        found[name] = reader.read(written)
+        if not part.fits(found[name]):
+            raise Malformed(f"the part {name} holds something else")
+    return found

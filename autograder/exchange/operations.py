@@ -1,71 +1,129 @@
-"""The names of the operations that an assignment can forbid, and the kernels that do them."""
+"""What can be asked of a component: operations on it and on the modules that it builds.
+
+A module is named by a handle, a number of the test's choosing. The fields of an operation are
+values, so that every operation is written and read by the same rule.
+"""
 
 from __future__ import annotations
 
-# The names are those of assignment.toml. Their order is part of the wire format.
-KERNELS = {
-    "layer_norm": ("layer_norm", "native_layer_norm"),
-    "rms_norm": ("rms_norm", "_fused_rms_norm"),
-    "group_norm": ("group_norm", "native_group_norm"),
-    "instance_norm": ("instance_norm",),
-    "batch_norm": (
-        "batch_norm",
-        "native_batch_norm",
-        "_batch_norm_impl_index",
-        "_native_batch_norm_legit",
-        "_native_batch_norm_legit.no_stats",
-        "_native_batch_norm_legit_functional",
-        "_native_batch_norm_legit_no_training",
-        "_batch_norm_no_update",
-        "_batch_norm_with_update",
-        "_batch_norm_with_update_functional",
-        # These have kernels of their own, where others' .out only calls what is above.
-        "native_batch_norm.out",
-        "_native_batch_norm_legit.out",
-        "_native_batch_norm_legit.no_stats_out",
-        "_batch_norm_with_update.out",
-    ),
-    "scaled_dot_product_attention": (
-        "scaled_dot_product_attention",
-        "_scaled_dot_product_attention_math",
-        "_scaled_dot_product_flash_attention",
-        "_scaled_dot_product_flash_attention_for_cpu",
-        "_scaled_dot_product_efficient_attention",
-        "_scaled_dot_product_fused_attention_overrideable",
-    ),
-    "multi_head_attention": ("_native_multi_head_attention",),
-    "transformer_encoder_layer": ("_transformer_encoder_layer_fwd",),
-}
-FORBIDDEN = tuple(KERNELS)
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
 
-# Where torch keeps kernels that run on a CPU. Not each of them has one under every key.
-KEYS = ("CPU", "CompositeImplicitAutograd")
-FURTHER_KEYS = ("CompositeExplicitAutograd", "MkldnnCPU", "NestedTensorCPU")
+from torch import Tensor
 
-# What goes past those kernels, most of it composed in Python, by module and name.
-COMPOSED = {
-    "layer_norm": (
-        ("torch._refs", "_normalize"),
-        # The static runtime brings kernels of its own.
-        ("torch._C", "_jit_to_static_module"),
-        ("torch._C", "_fuse_to_static_module"),
-    ),
-    "rms_norm": (
-        ("torch._decomp.decompositions", "_fused_rms_norm"),
-        # With a window as wide as the vector it is the same.
-        ("torch.nn.functional", "local_response_norm"),
-    ),
-    "batch_norm": (
-        ("torch._decomp.decompositions", "native_batch_norm_helper"),
-        ("torch._decomp.decompositions", "_batch_norm_no_update"),
-    ),
-    "scaled_dot_product_attention": (
-        ("torch._higher_order_ops.flex_attention", "math_attention"),
-        ("torch.onnx.ops._impl", "attention_23"),
-    ),
-    "multi_head_attention": (
-        # The kernel is called without need_weights only.
-        ("torch.nn.functional", "multi_head_attention_forward"),
-        ("torch.ao.nn.quantizable.modules.activation", "MultiheadAttention._forward_impl"),
-    ),
+from autograder.exchange.values import Reader, Value, Writer, with_tensors
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation; `kind` is its name in a written request."""
+
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class Reset(Operation):
+    """Forget every module and seed torch's generator."""
+
+    kind: ClassVar[str] = "reset"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Build(Operation):
+    """Call a class of the component and keep the module under a handle."""
+
+    kind: ClassVar[str] = "build"
+    handle: int
+    name: str
+    args: tuple[Value, ...] = ()
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Load(Operation):
+    """Write tensors into the entries of a module's state_dict."""
+
+    kind: ClassVar[str] = "load"
+    handle: int
+    state: Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Move(Operation):
+    """Move a module to a dtype (by name), a device, or both."""
+
+    kind: ClassVar[str] = "move"
+    handle: int
+    dtype: str | None = None
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Train(Operation):
+    """Switch a module between training and evaluation."""
+
+    kind: ClassVar[str] = "train"
+    handle: int
+    on: bool
+
+
+@dataclass(frozen=True)
+class WriteGiven(Operation):
+    """Overwrite the weight of the embedding that a module was given."""
+
+    kind: ClassVar[str] = "write_given"
+    handle: int
+    weight: Tensor
+
+
+@dataclass(frozen=True)
+class ReadState(Operation):
+    """Fetch a module's state_dict, its parameters and the weight it was given."""
+
+    kind: ClassVar[str] = "read_state"
+    handle: int
+
+
+@dataclass(frozen=True)
+class Call(Operation):
+    """Call a function of the component, a module, or one of its methods.
+
+    Without a handle `name` is a function; with one it is a method, or empty for the module itself.
+    `cotangent` asks for gradients of (output * cotangent).sum(), `keep_inputs` for the tensor
+    arguments as the call leaves them.
+    """
+
+    kind: ClassVar[str] = "call"
+    name: str
+    handle: int | None = None
+    args: tuple[Value, ...] = ()
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
+    seed: int | None = None
+    cotangent: Tensor | None = None
+    keep_inputs: bool = False
+
+
+_BY_KIND: dict[str, type[Operation]] = {
+    operation.kind: operation
+    for operation in (Reset, Build, Load, Move, Train, WriteGiven, ReadState, Call)
 }
+
+
+def write_operation(operation: Operation, writer: Writer) -> list[Any]:
+    """Return the plain form of an operation."""
+    named = {f.name: writer.write(getattr(operation, f.name)) for f in fields(operation)}
+    return [operation.kind, named]
+
+
+def read_operation(plain: list[Any], reader: Reader) -> Operation:
+    """Read an operation that `write_operation` wrote; it is trusted."""
+    kind, named = plain
+    return _BY_KIND[kind](**{name: reader.read(value) for name, value in named.items()})
+
+
+def with_changed_tensors(operation: Operation, change: Callable[[Tensor], Tensor]) -> Operation:
+    """Return an operation with every tensor changed."""
+    changed = {f.name: with_tensors(getattr(operation, f.name), change) for f in fields(operation)}
+    return replace(operation, **changed)

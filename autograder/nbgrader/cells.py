@@ -72,7 +72,7 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
         """Restore the cells of one notebook."""
         names = resources["nbgrader"]
         truth = self._released(names["db_url"], names["assignment"], names["notebook"])
-        nb.cells = _restored([_plain(cell) for cell in nb.cells], copy.deepcopy(truth.cells))
+        nb.cells = _restored([_harmless(cell) for cell in nb.cells], copy.deepcopy(truth.cells))
         nb.metadata = {"kernelspec": truth.kernel, "language_info": {"name": "python"}}
         return nb, resources
 
@@ -125,7 +125,7 @@ def _cells_of(notebook: Any) -> list[tuple[str, Any]]:
     return cells
 
 
-def _plain(cell: Any) -> Any:
+def _harmless(cell: Any) -> Any:
     """Return a student's cell without outputs, and without HTML that a browser would act on."""
     if cell.cell_type == "code":
         cell.outputs = []

@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder import release as releasing
-from autograder import stubs, workbook
 from autograder.assignment import Assignment
-from autograder.entries import ARCHIVES, Entry, discover
+from autograder.authoring import release as releasing
+from autograder.authoring import stubs, workbook
 from autograder.errors import UsageError
-from autograder.nbgrader.grading import ROOT_VARIABLE, project
+from autograder.grading.entries import ARCHIVES, Entry, discover
+from autograder.nbgrader.places import ROOT_VARIABLE, project
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
@@ -103,9 +103,9 @@ def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
         folder.mkdir(mode=0o700, parents=True)
     source = folder / "source" / assignment.name
     # Here and not above: it brings torch along, which no other use of this module needs.
-    from autograder import numbers
+    from autograder.authoring.known_numbers import table
 
-    releasing.release(assignment, source, numbers.table)
+    releasing.release(assignment, source, table)
     names = sorted(f"{component}.py" for component in assignment.totals)
     config = _CONFIG.format(
         course_id=json.dumps(course_id),

@@ -17,10 +17,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SAWarning, SQLAlchemyError
 
 from autograder.assignment import Assignment
-from autograder.batch import Batch, Progress
-from autograder.entries import Entry
 from autograder.errors import UsageError
-from autograder.nbgrader.grading import CourseGrader
+from autograder.grading.batch import Batch, Progress
+from autograder.grading.entries import Entry
 from autograder.nbgrader.preprocessors import stamp
 from autograder.results import SubmissionResult
 
@@ -188,7 +187,6 @@ class ClassGradebook:
     def grade(
         self,
         batch: Batch,
-        jobs: int,
         entries: Sequence[Entry],
         progress: Progress,
         again: bool = False,
@@ -197,7 +195,6 @@ class ClassGradebook:
 
         Args:
             batch: what grades.
-            jobs: how many submissions are graded side by side.
             entries: the submissions.
             progress: called after every submission with its result and whether it was kept.
             again: mark also what is up to date.
@@ -205,14 +202,13 @@ class ClassGradebook:
         Returns:
             The results in the order of `entries`, and whether all of them are in the gradebook.
         """
-        grader = CourseGrader(batch, jobs)
         coming = iter(entries)
         found: dict[str, SubmissionResult] = {}
 
         def result_of(entry: Entry) -> SubmissionResult:
-            grader.begin(entry)
-            grader.ahead(coming)
-            result, kept = grader.result(entry)
+            batch.begin(entry)
+            batch.ahead(coming)
+            result, kept = batch.result(entry)
             found[entry.id] = result
             progress(result, kept)
             return result
@@ -224,5 +220,5 @@ class ClassGradebook:
             for entry in missing:
                 result_of(entry)
         finally:
-            grader.close()
+            batch.close()
         return [found[entry.id] for entry in entries], complete

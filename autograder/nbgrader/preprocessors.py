@@ -15,11 +15,12 @@ from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solut
 from traitlets import Int, List, Unicode
 
 from autograder.assignment import load_assignment
-from autograder.cores import cores
-from autograder.entries import Entry
 from autograder.errors import UsageError
-from autograder.feedback import component_page, fault_page
-from autograder.nbgrader.grading import Job, entry_of, kept_grader, project
+from autograder.grading.cores import cores
+from autograder.grading.entries import Entry
+from autograder.nbgrader.kept import CourseAssignment, kept_batch
+from autograder.nbgrader.places import entry_of, project
+from autograder.reports.feedback import component_page, fault_page
 from autograder.results import ComponentResult, SubmissionResult
 
 _KEY = "gradeformer"
@@ -66,19 +67,19 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         # Kept there, because every submission gets new preprocessors: how this run of nbgrader
         # grades, and what it will come to.
         if not hasattr(converter, _KEY):
-            job = Job(
+            what = CourseAssignment(
                 load_assignment(project(self.root), names["assignment"]),
                 Path(converter.coursedir.root).resolve(),
                 self.sandbox,
                 self.jobs or cores(),
                 not converter.force,
             )
-            setattr(converter, _KEY, (job, self._next(names)))
-        job, coming = getattr(converter, _KEY)
-        with kept_grader(job) as grader:
-            grader.begin(entry)
-            grader.ahead(coming)
-            return grader.result(entry)[0]
+            setattr(converter, _KEY, (what, self._next(names)))
+        what, coming = getattr(converter, _KEY)
+        with kept_batch(what) as batch:
+            batch.begin(entry)
+            batch.ahead(coming)
+            return batch.result(entry)[0]
 
     def _entry(self, assignment: str, student: str) -> Entry:
         coursedir = self.parent.parent.coursedir

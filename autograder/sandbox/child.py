@@ -9,9 +9,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.exchange.executor import Executor
+from autograder.exchange.executor import Executor, unsent
+from autograder.exchange.guard import Guard
 from autograder.exchange.messages import Reply, StudentError
-from autograder.exchange.rules import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.probe import attempt_escapes
 from autograder.sandbox.wire import decode_request, encode_reply
@@ -97,8 +97,7 @@ def run_child(
         try:
             frame = encode_reply(reply, nonce)
         except Exception as error:
-            failure = StudentError("RuntimeError", "call", f"the result cannot be sent: {error}")
-            frame = encode_reply(Reply(error=failure, forbidden=guard.uses()), nonce)
+            frame = encode_reply(Reply(error=unsent(error), forbidden=guard.uses()), nonce)
         send(frame)
 
 

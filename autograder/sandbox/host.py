@@ -20,7 +20,6 @@ from typing import IO, Any
 from autograder.sandbox import confine, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Budget, Child, SandboxFault
-from autograder.submission import MAX_FILE_BYTES
 
 _START_S = 120.0
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
@@ -177,8 +176,7 @@ class Sandbox:
             "limits": {
                 "cpu_s": self._budget.cpu_s + 1,
                 "memory": self._budget.memory,
-                # Its own source is written where it runs, too.
-                "file_size": max(self._budget.file_size, MAX_FILE_BYTES),
+                "file_size": self._budget.file_size,
             },
             "forbidden": list(self._forbidden),
             "uid": _UNPRIVILEGED if root else 0,

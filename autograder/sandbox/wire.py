@@ -1,67 +1,68 @@
 """The format of requests to a child and of its replies. No pickle in either direction.
 
-A request is trusted: JSON operations and raw bytes. A reply is not: a fixed header, closed
-enumerations, and raw bytes whose sizes are computed and capped before they are read.
+A frame is a fixed binary header with two sizes, the plain form of a request or a reply as JSON, and
+the raw bytes of its tensors. A request is trusted. A reply is not: its sizes are capped before they
+are read, the number of its parts before it is parsed, and every dtype, shape and word is checked
+before memory is given.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
 import math
+import re
 import struct
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection
+
+# By name: a student's code may put others in their place.
+from json import dumps, loads
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from autograder.exchange.kernels import FORBIDDEN
 from autograder.exchange.messages import (
     ERROR_KINDS,
-    FORMS,
     GRADIENTS,
+    MAX_TEXT,
     PHASES,
     ForbiddenUse,
     Reply,
     Request,
     StudentError,
+    read_parts,
+    read_request,
+    write_parts,
+    write_request,
 )
-from autograder.exchange.operations import FORBIDDEN
+from autograder.exchange.values import (
+    DTYPE_NAMES,
+    DTYPES,
+    MAX_ITEMS,
+    Malformed,
+    Reader,
+    Unsendable,
+    Writer,
+)
 
-MAX_TENSORS = 64
 MAX_DIMS = 8
 MAX_NAME = 200
-MAX_TEXT = 2000
+MAX_NAMES = 1000
 MAX_USES = 8
 MAX_BYTES = 32 * 1024 * 1024
-
-_MAGIC = b"gf01"
-_MAX_SPAN = 2**40
-_ABSENT = 255
+# The plain form of a reply, and how many items it may have: each costs memory when it is parsed.
+MAX_HEADER = 4 * 1024 * 1024
+MAX_MARKS = 10 * MAX_ITEMS
 _ALIGN = 16
-# Appended to, never reordered: the index is what is sent.
-_DTYPES = (
-    torch.float64,
-    torch.float32,
-    torch.bfloat16,
-    torch.float16,
-    torch.bool,
-    torch.int64,
-    torch.int32,
-    torch.int16,
-    torch.int8,
-    torch.uint8,
-    torch.complex64,
-    torch.complex128,
-)
+_MAX_BODY = MAX_BYTES + _ALIGN * MAX_ITEMS
+
+_MAGIC = b"gf02"
+_MAX_SPAN = 2**40
+# Half a character, which no text of UTF-8 holds.
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _DEVICES = ("cpu", "meta", "cuda", "other")
-
-_REQUEST = struct.Struct("<4sQII")
-_REPLY = struct.Struct("<4sQBBBBHHIBB")
-_USE = struct.Struct("<BHI")
-_TENSOR = struct.Struct("<HBBB")
-
-_T = TypeVar("_T")
+_FRAME = struct.Struct("<4sQII")
 
 Receive = Callable[[int], bytes]
 
@@ -72,16 +73,23 @@ class WireError(Exception):
 
 def encode_request(request: Request, nonce: int) -> bytes:
     """Write a request; tensors travel contiguous, with the strides to give them back."""
-    layouts: list[list[Any]] = []
     body = bytearray()
-    for tensor in request.tensors:
-        blob = None if tensor.is_meta else _collapse(tensor)
-        shapes = list(tensor.shape), list(tensor.stride()), None if blob is None else blob.shape
-        layouts.append([_DTYPES.index(tensor.dtype), *shapes])
-        if blob is not None:
-            body += _padded(tensor_bytes(blob), b"\0")
-    header = _padded(json.dumps([request.ops, layouts]).encode(), b" ")
-    return _REQUEST.pack(_MAGIC, nonce, len(header), len(body)) + header + body
+    known: dict[int, int] = {}
+
+    def write(tensor: Tensor) -> list[Any]:
+        # One tensor that stands in two places stays one on the other side.
+        if id(tensor) in known:
+            return [known[id(tensor)]]
+        known[id(tensor)] = len(known)
+        layout = [DTYPE_NAMES[tensor.dtype], list(tensor.shape), list(tensor.stride())]
+        if tensor.is_meta:
+            return [*layout, None]
+        blob = _collapse(tensor)
+        body.extend(_padded(tensor_bytes(blob), b"\0"))
+        return [*layout, list(blob.shape)]
+
+    header = _padded(dumps(write_request(request, Writer(write))).encode(), b" ")
+    return _FRAME.pack(_MAGIC, nonce, len(header), len(body)) + header + body
 
 
 def _padded(data: bytes, filler: bytes) -> bytes:
@@ -96,18 +104,23 @@ def with_nonce(frame: bytes, nonce: int) -> bytes:
 
 def decode_request(receive: Receive) -> tuple[int, Request]:
     """Read a request; `receive(n)` returns exactly n bytes."""
-    magic, nonce, header_size, body_size = _REQUEST.unpack(receive(_REQUEST.size))
+    magic, nonce, header_size, body_size = _FRAME.unpack(receive(_FRAME.size))
     if magic != _MAGIC:
         raise WireError("not a request")
     data = bytearray(receive(header_size + body_size))
-    ops, layouts = json.loads(data[:header_size])
     tensors: list[Tensor] = []
     offset = header_size
-    for index, shape, stride, sent in layouts:
-        dtype = _DTYPES[index]
+
+    def read(parts: list[Any]) -> Tensor:
+        nonlocal offset
+        if len(parts) == 1:
+            known: Tensor = tensors[parts[0]]
+            return known
+        name, shape, stride, sent = parts
+        dtype = DTYPES[name]
         if sent is None:
             tensors.append(torch.empty(shape, dtype=dtype, device="meta"))
-            continue
+            return tensors[-1]
         # Memory of its own, aligned and resizable as that of any tensor.
         tensor = torch.empty_strided(sent, stride, dtype=dtype)
         if count := tensor.numel():
@@ -115,58 +128,59 @@ def decode_request(receive: Receive) -> tuple[int, Request]:
             tensor.copy_(flat.view(sent))
             offset += flat.nbytes + -flat.nbytes % _ALIGN
         tensors.append(tensor if sent == shape else tensor.expand(shape))
-    return nonce, Request(ops, tensors)
+        return tensors[-1]
+
+    return nonce, read_request(loads(data[:header_size]), Reader(read))
 
 
 def encode_reply(reply: Reply, nonce: int) -> bytes:
-    """Write a reply. Runs beside student code, so it promises nothing."""
-    tensors = list(_named(reply))[:MAX_TENSORS]
-    text = file = b""
-    kind = phase = _ABSENT
-    line = 0
-    if reply.error is not None:
-        kind = ERROR_KINDS.index(reply.error.kind)
-        phase = PHASES.index(reply.error.phase)
-        text = reply.error.text.encode(errors="replace")[:MAX_TEXT]
-        file = reply.error.file.encode(errors="replace")[:MAX_NAME]
-        line = reply.error.line
-    uses = reply.forbidden[:MAX_USES]
-    parts = [
-        _REPLY.pack(
-            _MAGIC,
-            nonce,
-            FORMS.index(reply.form),
-            GRADIENTS.index(reply.gradient),
-            kind,
-            phase,
-            len(text),
-            len(file),
-            line,
-            len(uses),
-            len(tensors),
-        ),
-        text,
-        file,
-    ]
-    for use in uses:
-        place = use.file.encode(errors="replace")[:MAX_NAME]
-        parts += [_USE.pack(FORBIDDEN.index(use.operation), len(place), use.line), place]
-    data = []
-    for name, tensor in tensors:
-        encoded = name.encode(errors="replace")[:MAX_NAME]
-        if tensor is None:
-            parts += [_TENSOR.pack(len(encoded), _ABSENT, 0, 0), encoded]
-            continue
-        plain = tensor.detach()
-        device = plain.device.type if plain.device.type in _DEVICES else "other"
-        head = (_DTYPES.index(plain.dtype), _DEVICES.index(device), plain.dim())
-        parts += [_TENSOR.pack(len(encoded), *head), encoded]
-        parts.append(struct.pack(f"<{plain.dim()}Q", *plain.shape))
+    """Write a reply. Runs beside student code, so it promises nothing.
+
+    Raises:
+        Unsendable: it exceeds a cap.
+    """
+    body: list[bytes] = []
+    size = 0
+
+    def write(tensor: Tensor) -> list[Any]:
+        nonlocal size
+        device = tensor.device.type if tensor.device.type in _DEVICES else "other"
+        if tensor.dtype not in DTYPE_NAMES or tensor.layout is not torch.strided:
+            raise Unsendable("a tensor is of a kind that has no plain values")
         if device != "meta":
-            if plain.numel() * plain.element_size() > MAX_BYTES:
-                raise ValueError("a tensor is too large to send")
-            data.append(tensor_bytes(plain.cpu().resolve_conj().resolve_neg()))
-    return b"".join(parts + data)
+            size += tensor.nbytes
+            if size > MAX_BYTES:
+                raise Unsendable("a tensor is too large to send")
+            body.append(_padded(tensor_bytes(tensor.cpu().resolve_conj().resolve_neg()), b"\0"))
+        return [DTYPE_NAMES[tensor.dtype], device, list(tensor.shape)]
+
+    plain: dict[str, Any] = {"parts": write_parts(reply, Writer(write))}
+    if reply.gradient != GRADIENTS[0]:
+        plain["gradient"] = reply.gradient
+    if reply.error is not None:
+        plain["error"] = _plain_error(reply.error)
+    if reply.forbidden:
+        plain["forbidden"] = [
+            [use.operation, use.file[:MAX_NAME], use.line] for use in reply.forbidden[:MAX_USES]
+        ]
+    text = dumps(plain, ensure_ascii=False)
+    header = _padded(text.encode(errors="replace"), b" ")
+    if len(header) > MAX_HEADER or _marks(header) > MAX_MARKS:
+        raise Unsendable("it has too many parts to send")
+    data = b"".join(body)
+    return _FRAME.pack(_MAGIC, nonce, len(header), len(data)) + header + data
+
+
+def _plain_error(error: StudentError) -> dict[str, Any]:
+    plain: dict[str, Any] = {"kind": error.kind, "phase": error.phase}
+    plain["text"] = error.text[:MAX_TEXT]
+    # An exception may claim to be anywhere.
+    known = isinstance(error.line, int) and 0 <= error.line < 2**32
+    plain |= {"file": error.file[:MAX_NAME], "line": error.line if known else 0}
+    if error.key:
+        plain |= {"key": error.key[:MAX_NAME], "shape": error.shape, "wanted": error.wanted}
+        plain["found"] = [name[:MAX_NAME] for name in error.found[:MAX_NAMES]]
+    return plain
 
 
 def decode_reply(receive: Receive) -> tuple[int, Reply]:
@@ -175,70 +189,135 @@ def decode_reply(receive: Receive) -> tuple[int, Reply]:
     Raises:
         WireError: the bytes are no reply, or ask for more than the caps allow.
     """
-    fields = _REPLY.unpack(receive(_REPLY.size))
-    magic, nonce, form, gradient, kind, phase, text_size, file_size, line, uses, count = fields
+    magic, nonce, header_size, body_size = _FRAME.unpack(receive(_FRAME.size))
     if magic != _MAGIC:
         raise WireError("a reply must begin with the magic number")
-    if text_size > MAX_TEXT or file_size > MAX_NAME or count > MAX_TENSORS or uses > MAX_USES:
+    if header_size > MAX_HEADER or body_size > _MAX_BODY:
         raise WireError("a reply is larger than its caps")
-    reply = Reply(form=_pick(FORMS, form), gradient=_pick(GRADIENTS, gradient))
-    sizes = text_size, file_size
-    text, file = (receive(size).decode(errors="replace") for size in sizes)
-    if kind != _ABSENT:
-        reply.error = StudentError(_pick(ERROR_KINDS, kind), _pick(PHASES, phase), text, file, line)
-    for _ in range(uses):
-        operation, name_size, use_line = _USE.unpack(receive(_USE.size))
-        if name_size > MAX_NAME:
-            raise WireError("a file name is too long")
-        name = receive(name_size).decode(errors="replace")
-        reply.forbidden.append(ForbiddenUse(_pick(FORBIDDEN, operation), name, use_line))
-    heads = [_decode_head(receive) for _ in range(count)]
-    if sum(size for _, _, _, _, size in heads) > MAX_BYTES:
-        raise WireError("the tensors are too large")
-    for name, dtype, device, shape, size in heads:
-        tensor = None if dtype is None else _decode_tensor(receive(size), dtype, device, shape)
-        _file_under(reply, name, tensor)
-    if len(reply.outputs) != {"tensor": 1, "pair": 2}.get(reply.form, 0):
-        raise WireError("the outputs do not fit what was said to be returned")
-    return nonce, reply
+    header = receive(header_size)
+    if _marks(header) > MAX_MARKS:
+        raise WireError("a reply has too many parts")
+    if _SURROGATE.search(header):
+        raise WireError("a text is no text")
+    try:
+        plain = loads(header.decode())
+    except (ValueError, RecursionError) as error:
+        raise WireError("a reply is no JSON") from error
+    if not isinstance(plain, dict) or not plain.keys() <= _FIELDS:
+        raise WireError("a reply has no parts, or unknown ones")
+    body = _Body(bytearray(receive(body_size)))
+    try:
+        parts = read_parts(plain.get("parts", {}), Reader(body.tensor))
+    except (Malformed, RecursionError) as error:
+        raise WireError(str(error)) from error
+    if body.read != body_size:
+        raise WireError("there are more bytes than tensors")
+    return nonce, Reply(
+        gradient=_word(plain.get("gradient", GRADIENTS[0]), GRADIENTS),
+        error=_read_error(plain["error"]) if "error" in plain else None,
+        forbidden=_read_uses(plain.get("forbidden", [])),
+        **parts,
+    )
 
 
-_Head = tuple[str, torch.dtype | None, str, tuple[int, ...], int]
+_FIELDS = {"parts", "gradient", "error", "forbidden"}
 
 
-def _decode_head(receive: Receive) -> _Head:
-    name_size, dtype_index, device_index, dims = _TENSOR.unpack(receive(_TENSOR.size))
-    if name_size > MAX_NAME or dims > MAX_DIMS:
-        raise WireError("a tensor's name or its number of dimensions is too large")
-    name = receive(name_size).decode(errors="replace")
-    if dtype_index == _ABSENT:
-        return name, None, "cpu", (), 0
-    dtype, device = _pick(_DTYPES, dtype_index), _pick(_DEVICES, device_index)
-    shape = struct.unpack(f"<{dims}Q", receive(8 * dims))
-    if any(size > MAX_BYTES for size in shape):
-        raise WireError("a dimension is too large")
-    # Of a tensor without elements too, or its strides would overflow.
-    if math.prod(max(1, dim) for dim in shape) > _MAX_SPAN:
-        raise WireError("the dimensions are too large together")
-    size = 0 if device == "meta" else math.prod(shape) * dtype.itemsize
-    # Checked one by one too: the sum of the rest must not be needed to refuse one.
-    if size > MAX_BYTES:
-        raise WireError("a tensor is too large")
-    return name, dtype, device, shape, size
+class _Body:
+    """The bytes of a reply's tensors, read in order.
+
+    Attributes:
+        read: how many have been.
+    """
+
+    def __init__(self, data: bytearray) -> None:
+        self._data = data
+        self.read = 0
+
+    def tensor(self, parts: list[Any]) -> Tensor:
+        if len(parts) != 3:
+            raise WireError("a tensor has another layout")
+        name, device, shape = parts
+        dtype = DTYPES[_word(name, DTYPES)]
+        if not isinstance(shape, list) or len(shape) > MAX_DIMS:
+            raise WireError("a tensor's number of dimensions is too large")
+        if not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
+            raise WireError("a dimension is too large, or none")
+        # Of a tensor without elements too, or its strides would overflow.
+        if math.prod(max(1, size) for size in shape) > _MAX_SPAN:
+            raise WireError("the dimensions are too large together")
+        if _word(device, _DEVICES) == "meta":
+            try:
+                return torch.empty(shape, dtype=dtype, device="meta")
+            except RuntimeError as error:
+                raise WireError("a tensor's shape is too large") from error
+        count = math.prod(shape)
+        if count == 0:
+            return torch.empty(shape, dtype=dtype)
+        start, size = self.read, count * dtype.itemsize
+        self.read += size + -size % _ALIGN
+        if self.read > len(self._data):
+            raise WireError("there are fewer bytes than tensors")
+        if dtype is torch.bool:
+            # Any byte but 0 is true; a torch bool holding another byte would be undefined.
+            bytes_ = torch.frombuffer(self._data, dtype=torch.uint8, count=size, offset=start)
+            return bytes_.ne(0).reshape(shape)
+        return torch.frombuffer(self._data, dtype=dtype, count=count, offset=start).reshape(shape)
 
 
-def _decode_tensor(data: bytes, dtype: torch.dtype, device: str, shape: tuple[int, ...]) -> Tensor:
-    if device == "meta":
-        try:
-            return torch.empty(shape, dtype=dtype, device="meta")
-        except RuntimeError as error:
-            raise WireError("a tensor's shape is too large") from error
-    if not data:
-        return torch.empty(shape, dtype=dtype)
-    if dtype is torch.bool:
-        # Any byte but 0 is true; a torch bool holding another byte would be undefined.
-        return torch.frombuffer(bytearray(data), dtype=torch.uint8).ne(0).reshape(shape)
-    return torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
+def _marks(header: bytes) -> int:
+    """Count what begins or parts the items of a JSON text, an upper bound of their number."""
+    return sum(map(header.count, (b"[", b"{", b",")))
+
+
+def _word(word: object, known: Collection[str]) -> str:
+    if not isinstance(word, str) or word not in known:
+        raise WireError("a word is none of those that can be sent")
+    return word
+
+
+def _text(text: object, limit: int = MAX_NAME) -> str:
+    if not isinstance(text, str) or len(text) > limit:
+        raise WireError("a text is too long, or none")
+    return text
+
+
+def _number(number: object, below: int = 2**32) -> int:
+    if type(number) is not int or not 0 <= number < below:
+        raise WireError("a number is too large, or none")
+    return number
+
+
+def _items(items: object, most: int) -> list[Any]:
+    if not isinstance(items, list) or len(items) > most:
+        raise WireError("a list is too long, or none")
+    return items
+
+
+def _read_error(plain: object) -> StudentError:
+    if not isinstance(plain, dict):
+        raise WireError("an error has no parts")
+    return StudentError(
+        _word(plain.get("kind"), ERROR_KINDS),
+        _word(plain.get("phase"), PHASES),
+        _text(plain.get("text", ""), MAX_TEXT),
+        _text(plain.get("file", "")),
+        _number(plain.get("line", 0)),
+        key=_text(plain.get("key", "")),
+        found=tuple(_text(name) for name in _items(plain.get("found", []), MAX_NAMES)),
+        shape=tuple(_number(size, 2**63) for size in _items(plain.get("shape", []), MAX_DIMS)),
+        wanted=tuple(_number(size, 2**63) for size in _items(plain.get("wanted", []), MAX_DIMS)),
+    )
+
+
+def _read_uses(plain: object) -> list[ForbiddenUse]:
+    uses = []
+    for use in _items(plain, MAX_USES):
+        if len(_items(use, 3)) != 3:
+            raise WireError("a use has other parts")
+        operation, file, line = use
+        uses.append(ForbiddenUse(_word(operation, FORBIDDEN), _text(file), _number(line)))
+    return uses
 
 
 def tensor_bytes(tensor: Tensor) -> bytes:
@@ -246,51 +325,6 @@ def tensor_bytes(tensor: Tensor) -> bytes:
     contiguous = tensor.contiguous()
     # A tenth of the cost of going through numpy, which has no bfloat16 either.
     return ctypes.string_at(contiguous.data_ptr(), contiguous.nbytes)
-
-
-def _named(reply: Reply) -> list[tuple[str, Tensor | None]]:
-    named: list[tuple[str, Tensor | None]] = []
-    named += [("output.", t) for t in reply.outputs]
-    named += [("input.", t) for t in reply.input_gradients]
-    named += [("after.", t) for t in reply.inputs_after]
-    named += [("gradient." + key, t) for key, t in reply.parameter_gradients.items()]
-    named += [("state." + key, t) for key, t in reply.state.items()]
-    named += [("parameter." + key, t) for key, t in reply.parameters.items()]
-    if reply.given is not None:
-        named.append(("given.", reply.given))
-    if reply.given_gradient is not None:
-        named.append(("given_gradient.", reply.given_gradient))
-    return named
-
-
-def _file_under(reply: Reply, name: str, tensor: Tensor | None) -> None:
-    role, _, key = name.partition(".")
-    if role == "input":
-        reply.input_gradients.append(tensor)
-    elif role == "gradient":
-        reply.parameter_gradients[key] = tensor
-    elif role == "given_gradient":
-        reply.given_gradient = tensor
-    elif tensor is None:
-        raise WireError("a tensor is missing")
-    elif role == "output":
-        reply.outputs.append(tensor)
-    elif role == "after":
-        reply.inputs_after.append(tensor)
-    elif role == "state":
-        reply.state[key] = tensor
-    elif role == "parameter":
-        reply.parameters[key] = tensor
-    elif role == "given":
-        reply.given = tensor
-    else:
-        raise WireError("a tensor has no known role")
-
-
-def _pick(choices: tuple[_T, ...], index: int) -> _T:
-    if index >= len(choices):
-        raise WireError("a number stands for nothing")
-    return choices[index]
 
 
 def _collapse(tensor: Tensor) -> Tensor:

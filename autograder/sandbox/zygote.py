@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.exchange.rules import Guard
+from autograder.exchange.guard import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import Setup, run_child
 

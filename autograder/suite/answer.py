@@ -7,7 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.exchange.messages import EmbeddingArgument, Reply, StudentError
+from autograder.exchange.messages import Reply, StudentError
+from autograder.exchange.values import Absent, Embedding, Value
 
 # Longer tensors are named in messages by their shape.
 SHOWN_VALUES = 24
@@ -77,7 +78,9 @@ class Answer:
     @property
     def output(self) -> Tensor:
         """The one tensor that was returned."""
-        return self._of_form("tensor", "one tensor")[0]
+        value = self._of_form("tensor", "one tensor")
+        assert isinstance(value, Tensor)
+        return value
 
     @property
     def pair(self) -> tuple[Tensor, Tensor]:
@@ -103,15 +106,14 @@ class Answer:
         self._differentiated()
         return self._reply.given_gradient
 
-    def _of_form(self, form: str, words: str) -> list[Tensor]:
+    def _of_form(self, form: str, words: str) -> Value:
         if self._reply.error is not None:
             raise StudentRaised(self._reply.error, self.question)
-        if self._reply.form != form:
-            fact = f"it must return {words}, but returned {_FORM_WORDS[self._reply.form]}"
-            raise self._failure(
-                CheckFailed(fact, hint=_FORM_HINTS.get((form, self._reply.form), ""))
-            )
-        return self._reply.outputs
+        found = form_of(self._reply.value)
+        if found != form:
+            fact = f"it must return {words}, but returned {FORM_WORDS[found]}"
+            raise self._failure(CheckFailed(fact, hint=_FORM_HINTS.get((form, found), "")))
+        return self._reply.value
 
     def _differentiated(self) -> None:
         if not self._cotangent:
@@ -142,7 +144,7 @@ _FORM_HINTS = {
     ("pair", "longer sequence"): "return the two that the handout names, and no more",
     ("tensor", "list of one"): "a comma at the end of `return x,` makes a tuple",
 }
-_FORM_WORDS = {
+FORM_WORDS = {
     "none": "None (is the `return` missing?)",
     "tensor": "one tensor",
     "pair": "a pair of tensors",
@@ -153,8 +155,22 @@ _FORM_WORDS = {
 }
 
 
+def form_of(value: Value) -> str:
+    """Return what kind of answer a value is, one of FORM_WORDS."""
+    if value is None or isinstance(value, Absent):
+        return "none"
+    if isinstance(value, Tensor):
+        return "tensor"
+    if isinstance(value, tuple | list):
+        tensors = sum(isinstance(item, Tensor) for item in value)
+        if tensors == len(value) and len(value) in (1, 2):
+            return "pair" if len(value) == 2 else "list of one"
+        return "longer sequence" if len(value) > 2 else "other"
+    return "number" if isinstance(value, int | float | complex) else "other"
+
+
 def _show(value: object, values: bool) -> str:
-    if isinstance(value, EmbeddingArgument):
+    if isinstance(value, Embedding):
         return f"nn.Embedding{tuple(value.weight.shape)}"
     if not isinstance(value, Tensor):
         return repr(value)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from autograder.exchange.messages import Reply, Request
+from autograder.exchange.operations import (
+    Build,
+    Call,
+    Load,
+    Move,
+    Operation,
+    ReadState,
+    Train,
+    WriteGiven,
+)
+from autograder.exchange.values import DTYPE_NAMES
 from autograder.suite.answer import Answer, Question, StudentRaised
 
 
@@ -23,14 +34,6 @@ class Session(Protocol):
 
     def perform(self, request: Request) -> Reply:
         """Perform the operations of `request` and return the reply to the last one."""
-
-
-class _Options(NamedTuple):
-    """What a call asks for beside its arguments."""
-
-    seed: int | None
-    cotangent: Tensor | None
-    keep_inputs: bool
 
 
 class Component:
@@ -60,34 +63,26 @@ class Component:
                 (output * cotangent).sum() come back with the answer.
             keep_inputs: whether the tensor arguments come back as the call left them.
         """
-        options = _Options(seed, cotangent, keep_inputs)
-        return self._ask(Request(), function, {"name": function}, args, kwargs, options)
+        call = Call(
+            function,
+            args=args,
+            kwargs=kwargs,
+            seed=seed,
+            cotangent=cotangent,
+            keep_inputs=keep_inputs,
+        )
+        return self._ask(Request(), function, call)
 
     def build(self, cls: str, *args: object, **kwargs: object) -> Module:
         """Build a module. What its constructor raises shows in the module's first answer."""
         self._handles += 1
         return Module(self, self._handles, cls, args, kwargs)
 
-    def _ask(
-        self,
-        request: Request,
-        label: str,
-        target: dict[str, Any],
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
-        options: _Options,
-    ) -> Answer:
-        op = {"op": "call", **target, **_encoded(request, args, kwargs)}
-        if options.seed is not None:
-            op["seed"] = options.seed
-        if options.cotangent is not None:
-            op["cotangent"] = request.encode(options.cotangent)["tensor"]
-        if options.keep_inputs:
-            op["keep_inputs"] = True
-        request.ops.append(op)
+    def _ask(self, request: Request, label: str, call: Call) -> Answer:
+        request.ops.append(call)
         reply = self._session.perform(request)
-        arguments = (*(("", arg) for arg in args), *kwargs.items())
-        answer = Answer(reply, Question(label, arguments), options.cotangent is not None)
+        arguments = (*(("", arg) for arg in call.args), *call.kwargs.items())
+        answer = Answer(reply, Question(label, arguments), call.cotangent is not None)
         self._observe(answer)
         return answer
 
@@ -112,25 +107,24 @@ class Module:
         self._cls = cls
         self._arguments = (*(("", arg) for arg in args), *kwargs.items())
         self._pending = Request()
-        self._queue("build", name=cls, **_encoded(self._pending, args, kwargs))
+        self._queue(Build(handle, cls, args, kwargs))
 
     def load(self, state: dict[str, Tensor]) -> Module:
         """Write every tensor of `state` into the state_dict entry of that key."""
-        indices = {key: self._pending.encode(value)["tensor"] for key, value in state.items()}
-        return self._queue("load", state=indices)
+        return self._queue(Load(self._handle, state))
 
     def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> Module:
         """Move the module to a dtype, a device, or both."""
-        name = None if dtype is None else str(dtype).removeprefix("torch.")
-        return self._queue("move", dtype=name, device=device)
+        name = None if dtype is None else DTYPE_NAMES[dtype]
+        return self._queue(Move(self._handle, name, device))
 
     def train(self, on: bool = True) -> Module:
         """Switch between training and evaluation."""
-        return self._queue("train", on=on)
+        return self._queue(Train(self._handle, on))
 
     def write_given(self, weight: Tensor) -> Module:
         """Overwrite, in place, the weight of the embedding that the module was given."""
-        return self._queue("write_given", tensor=self._pending.encode(weight)["tensor"])
+        return self._queue(WriteGiven(self._handle, weight))
 
     def __call__(
         self,
@@ -145,13 +139,12 @@ class Module:
         request, self._pending = self._pending, Request()
         question = Question(self._cls, self._arguments).text(values=False)
         label = f"{question}.{method}" if method else question
-        target = {"handle": self._handle, "name": method}
-        options = _Options(seed, cotangent, keep_inputs)
-        return self._component._ask(request, label, target, args, kwargs, options)
+        call = Call(method, self._handle, args, kwargs, seed, cotangent, keep_inputs)
+        return self._component._ask(request, label, call)
 
     def state(self) -> State:
         """Fetch the module's state_dict, its parameters and the weight it was given."""
-        self._queue("state")
+        self._queue(ReadState(self._handle))
         request, self._pending = self._pending, Request()
         reply = self._component._session.perform(request)
         question = Question(self._cls, self._arguments)
@@ -160,8 +153,8 @@ class Module:
             raise StudentRaised(reply.error, question)
         return State(reply.state, reply.parameters, reply.given)
 
-    def _queue(self, op: str, **fields: Any) -> Module:
-        self._pending.ops.append({"op": op, "handle": self._handle, **fields})
+    def _queue(self, operation: Operation) -> Module:
+        self._pending.ops.append(operation)
         return self
 
 
@@ -172,12 +165,3 @@ class State:
     entries: dict[str, Tensor]
     parameters: dict[str, Tensor]
     given: Tensor | None
-
-
-def _encoded(
-    request: Request, args: tuple[object, ...], kwargs: dict[str, object]
-) -> dict[str, Any]:
-    return {
-        "args": [request.encode(arg) for arg in args],
-        "kwargs": {key: request.encode(arg) for key, arg in kwargs.items()},
-    }

@@ -7,14 +7,30 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from autograder.exchange.messages import Reply
+from autograder.exchange.messages import PARTS, Reply, Request
+from autograder.exchange.values import Value, tensors_in
 from autograder.suite.expect import TOLERANCE
 
 # Two ways to write down one mistake round differently, and gradients add up many roundings.
 _OUTPUT_SCALE = 4.0
-_GRADIENT_SCALE = 40.0
+_DERIVED_SCALE = 40.0
 # Statistics of fewer random values than this say nothing.
 _MANY = 200
+
+
+def all_alike(
+    one: Sequence[Reply],
+    other: Sequence[Reply],
+    requests: Sequence[Request],
+    drawn: bool = False,
+) -> bool:
+    """Tell whether two answers to the same requests are alike."""
+    # Where no floating-point tensor goes in, more than one dtype is right.
+    given = any(t.is_floating_point() for request in requests for t in request.tensors())
+    return all(
+        alike(mine, theirs, drawn=drawn, dtypes=given)
+        for mine, theirs in zip(one, other, strict=True)
+    )
 
 
 def alike(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True) -> bool:
@@ -25,47 +41,53 @@ def alike(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True)
         other: the reply to compare it with.
         drawn: whether the values hang on random draws; then only forms, shapes and, of large
             tensors, the statistics count.
-        dtypes: whether the outputs' dtypes count.
+        dtypes: whether the dtypes of what was returned count.
     """
     if one.error is not None or other.error is not None:
         if one.error is None or other.error is None:
             return False
         # Not the phase: what is wrong with the arguments may be said by constructor or forward.
         return one.error.kind == other.error.kind
-    if one.form != other.form or one.gradient != other.gradient:
+    if one.gradient != other.gradient:
         return False
-    return (
-        (not dtypes or [t.dtype for t in one.outputs] == [t.dtype for t in other.outputs])
-        and _all_alike(one.outputs, other.outputs, _OUTPUT_SCALE, drawn)
-        and _all_alike(one.inputs_after, other.inputs_after, _OUTPUT_SCALE, False)
-        and _named_alike(one.state, other.state, _OUTPUT_SCALE, drawn)
-        and _named_alike(one.parameters, other.parameters, _OUTPUT_SCALE, drawn)
-        and _tensor_alike(one.given, other.given, _OUTPUT_SCALE, False)
-        and _all_alike(one.input_gradients, other.input_gradients, _GRADIENT_SCALE, drawn)
-        and _named_alike(one.parameter_gradients, other.parameter_gradients, _GRADIENT_SCALE, drawn)
-        and _tensor_alike(one.given_gradient, other.given_gradient, _GRADIENT_SCALE, drawn)
+    if dtypes and [t.dtype for t in tensors_in(one.value)] != [
+        t.dtype for t in tensors_in(other.value)
+    ]:
+        return False
+    return all(
+        _values_alike(
+            getattr(one, name),
+            getattr(other, name),
+            _DERIVED_SCALE if part.derived else _OUTPUT_SCALE,
+            drawn and part.random,
+        )
+        for name, part in PARTS.items()
     )
 
 
-def _all_alike(
-    one: Sequence[Tensor | None], other: Sequence[Tensor | None], scale: float, drawn: bool
-) -> bool:
-    if len(one) != len(other):
-        return False
-    return all(_tensor_alike(a, b, scale, drawn) for a, b in zip(one, other, strict=True))
+def _values_alike(one: Value, other: Value, scale: float, drawn: bool) -> bool:
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return _tensors_alike(one, other, scale, drawn)
+    # A pair may be a tuple or a list.
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(
+            _values_alike(mine, theirs, scale, drawn)
+            for mine, theirs in zip(one, other, strict=True)
+        )
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(
+            _values_alike(mine, other[key], scale, drawn) for key, mine in one.items()
+        )
+    if isinstance(one, float) and isinstance(other, float):
+        return _tensors_alike(_as_tensor(one), _as_tensor(other), scale, drawn)
+    return type(one) is type(other) and bool(one == other)
 
 
-def _named_alike(
-    one: Mapping[str, Tensor | None], other: Mapping[str, Tensor | None], scale: float, drawn: bool
-) -> bool:
-    if one.keys() != other.keys():
-        return False
-    return all(_tensor_alike(value, other[key], scale, drawn) for key, value in one.items())
+def _as_tensor(number: float) -> Tensor:
+    return torch.tensor(number, dtype=torch.float64)
 
 
-def _tensor_alike(one: Tensor | None, other: Tensor | None, scale: float, drawn: bool) -> bool:
-    if one is None or other is None:
-        return one is other
+def _tensors_alike(one: Tensor, other: Tensor, scale: float, drawn: bool) -> bool:
     if one.shape != other.shape or one.is_floating_point() != other.is_floating_point():
         return False
     on_meta = [tensor.device.type == "meta" for tensor in (one, other)]

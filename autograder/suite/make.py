@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from autograder.exchange.messages import EmbeddingArgument
+from autograder.exchange.values import Embedding
 
 
 @functools.lru_cache(maxsize=20_000)
@@ -62,6 +62,6 @@ class Make:
             for number, (key, shape) in enumerate(shapes.items())
         }
 
-    def embedding(self, weight: Tensor) -> EmbeddingArgument:
+    def embedding(self, weight: Tensor) -> Embedding:
         """Stand for an `nn.Embedding` whose weight (V, D) is this."""
-        return EmbeddingArgument(weight)
+        return Embedding(weight)

@@ -18,7 +18,6 @@ _MARKS = {
     "crashed": ("✗", "#c62828"),
 }
 _OTHER = ("–", "#6b6b6b")
-CAUSE = "likely cause: "
 # Styles stand on the elements: the page lands in notebooks and pages that have their own.
 _PAGE = """\
 <div style="font-family:sans-serif;font-size:14px;line-height:1.4;color:#1f1f1f;background:#fff;\
@@ -74,6 +73,14 @@ text-align:left">{{ view.legend }}</td></tr>
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of a message; a `cause` is the likely one."""
+
+    text: str
+    cause: bool = False
+
+
+@dataclass(frozen=True)
 class Row:
     """One criterion on a page."""
 
@@ -81,12 +88,12 @@ class Row:
     outcome: str
     score: float
     max_score: float
-    message: str = ""
+    lines: Sequence[Line] = ()
     source: str = ""
 
 
 def page(
-    headline: str, notes: Sequence[str], rows: Sequence[Row], views: Sequence[Mapping[str, Any]]
+    headline: str, notes: Sequence[Line], rows: Sequence[Row], views: Sequence[Mapping[str, Any]]
 ) -> str:
     """Return the HTML of one component.
 
@@ -98,7 +105,7 @@ def page(
     """
     found: str = _template().render(
         headline=headline,
-        notes=[_line(line) for line in notes if line],
+        notes=[line for line in notes if line.text],
         rows=[_row(row) for row in rows],
         views=[_DRAWN.get(view["kind"], dict)(view) for view in views],
     )
@@ -113,18 +120,13 @@ def _template() -> Any:
     return jinja2.Environment(autoescape=True).from_string(_PAGE)
 
 
-def _line(line: str) -> dict[str, Any]:
-    return {"cause": line.startswith(CAUSE), "text": line.removeprefix(CAUSE)}
-
-
 def _row(row: Row) -> dict[str, Any]:
     sign, colour = _MARKS.get(row.outcome, _OTHER)
-    lines = [_line(line) for line in row.message.splitlines() if line.strip()]
     return {
         "sign": sign,
         "colour": colour,
         "title": row.title,
-        "lines": lines,
+        "lines": [line for line in row.lines if line.text.strip()],
         "source": row.source,
         "points": f"{row.score:g} / {row.max_score:g}",
     }

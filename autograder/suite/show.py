@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.exchange.messages import EmbeddingArgument
+from autograder.exchange.values import Embedding
 from autograder.text import clean
 
 MOST_VIEWS = 12
@@ -83,9 +83,9 @@ class Show:
         numbers = [_number(value) for value in found]
         self._add("bars", title, note, labels=names, values=numbers)
 
-    def embedding(self, weight: torch.Tensor) -> EmbeddingArgument:
+    def embedding(self, weight: torch.Tensor) -> Embedding:
         """Return an argument that arrives as an `nn.Embedding` with this weight."""
-        return EmbeddingArgument(weight)
+        return Embedding(weight)
 
     def _add(self, kind: str, title: str, note: str, **more: Any) -> None:
         if len(self.views) < MOST_VIEWS:

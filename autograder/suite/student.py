@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import traceback
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -12,19 +13,17 @@ import pytest
 from hypothesis.errors import Flaky
 
 from autograder.exchange.executor import Executor
+from autograder.exchange.guard import Guard, belongs_to
 from autograder.exchange.messages import Reply, Request, StudentError
-from autograder.exchange.rules import Guard, belongs_to
 from autograder.suite.answer import StudentRaised
-from autograder.suite.known import read_known
-from autograder.suite.page import Row, page
-from autograder.suite.plugin import (
-    Criterion,
-    SuitePlugin,
-    component_of,
-    criterion_of,
-    drawings_of,
-)
-from autograder.suite.wording import error_words, explain
+from autograder.suite.component import Component
+from autograder.suite.criterion import MARKER, Criterion, component_of, criterion_of
+from autograder.suite.expect import Expect
+from autograder.suite.known_mistakes import read_known
+from autograder.suite.make import Make
+from autograder.suite.page import Line, Row, page
+from autograder.suite.run import Run, drawings_of
+from autograder.suite.wording import error_words, find, lines_of
 from autograder.text import clean
 
 _LETTERS = {
@@ -48,7 +47,7 @@ class LocalSession:
         return self.executor.perform(request)
 
 
-class StudentPlugin(SuitePlugin):
+class StudentPlugin:
     """Points and plain words instead of tracebacks.
 
     Args:
@@ -67,10 +66,10 @@ class StudentPlugin(SuitePlugin):
         known: Path | None = None,
         page: Path | None = None,
     ) -> None:
-        super().__init__()
+        self._run = Run(self.session)
         self._known = {} if known is None else read_known(known)
         self._page = page
-        self._messages: dict[str, str] = {}
+        self._lines: dict[str, list[Line]] = {}
         self._guard = Guard(folder, forbidden)
         self._folder = folder
         self._totals = totals
@@ -78,6 +77,21 @@ class StudentPlugin(SuitePlugin):
         self._criteria: dict[str, Criterion] = {}
         self._results: dict[str, list[tuple[Criterion, str]]] = {}
         self._stopped: dict[str, tuple[str, str]] = {}
+
+    @pytest.fixture
+    def component(self, request: pytest.FixtureRequest) -> Component:
+        """The component under test, named by the test file."""
+        return self._run.component(component_of(request.path))
+
+    @pytest.fixture
+    def expect(self) -> Expect:
+        """Expectations that fail in words a student understands."""
+        return Expect()
+
+    @pytest.fixture
+    def make(self) -> Make:
+        """Seeded tensors."""
+        return Make()
 
     def session(self, component: str) -> LocalSession:
         """Import the component at its first use."""
@@ -87,7 +101,7 @@ class StudentPlugin(SuitePlugin):
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Draw the same examples in every run, and shrink the one that fails."""
-        super().pytest_configure(config)
+        config.addinivalue_line("markers", MARKER)
         self._guard.install()
         phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase.shrink]
         hypothesis.settings.register_profile(
@@ -123,6 +137,27 @@ class StudentPlugin(SuitePlugin):
             pytest.skip(self._stopped[component][1])
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Begin the test; for a property, begin every example it draws."""
+        self._run.begin({})
+        handle = getattr(getattr(item, "obj", None), "hypothesis", None)
+        if handle is None:
+            return (yield)
+        inner = handle.inner_test
+        fixtures = set(getattr(item, "fixturenames", ()))
+
+        @functools.wraps(inner)
+        def noted(*args: Any, **kwargs: Any) -> None:
+            self._run.begin({key: value for key, value in kwargs.items() if key not in fixtures})
+            inner(*args, **kwargs)
+
+        handle.inner_test = noted
+        try:
+            return (yield)
+        finally:
+            handle.inner_test = inner
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, Any, Any]:
@@ -149,19 +184,22 @@ class StudentPlugin(SuitePlugin):
             lines.append("it answers the same call differently each time")
             outcome = "failed"
         else:
-            found = explain(failure, self.question, reveal=True)
+            found = find(failure, self._run.question, reveal=True)
             outcome = found.outcome
-            fact, *more = found.message.splitlines()
-            told = [fact, *self._cause(criterion, outcome), *more]
-            self._messages[criterion.id] = "\n".join(told)
-            lines += told
+            fact, *more = lines_of(found.facts, found.hints)
+            causes = self._causes(criterion, outcome)
+            told = [Line(fact), *(Line(words, cause=True) for words in causes), *map(Line, more)]
+            self._lines[criterion.id] = told
+            leads = ["likely cause: ", *["or: "] * len(causes)]
+            named = [lead + words for lead, words in zip(leads, causes, strict=False)]
+            lines += [fact, *named, *more]
         if outcome == "not_attempted":
             report.outcome = "skipped"
             report.longrepr = (str(self._folder), 0, lines[-1])
             report.gradeformer = "not attempted"
             return outcome
-        if self.drawn:
-            shown = ", ".join(f"{key}={value!r}" for key, value in self.drawn.items())
+        if self._run.drawn:
+            shown = ", ".join(f"{key}={value!r}" for key, value in self._run.drawn.items())
             lines.append("smallest failing input: " + clean(shown))
         if isinstance(failure, StudentRaised):
             lines += self._student_traceback(criterion.component, failure.error)
@@ -170,17 +208,17 @@ class StudentPlugin(SuitePlugin):
         report.longrepr = "\n".join(lines)
         return outcome
 
-    def _cause(self, criterion: Criterion, outcome: str) -> list[str]:
-        """Name the known mistake behind a lost criterion, if there is one."""
+    def _causes(self, criterion: Criterion, outcome: str) -> list[str]:
+        """Return the words of the known mistakes that may be behind a lost criterion."""
         known = self._known.get(criterion.component)
         if known is None or outcome == "not_attempted":
             return []
         session = self.session(criterion.component)
         # Its questions come after the one that failed, whose traceback is still to be shown.
         raised = session.executor.raised
-        cause = known.cause(criterion.id, session).splitlines()
+        causes = known.causes(criterion.id, session)
         session.executor.raised = raised
-        return cause
+        return causes
 
     def _student_traceback(self, component: str, error: StudentError) -> list[str]:
         raised = self.session(component).executor.raised
@@ -235,16 +273,16 @@ class StudentPlugin(SuitePlugin):
                 outcome,
                 criterion.points if outcome == "passed" else 0.0,
                 criterion.points,
-                self._messages.get(criterion.id, ""),
+                self._lines.get(criterion.id, ()),
                 criterion.source if outcome != "passed" else "",
             )
             for criterion, outcome in results
         ]
         if all(outcome == "not_attempted" for _, outcome in results):
             return page(headline, [], rows, [])
-        views = self.views(component, drawings_of(self._folder / "tests"))
+        views = self._run.views(component, drawings_of(self._folder / "tests"))
         note = "Hidden checks decide the rest; they compare with a reference on other inputs."
-        return page(headline, [note], rows, views)
+        return page(headline, [Line(note)], rows, views)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the page; what is not attempted is not a success."""

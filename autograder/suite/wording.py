@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.exchange.messages import ForbiddenUse, StudentError
@@ -36,14 +37,29 @@ _ADVICE = {
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """What one check found: `outcome` is failed, student_error or not_attempted."""
+class Finding:
+    """What one check found: `outcome` is failed, student_error or not_attempted.
+
+    `facts` say what is wrong, `hints` what to do about it.
+    """
 
     outcome: str
-    message: str
+    facts: Sequence[str]
+    hints: Sequence[str] = ()
+
+    @property
+    def message(self) -> str:
+        """All of it, a line each."""
+        return "\n".join(lines_of(self.facts, self.hints))
 
 
-def explain(failure: BaseException, question: Question | None, reveal: bool) -> Explanation:
+def lines_of(facts: Sequence[str], hints: Sequence[str]) -> list[str]:
+    """Return facts and hints as lines of a message; a fact may have several."""
+    lines = [line for fact in facts for line in fact.splitlines()]
+    return lines + [f"hint: {hint}" for hint in hints]
+
+
+def find(failure: BaseException, question: Question | None, reveal: bool) -> Finding:
     """Say what a failed check means.
 
     Args:
@@ -53,26 +69,23 @@ def explain(failure: BaseException, question: Question | None, reveal: bool) -> 
     """
     if isinstance(failure, StudentRaised):
         outcome = "not_attempted" if failure.error.kind == "NotAttempted" else "student_error"
-        lines = [error_words(failure.error, reveal)]
+        facts = [error_words(failure.error, reveal)]
         if outcome == "student_error" and failure.error.phase != "import":
-            lines.append("in " + failure.question.text(values=reveal))
+            facts.append("in " + failure.question.text(values=reveal))
         advice = [advice for said, advice in _ADVICE.items() if said in failure.error.text]
         # Which advice fits tells something of the text, which a hidden check does not show.
-        if reveal and outcome == "student_error" and advice:
-            lines.append("hint: " + advice[0])
-        return Explanation(outcome, "\n".join(lines))
+        shown = reveal and outcome == "student_error"
+        return Finding(outcome, facts, advice[:1] if shown else [])
     if isinstance(failure, CheckFailed):
         asked = failure.question or question
-        lines = [failure.fact]
+        facts = [failure.fact]
         if asked is not None:
-            lines.append("in " + asked.text(values=reveal))
+            facts.append("in " + asked.text(values=reveal))
         if reveal and failure.detail:
-            lines.append(failure.detail)
-        if failure.hint:
-            lines.append("hint: " + failure.hint)
-        return Explanation("failed", "\n".join(lines))
+            facts.append(failure.detail)
+        return Finding("failed", facts, [failure.hint] if failure.hint else [])
     # The test itself stumbled over the answer, which passes with a right component.
-    return Explanation("failed", "the answer has a form that this check could not read")
+    return Finding("failed", ["the answer has a form that this check could not read"])
 
 
 def error_words(error: StudentError, reveal: bool) -> str:
@@ -88,15 +101,15 @@ def error_words(error: StudentError, reveal: bool) -> str:
         case "MissingName":
             return "a function, class or method that the handout asks for does not exist"
         case "StateKeys" if reveal:
-            key, _, found = text.partition("; found ")
-            return f"the state_dict has no key `{key}` (it has: {found})"
+            found = clean(", ".join(error.found)) or "no keys"
+            return f"the state_dict has no key `{clean(error.key)}` (it has: {found})"
         case "StateKeys":
             return "the state_dict lacks a key that the handout asks for"
-        case "StateShape" if reveal and text.count("; ") == 2:
-            key, own, wanted = text.split("; ")
-            turned = own[1:-1].split(", ")[::-1] == wanted[1:-1].split(", ")
+        case "StateShape" if reveal:
+            turned = error.shape[::-1] == error.wanted
             why = ": nn.Linear(a, b) has a weight (b, a)" if turned else ""
-            return f"the parameter `{key}` has shape {own}, expected {wanted}{why}"
+            key = clean(error.key)
+            return f"the parameter `{key}` has shape {error.shape}, expected {error.wanted}{why}"
         case "StateShape":
             return "a parameter has the wrong shape"
         case "DeviceMismatch":

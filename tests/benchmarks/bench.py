@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import load_assignment
-from autograder.conversation import Worker
-from autograder.misconceptions import file_of, read, with_mistakes
+from autograder.grading.messages import Answer, GradeJob, Marked
+from autograder.grading.workers import Worker
+from autograder.results import SubmissionResult
 from autograder.sandbox import handle, host
-from autograder.suite import reference as reference_module
+from autograder.solutions import reference as reference_module
+from autograder.solutions.misconceptions import file_of, read, with_mistakes
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "transformer_block"
@@ -62,8 +64,14 @@ def private_memory(pid: int) -> int:
     return total
 
 
-def job(assignment: Any, path: Path) -> dict[str, Any]:
-    return {"id": path.name, "path": str(path), "suite_hash": "bench", "known": None, "exempt": []}
+def job(path: Path) -> GradeJob:
+    return GradeJob(id=path.name, path=os.fsencode(path), suite_hash="bench")
+
+
+def marked(answer: Answer) -> SubmissionResult:
+    assert isinstance(answer, Marked), answer
+    assert answer.result.status == "graded", answer
+    return answer.result
 
 
 def handed_in(folder: str) -> Path:
@@ -78,16 +86,16 @@ def handed_in(folder: str) -> Path:
 def bench_warm(rounds: int, submission: Path) -> tuple[list[float], list[float], list[int]]:
     """Grade a right submission again and again on one worker: wall, CPU, memory."""
     assignment = load_assignment(ROOT, NAME)
-    worker = Worker(assignment, "auto", 600.0)
+    worker = Worker(assignment, "auto")
     worker.wait()
     print(f"sandbox        {worker.sandbox}")
-    pid = worker._process.pid
+    pid = worker.pid
     walls, cpus, memory = [], [], []
     for number in range(rounds + 2):
         cpu, wall = tree_cpu(pid), time.perf_counter()
-        answer = worker.ask(job(assignment, submission))
+        answer = worker.ask(job(submission))
         spent = time.perf_counter() - wall, tree_cpu(pid) - cpu
-        assert answer.get("score") == 100.0, json.dumps(answer)[:500]
+        assert marked(answer).score == 100.0
         if number >= 2:
             walls.append(spent[0])
             cpus.append(spent[1])
@@ -103,7 +111,7 @@ def bench_failing(each: int) -> dict[str, list[float]]:
     in every component.
     """
     assignment = load_assignment(ROOT, NAME)
-    worker = Worker(assignment, "auto", 600.0)
+    worker = Worker(assignment, "auto")
     worker.wait()
     rows: dict[str, list[dict[str, bytes]]] = {"right": [], "one mistake": [], "a pair": []}
     everywhere: dict[str, bytes] = {}
@@ -121,7 +129,7 @@ def bench_failing(each: int) -> dict[str, list[float]]:
         everywhere |= mistaken
     rows["one in every component"] = [everywhere] * 3
     spent: dict[str, list[float]] = {label: [] for label in rows}
-    pid = worker._process.pid
+    pid = worker.pid
     with tempfile.TemporaryDirectory() as folder:
         for label, submissions in rows.items():
             for number, files in enumerate(submissions):
@@ -130,8 +138,7 @@ def bench_failing(each: int) -> dict[str, list[float]]:
                 for file, data in files.items():
                     (place / file).write_bytes(data)
                 cpu = tree_cpu(pid)
-                answer = worker.ask(job(assignment, place))
-                assert answer["status"] == "graded", json.dumps(answer)[:500]
+                marked(worker.ask(job(place)))
                 spent[label].append(tree_cpu(pid) - cpu)
     worker.close()
     right = statistics.median(spent["right"])
@@ -211,13 +218,13 @@ def bench_batch(count: int, jobs: int) -> tuple[float, float]:
 
 def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     """Split the judge's time for a right submission: fork, wire, waiting, reference, the rest."""
-    from autograder.checks import Judge
-    from autograder.diagnosis import Diagnoser
-    from autograder.judge import grade_submission
+    from autograder.judge.collection import collect
+    from autograder.judge.diagnosis import Diagnoser
+    from autograder.judge.intake import take_in
+    from autograder.judge.judge import Judge
+    from autograder.judge.submission import grade_submission
+    from autograder.judge.worker import budget_of
     from autograder.sandbox.tiers import open_sandbox
-    from autograder.submission import take_in
-    from autograder.suite.judging import JudgePlugin, run_session
-    from autograder.worker import budget_of
 
     assignment = load_assignment(ROOT, NAME)
     forbidden = assignment.rules.forbidden
@@ -248,35 +255,29 @@ def bench_split(rounds: int, submission: Path) -> dict[str, float]:
 
     handle.Child.close = close  # type: ignore[method-assign]
     began = time.perf_counter()
-
-    def serve(suite: JudgePlugin) -> None:
-        results["drawn"] = time.perf_counter() - began
-        judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
+    suite = collect(assignment)
+    results["drawn"] = time.perf_counter() - began
+    judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
+    grade_submission(judge, files)
+    children.clear()
+    timed(host.Sandbox, "fork", "fork a child, send the submission")
+    timed(handle.Child, "close", "end a child")
+    timed(handle.Child, "post", "wire: send requests")
+    timed(handle.Child, "_receive", "wait for the child (its work included)")
+    timed(handle, "decode_reply", "wire: read replies (waiting included)")
+    timed(reference_module.ReferenceSession, "perform", "reference (kept answers)")
+    start = time.perf_counter()
+    for _ in range(rounds):
         grade_submission(judge, files)
-        children.clear()
-        timed(host.Sandbox, "fork", "fork a child, send the submission")
-        timed(handle.Child, "close", "end a child")
-        timed(handle.Child, "post", "wire: send requests")
-        timed(handle.Child, "_receive", "wait for the child (its work included)")
-        timed(handle, "decode_reply", "wire: read replies (waiting included)")
-        timed(reference_module.ReferenceSession, "perform", "reference (kept answers)")
-        start = time.perf_counter()
-        for _ in range(rounds):
-            grade_submission(judge, files)
-        total = time.perf_counter() - start
-        waiting = spent["wait for the child (its work included)"]
-        reading = spent.pop("wire: read replies (waiting included)")
-        spent["wire: read replies"] = reading - waiting
-        spent["pytest, drawing of tensors, comparing"] = total - sum(spent.values())
-        results.update({key: value / rounds for key, value in spent.items()})
-        results["in all"] = total / rounds
-        results["children"] = sum(children) / rounds
-        checks = [criterion for criteria in suite.criteria.values() for criterion in criteria]
-        results["criteria"] = len(checks)
-
-    hidden = assignment.secret / "tests"
-    plugin = JudgePlugin(assignment.secret, hidden, assignment.totals, assignment.seed, serve)
-    run_session(plugin, [assignment.public / "tests", hidden])
+    total = time.perf_counter() - start
+    waiting = spent["wait for the child (its work included)"]
+    reading = spent.pop("wire: read replies (waiting included)")
+    spent["wire: read replies"] = reading - waiting
+    spent["drawing of tensors, comparing"] = total - sum(spent.values())
+    results.update({key: value / rounds for key, value in spent.items()})
+    results["in all"] = total / rounds
+    results["children"] = sum(children) / rounds
+    results["criteria"] = sum(map(len, suite.criteria.values()))
     sandbox.close()
     return results
 

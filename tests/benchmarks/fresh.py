@@ -15,11 +15,25 @@ import hypothesis
 import pytest
 
 from autograder.assignment import load_assignment
+from autograder.judge.collection import EXAMPLES
+from autograder.solutions.reference import ReferenceSession
 from autograder.suite.component import Component
-from autograder.suite.judging import EXAMPLES
-from autograder.suite.plugin import component_of
-from autograder.suite.reference import ReferenceSession
+from autograder.suite.criterion import component_of
+from autograder.suite.run import Run
 from autograder.suite.student import StudentPlugin
+
+
+class FreshRun(Run):
+    """A run whose references begin every example when it does."""
+
+    references: dict[str, ReferenceSession]
+    examples = 0
+
+    def begin(self, drawn: dict[str, Any]) -> None:
+        super().begin(drawn)
+        self.examples += 1
+        for reference in self.references.values():
+            reference.begin(str(self.examples))
 
 
 class FreshPlugin(StudentPlugin):
@@ -27,8 +41,8 @@ class FreshPlugin(StudentPlugin):
 
     def __init__(self, folder: Path, solutions: Path, totals: dict[str, float]) -> None:
         super().__init__(folder, totals)
-        self._references = {name: ReferenceSession(solutions, name) for name in totals}
-        self._examples = 0
+        self._run = FreshRun(self.session)
+        self._run.references = {name: ReferenceSession(solutions, name) for name in totals}
 
     def pytest_configure(self, config: pytest.Config) -> None:
         super().pytest_configure(config)
@@ -36,15 +50,9 @@ class FreshPlugin(StudentPlugin):
         hypothesis.settings.register_profile("gradeformer-fresh", profile)
         hypothesis.settings.load_profile("gradeformer-fresh")
 
-    def begin(self, drawn: dict[str, Any]) -> None:
-        super().begin(drawn)
-        self._examples += 1
-        for reference in self._references.values():
-            reference.begin(str(self._examples))
-
     @pytest.fixture
     def reference(self, request: pytest.FixtureRequest) -> Component:
-        return Component(self._references[component_of(request.path)], lambda answer: None)
+        return Component(self._run.references[component_of(request.path)], lambda answer: None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, make_small_project
+from tests.conftest import ROOT, make_project
 
 REFERENCE = ROOT / "reference" / "transformer_block"
-RIGHT = (REFERENCE / "layer_norm.py").read_text()
 HALF = """\
 import torch
 from torch import nn
@@ -192,7 +191,7 @@ class Course:
 def blank(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A course that was made and generated, with no submission yet."""
     base = tmp_path_factory.mktemp("nbgrader")
-    project = make_small_project(base / "project")
+    project = make_project(base / "project", "norm", ["layer_norm"])
     secret = project / "reference" / "norm"
     (secret / "misconceptions").mkdir()
     shutil.copy(REFERENCE / "misconceptions" / "layer_norm.py", secret / "misconceptions")

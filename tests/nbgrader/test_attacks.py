@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.nbgrader.conftest import RIGHT, Course, Mark
+from tests.nbgrader.conftest import Course, Mark
 from tests.nbgrader.test_autograde import FULL
+from tests.sources import SQUARES, by_variance
 
 # Wrong in every value, but it keeps the points for leaving its input alone and the like.
 HONEST = """\
@@ -122,7 +123,7 @@ def attacked(blank: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
     for number, attack in enumerate(attacks(course).values(), start=1):
         course.hand_in(f"s{number:02}", {"layer_norm.py": in_module(attack)}, in_workbook(attack))
     warning = "import sys, warnings\nwarnings.warn('x')\nprint('x', file=sys.stderr)\n"
-    loud = RIGHT.replace("    mean = ", "    warnings.warn('called')\n    mean = ")
+    loud = by_variance(SQUARES, "    warnings.warn('called')\n")
     course.hand_in("s99", {"layer_norm.py": warning + loud}, in_workbook(warning))
     # A link to a neighbour's work, had it got this far.
     (course.folder / "submitted" / "s98").mkdir()

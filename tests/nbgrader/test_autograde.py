@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.nbgrader.conftest import HALF, RIGHT, Course, Mark
+from tests.nbgrader.conftest import HALF, Course, Mark
+from tests.sources import RIGHT
 
 FULL = Mark(14.0, None, None, False, None)
 
@@ -197,8 +198,8 @@ def test_a_fault_of_the_grader_leaves_no_mark_and_asks_for_a_person(
     site.mkdir()
     (site / "sitecustomize.py").write_text(
         "import sys\n"
-        "if 'autograder.worker' in sys.orig_argv:\n"
-        "    import autograder.submission as intake\n\n"
+        "if 'autograder.judge.worker' in sys.orig_argv:\n"
+        "    import autograder.judge.intake as intake\n\n"
         "    def take_in(path):\n"
         "        raise OSError(5, 'the disk is broken')\n\n"
         "    intake.take_in = take_in\n"

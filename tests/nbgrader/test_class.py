@@ -6,8 +6,9 @@ import json
 import shutil
 from typing import Any
 
-from tests.nbgrader.conftest import HALF, RIGHT, Course, Mark
+from tests.nbgrader.conftest import HALF, Course, Mark
 from tests.nbgrader.test_autograde import FULL, answer
+from tests.sources import RIGHT
 
 
 def hand_in_a_class(course: Course) -> None:

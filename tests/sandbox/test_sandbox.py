@@ -2,18 +2,21 @@
 
 import contextlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from autograder.exchange.messages import Reply, Request
+from autograder.exchange.operations import Call
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests import sources
 from tests.conftest import BUDGET, ROOT
 
-RIGHT = (ROOT / "reference" / "transformer_block" / "layer_norm.py").read_bytes()
+RIGHT = sources.RIGHT.encode()
 
 
 def ask(sandbox: Sandbox, source: str | bytes, **files: str) -> Reply:
@@ -29,10 +32,7 @@ def ask(sandbox: Sandbox, source: str | bytes, **files: str) -> Reply:
 
 
 def question() -> Request:
-    request = Request()
-    x = request.encode(torch.tensor([2.0, 4.0, 6.0, 8.0]))
-    request.ops = [{"op": "call", "name": "layer_norm", "args": [x], "kwargs": {}}]
-    return request
+    return Request([Call("layer_norm", args=(torch.tensor([2.0, 4.0, 6.0, 8.0]),))])
 
 
 def told(sandbox: Sandbox, expression: str) -> list[float]:
@@ -40,7 +40,7 @@ def told(sandbox: Sandbox, expression: str) -> list[float]:
     source = f"import os, sys, torch\ndef layer_norm(x):\n    return torch.tensor({expression})\n"
     reply = ask(sandbox, source)
     assert reply.error is None, reply.error
-    return reply.outputs[0].tolist()
+    return reply.value.tolist()
 
 
 def refused(sandbox: Sandbox, statement: str) -> str:
@@ -52,7 +52,7 @@ def refused(sandbox: Sandbox, statement: str) -> str:
 
 def test_a_right_component_answers(sandbox: Sandbox) -> None:
     reply = ask(sandbox, RIGHT)
-    assert reply.outputs[0].tolist() == pytest.approx([-1.34164, -0.44721, 0.44721, 1.34164], 1e-4)
+    assert reply.value.tolist() == pytest.approx([-1.34164, -0.44721, 0.44721, 1.34164], 1e-4)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_right_component_answers(sandbox: Sandbox) -> None:
     [
         ROOT / "reference" / "transformer_block" / "layer_norm.py",
         ROOT / "assignments" / "transformer_block" / "tests" / "test_layer_norm.py",
-        ROOT / "autograder" / "judge.py",
+        ROOT / "autograder" / "judge" / "submission.py",
         ROOT / "README.md",
         Path("/etc/passwd"),
         Path("/proc/self/environ"),
@@ -95,7 +95,7 @@ def test_what_no_child_may_read(sandbox: Sandbox, path: Path) -> None:
         "    if c.unshare(0x10000000): raise PermissionError",
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (-1, -1))",
         "import autograder",
-        "import autograder.judge",
+        "import autograder.judge.submission",
         "import reference",
     ],
 )
@@ -119,7 +119,7 @@ def test_the_environment_and_the_descriptors_are_bare(sandbox: Sandbox) -> None:
         "    return torch.tensor([d for d in range(256) if is_open(d)])\n"
     )
     # /dev/null three times, and the wire.
-    assert len(ask(sandbox, source).outputs[0]) == 4
+    assert len(ask(sandbox, source).value) == 4
 
 
 def test_nothing_of_an_earlier_submission_is_left(sandbox: Sandbox) -> None:
@@ -132,7 +132,7 @@ def test_nothing_of_an_earlier_submission_is_left(sandbox: Sandbox) -> None:
         "    held = [o for o in gc.get_objects() if isinstance(o, dict) and 'marker' in o]\n"
         "    return torch.tensor([left, bool(held)])\n"
     )
-    assert ask(sandbox, source).outputs[0].tolist() == [False, False]
+    assert ask(sandbox, source).value.tolist() == [False, False]
 
 
 @pytest.mark.parametrize(
@@ -146,30 +146,37 @@ def test_nothing_of_an_earlier_submission_is_left(sandbox: Sandbox) -> None:
     ],
 )
 def test_a_death_is_told_as_what_it_was(sandbox: Sandbox, body: str, reason: str) -> None:
-    forge = "def forge(d):\n    try: os.write(d, b'gf01' + bytes(500))\n    except OSError: pass\n"
+    forge = "def forge(d):\n    try: os.write(d, b'gf02' + bytes(500))\n    except OSError: pass\n"
     with pytest.raises(ChildGone) as caught:
         ask(sandbox, f"import os\n{forge}def layer_norm(x):\n    {body}\n")
     assert caught.value.reason == reason
     assert ask(sandbox, RIGHT).error is None
 
 
-def test_sleeping_ends_with_the_wall_limit(sandbox: Sandbox) -> None:
-    with pytest.raises(ChildGone, match="no answer after 8 s"):
-        ask(sandbox, "import time\ndef layer_norm(x):\n    time.sleep(60)\n")
+@pytest.fixture
+def impatient(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """The sandbox with a short wait for an answer."""
+    monkeypatch.setattr(sandbox, "_budget", replace(BUDGET, call_wall_s=1.5))
+    return sandbox
 
 
-def test_trickling_bytes_does_not_stretch_the_wall_limit(sandbox: Sandbox) -> None:
+def test_sleeping_ends_with_the_wall_limit(impatient: Sandbox) -> None:
+    with pytest.raises(ChildGone, match=r"no answer after 1\.5 s"):
+        ask(impatient, "import time\ndef layer_norm(x):\n    time.sleep(60)\n")
+
+
+def test_trickling_bytes_does_not_stretch_the_wall_limit(impatient: Sandbox) -> None:
     trickle = (
         "import os, time\ndef layer_norm(x):\n"
         "    for d in range(3, 64):\n"
         "        try: os.write(d, b'g')\n"
         "        except OSError: continue\n"
-        # A header that announces 2000 bytes of text, one of them every 20 ms.
-        "        for byte in b'f01' + bytes(8) + bytes([1, 0, 0, 0, 0xd0, 7]) + bytes(10000):\n"
+        # It announces a header of 2000 bytes, one of them every 20 ms.
+        "        for byte in b'f02' + bytes(8) + bytes([0xd0, 7, 0, 0]) + bytes(10000):\n"
         "            time.sleep(0.02); os.write(d, bytes([byte]))\n"
     )
-    with pytest.raises(ChildGone, match="no answer after 8 s") as caught:
-        ask(sandbox, trickle)
+    with pytest.raises(ChildGone, match=r"no answer after 1\.5 s") as caught:
+        ask(impatient, trickle)
     assert caught.value.reason == "timeout"
 
 
@@ -190,7 +197,7 @@ def test_the_scratch_folder_takes_files_and_gives_sources(sandbox: Sandbox) -> N
     )
     reply = ask(sandbox, source, helper="def double(x):\n    return x * 2\n")
     assert reply.error is None, reply.error
-    assert reply.outputs[0].tolist() == [8.0, 16.0, 24.0, 32.0]
+    assert reply.value.tolist() == [8.0, 16.0, 24.0, 32.0]
 
 
 def test_the_standard_library_and_threads_work(sandbox: Sandbox) -> None:

@@ -1,7 +1,7 @@
 """The wire brings back what was sent, and from anything else nothing but its own error."""
 
 import contextlib
-import struct
+import json
 import tracemalloc
 from itertools import pairwise
 
@@ -11,23 +11,35 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder.exchange.kernels import FORBIDDEN
 from autograder.exchange.messages import (
     ERROR_KINDS,
-    FORMS,
     GRADIENTS,
+    MAX_TEXT,
+    PARTS,
     PHASES,
     ForbiddenUse,
     Reply,
     Request,
     StudentError,
 )
-from autograder.exchange.operations import FORBIDDEN
+from autograder.exchange.operations import (
+    Build,
+    Call,
+    Load,
+    Move,
+    ReadState,
+    Reset,
+    Train,
+    WriteGiven,
+)
+from autograder.exchange.values import ABSENT, DTYPES, OPAQUE, Embedding, Unsendable, tensors_in
 from autograder.sandbox import wire
 from autograder.sandbox.wire import WireError, decode_reply, decode_request
 
 quick = settings(max_examples=150, deadline=None, database=None, derandomize=True)
 
-DTYPES = st.sampled_from(wire._DTYPES)
+KINDS = st.sampled_from(list(DTYPES.values()))
 SHAPES = st.lists(st.integers(0, 4), max_size=4)
 
 
@@ -36,16 +48,12 @@ def tensors(draw):
     generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
     values = torch.randn(draw(SHAPES), generator=generator, dtype=torch.float64) * 3
     # By way of a signed type: what a negative number is as an unsigned one is not defined.
-    tensor = values.to(torch.int8).to(draw(DTYPES)) if draw(st.booleans()) else values
+    tensor = values.to(torch.int8).to(draw(KINDS)) if draw(st.booleans()) else values
     if tensor.dim() > 1 and draw(st.booleans()):
         tensor = tensor.transpose(0, 1)
     if draw(st.booleans()):
         tensor = tensor.unsqueeze(0).expand(draw(st.integers(1, 3)), *tensor.shape)
     return tensor
-
-
-# The format that requests travel in knows no complex128.
-ASKED = tensors().filter(lambda tensor: tensor.dtype != torch.complex128)
 
 
 class Source:
@@ -74,46 +82,87 @@ def same(left: torch.Tensor, right: torch.Tensor) -> bool:
     return left.is_meta or torch.equal(left, right)
 
 
+def alike(left: object, right: object) -> bool:
+    """Tell whether two values are the same, tensors bit for bit."""
+    if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
+        return same(left, right)
+    if isinstance(left, Embedding) and isinstance(right, Embedding):
+        return same(left.weight, right.weight)
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(map(alike, left, right))
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(alike(left[key], right[key]) for key in left)
+    return left == right
+
+
 @quick
-@given(sent=st.lists(ASKED, max_size=4), nonce=st.integers(0, 2**64 - 1))
+@given(sent=st.lists(tensors(), max_size=4), nonce=st.integers(0, 2**64 - 1))
 def test_a_request_keeps_values_and_strides(sent, nonce) -> None:
-    request = Request()
-    ops = [{"op": "call", "args": [request.encode(tensor) for tensor in sent]}]
-    request.ops = ops
+    request = Request([Call("f", args=(*sent, 1, None), kwargs={"x": True})])
     source = Source(wire.encode_request(request, nonce))
     got_nonce, got = decode_request(source)
-    assert (got_nonce, got.ops) == (nonce, ops)
+    assert got_nonce == nonce
     assert source.at == len(source.data)
-    for left, right in zip(got.tensors, request.tensors, strict=True):
-        assert same(left, right)
+    [call] = got.ops
+    assert alike(call.args, request.ops[0].args)
+    assert call.kwargs == {"x": True}
+    for left, right in zip(got.tensors(), request.tensors(), strict=True):
         assert left.stride() == right.stride() or left.numel() == 0
 
 
+def test_every_operation_crosses() -> None:
+    weight = torch.arange(6.0).reshape(2, 3)
+    ops = [
+        Reset(7),
+        Build(3, "Head", (Embedding(weight), 4), {"bias": False}),
+        Load(3, {"weight": weight, "bias": weight[0]}),
+        Move(3, "bfloat16"),
+        Move(3, None, "meta"),
+        Train(3, False),
+        WriteGiven(3, 2 * weight),
+        ReadState(3),
+        Call("forward", 3, (weight, [weight, 1.5], "x"), {"mask": None}, 5, weight[0], True),
+    ]
+    _, got = decode_request(Source(wire.encode_request(Request(ops), 1)))
+    assert [type(op) for op in got.ops] == [type(op) for op in ops]
+    for there, here in zip(got.ops, ops, strict=True):
+        assert alike(vars(there), vars(here)), here
+
+
 def test_expanded_aliased_and_meta_tensors_cross() -> None:
-    request = Request()
     expanded = torch.arange(3.0).expand(2, 3)
-    first, second = request.encode(expanded), request.encode(expanded)
-    request.encode(torch.empty(2, 0, 3, device="meta", dtype=torch.bfloat16))
-    assert first == second
+    meta = torch.empty(2, 0, 3, device="meta", dtype=torch.bfloat16)
+    request = Request([Call("f", args=(expanded, expanded, meta))])
     _, got = decode_request(Source(wire.encode_request(request, 1)))
-    assert same(got.tensors[0], expanded)
-    assert got.tensors[0].stride() == expanded.stride()
-    assert (got.tensors[1].device.type, got.tensors[1].dtype) == ("meta", torch.bfloat16)
+    [call] = got.ops
+    first, second, third = call.args
+    assert first is second
+    assert same(first, expanded)
+    assert first.stride() == expanded.stride()
+    assert (third.device.type, third.dtype, third.shape) == ("meta", torch.bfloat16, meta.shape)
 
 
 METAS = st.builds(
-    lambda shape, dtype: torch.empty(shape, dtype=dtype, device="meta"), SHAPES, DTYPES
+    lambda shape, dtype: torch.empty(shape, dtype=dtype, device="meta"), SHAPES, KINDS
 )
 SENT = tensors() | METAS
-NAMED = st.dictionaries(st.text(max_size=9), SENT, max_size=3)
+# Half a character is no text; it arrives as a question mark.
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+NAMED = st.dictionaries(TEXT, SENT, max_size=3)
+VALUES = st.recursive(
+    st.sampled_from([None, True, -7, 2.5, "tensor", "", OPAQUE, ABSENT]) | TEXT | SENT,
+    lambda inner: st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple),
+    max_leaves=5,
+)
 
 REPLIES = st.builds(
     Reply,
-    form=st.just("pair"),
-    outputs=st.lists(SENT, min_size=2, max_size=2),
+    value=VALUES,
     gradient=st.sampled_from(GRADIENTS),
     input_gradients=st.lists(st.none() | SENT, max_size=3),
-    parameter_gradients=st.dictionaries(st.text(max_size=9), st.none() | SENT, max_size=3),
+    parameter_gradients=st.dictionaries(TEXT, st.none() | SENT, max_size=3),
     inputs_after=st.lists(SENT, max_size=2),
     state=NAMED,
     parameters=NAMED,
@@ -124,7 +173,7 @@ REPLIES = st.builds(
         StudentError,
         st.sampled_from(ERROR_KINDS),
         st.sampled_from(PHASES),
-        st.text(max_size=40),
+        TEXT,
         st.just("layer_norm.py"),
         st.integers(0, 2**32 - 1),
     ),
@@ -132,7 +181,7 @@ REPLIES = st.builds(
         st.builds(
             ForbiddenUse,
             st.sampled_from(FORBIDDEN),
-            st.text(max_size=20),
+            TEXT,
             st.integers(0, 2**32 - 1),
         ),
         max_size=wire.MAX_USES,
@@ -147,26 +196,14 @@ def test_a_reply_arrives_whole(reply, nonce) -> None:
     got_nonce, got = decode_reply(source)
     assert got_nonce == nonce
     assert source.at == len(source.data)
-    assert (got.form, got.gradient, got.error) == (reply.form, reply.gradient, reply.error)
+    assert (got.gradient, got.error) == (reply.gradient, reply.error)
     assert got.forbidden == reply.forbidden
-    for named in ("parameter_gradients", "state", "parameters"):
-        assert list(getattr(got, named)) == list(getattr(reply, named))
-    pairs = [
-        (got.outputs, reply.outputs),
-        (got.inputs_after, reply.inputs_after),
-        (got.input_gradients, reply.input_gradients),
-        (list(got.state.values()), list(reply.state.values())),
-        (list(got.parameters.values()), list(reply.parameters.values())),
-        (list(got.parameter_gradients.values()), list(reply.parameter_gradients.values())),
-        ([got.given, got.given_gradient], [reply.given, reply.given_gradient]),
-    ]
-    for left, right in pairs:
-        for one, other in zip(left, right, strict=True):
-            assert (one is None and other is None) or same(one, other)
+    for name in PARTS:
+        assert alike(getattr(got, name), getattr(reply, name)), name
     sound(got, source)
 
 
-@pytest.mark.parametrize("dtype", wire._DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES)
 def test_every_dtype_arrives_bit_for_bit(dtype: torch.dtype) -> None:
     pattern = torch.tensor([0, 1, 127, 128, 200, 255, 254, 77] * 8, dtype=torch.uint8)
     flat = pattern.ne(1) if dtype is torch.bool else pattern.view(dtype)
@@ -174,9 +211,8 @@ def test_every_dtype_arrives_bit_for_bit(dtype: torch.dtype) -> None:
     if dtype.is_complex:
         shapes.append(flat.conj())
     for tensor in shapes:
-        reply = Reply(form="tensor", outputs=[tensor])
-        _, got = decode_reply(Source(wire.encode_reply(reply, 1)))
-        [output] = got.outputs
+        _, got = decode_reply(Source(wire.encode_reply(Reply(value=tensor), 1)))
+        output = got.value
         assert (output.dtype, output.shape) == (dtype, tensor.shape)
         # Bytes, because no NaN equals itself.
         assert wire.tensor_bytes(output) == wire.tensor_bytes(tensor.resolve_conj())
@@ -190,7 +226,7 @@ def sound(reply: Reply, source: Source) -> None:
         places += [(start, start + len(part))] if len(part) > 1 else []
     total = 0
     for tensor in reply.tensors():
-        assert tensor.dtype in wire._DTYPES
+        assert tensor.dtype in DTYPES.values()
         assert tensor.device.type in ("cpu", "meta")
         assert tensor.is_contiguous()
         assert not tensor.requires_grad
@@ -205,26 +241,29 @@ def sound(reply: Reply, source: Source) -> None:
     assert total <= wire.MAX_BYTES
     places.sort()
     assert all(end <= start for (_, end), (start, _) in pairwise(places))
-    assert reply.form in FORMS
     assert reply.gradient in GRADIENTS
     assert len(reply.forbidden) <= wire.MAX_USES
-    assert len(list(reply.tensors())) <= wire.MAX_TENSORS
+    assert len(list(reply.tensors())) <= wire.MAX_MARKS
+    for name, part in PARTS.items():
+        assert part.fits(getattr(reply, name)) or part.is_empty(getattr(reply, name))
     if reply.error is not None:
-        assert len(reply.error.text) <= wire.MAX_TEXT
+        assert reply.error.kind in ERROR_KINDS
+        assert reply.error.phase in PHASES
+        assert len(reply.error.text) <= MAX_TEXT
         assert len(reply.error.file) <= wire.MAX_NAME
-    for names in (reply.parameter_gradients, reply.state, reply.parameters):
-        assert all(len(name) <= wire.MAX_NAME for name in names)
 
 
-# The rest of a reply at its largest: every name and text full, every tensor with every dimension.
-FRAMING = 2 * 1024 + wire.MAX_USES * 256 + wire.MAX_TENSORS * (256 + 8 * wire.MAX_DIMS)
 SMALL = 1 << 16
+HEAD = 1 << 13
 
 
 @pytest.fixture
 def small_cap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cap so low that a source can fill it in every example."""
+    """Caps so low that a source can fill them in every example."""
     monkeypatch.setattr(wire, "MAX_BYTES", SMALL)
+    monkeypatch.setattr(wire, "_MAX_BODY", SMALL)
+    monkeypatch.setattr(wire, "MAX_HEADER", HEAD)
+    monkeypatch.setattr(wire, "MAX_MARKS", 1000)
 
 
 def bounded(frame: bytes) -> None:
@@ -238,19 +277,25 @@ def bounded(frame: bytes) -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert source.largest <= wire.MAX_BYTES
-    assert sum(map(len, source.handed)) <= wire.MAX_BYTES + FRAMING
+    assert source.largest <= max(SMALL, HEAD)
+    assert sum(map(len, source.handed)) <= SMALL + HEAD + wire._FRAME.size
     # What the source itself hands out and keeps, as much again for the tensors, and objects.
-    assert peak <= 3 * wire.MAX_BYTES + 2 * FRAMING + (1 << 18)
+    assert peak <= 3 * SMALL + 40 * HEAD + (1 << 18)
     if reply is not None:
         sound(reply, source)
+
+
+def framed(plain: object, body: bytes = b"", body_size: int | None = None) -> bytes:
+    """Return a reply with this header, whatever it says, and this body."""
+    header = plain if isinstance(plain, bytes) else json.dumps(plain).encode()
+    size = len(body) if body_size is None else body_size
+    return wire._FRAME.pack(wire._MAGIC, 1, len(header), size) + header + body
 
 
 def rich_reply() -> Reply:
     numbers = torch.arange(6.0).reshape(2, 3)
     return Reply(
-        form="pair",
-        outputs=[numbers, numbers.T > 2],
+        value=(numbers, [numbers.T > 2, 2.5, None, "x"], OPAQUE),
         gradient="computed",
         input_gradients=[None, numbers.to(torch.bfloat16)],
         parameter_gradients={"weight": numbers[0], "bias": None},
@@ -276,32 +321,48 @@ def test_no_flipped_bit_does_harm(small_cap) -> None:
 
 
 SIZES = st.sampled_from([0, 1, 2, 3, 255, 2**13, 2**16, 2**25, 2**32, 2**40, 2**63, 2**64 - 1])
-BYTE = st.integers(0, 12) | st.integers(0, 255)
-ROLES = st.sampled_from(
-    [b"output.", b"input.", b"after.", b"gradient.w", b"state.w", b"parameter.w", b"given.", b"x."]
+WORDS = st.sampled_from(
+    [
+        *("tensor", "tuple", "list", "dict", "embedding", "opaque", "absent", "float32", "bool"),
+        *("complex64", "cpu", "meta", "cuda", "ValueError", "call", "computed", "x", ""),
+    ]
+)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | SIZES | st.integers() | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=6,
+)
+TENSOR = st.tuples(
+    st.just("tensor"),
+    WORDS | st.sampled_from(list(DTYPES)),
+    WORDS | st.sampled_from(["cpu", "meta"]),
+    st.lists(SIZES, max_size=3) | st.lists(SIZES, max_size=9) | ANYTHING,
+).map(list)
+PLAIN = st.fixed_dictionaries(
+    {"parts": st.dictionaries(st.sampled_from(list(PARTS)) | WORDS, TENSOR | ANYTHING, max_size=3)},
+    optional={
+        "gradient": st.sampled_from(GRADIENTS) | ANYTHING,
+        "error": ANYTHING
+        | st.fixed_dictionaries(
+            {"kind": st.sampled_from(ERROR_KINDS), "phase": st.sampled_from(PHASES)},
+            optional={
+                **dict.fromkeys(("text", "file", "key"), st.text(max_size=300) | ANYTHING),
+                **dict.fromkeys(("line", "found", "shape", "wanted"), ANYTHING),
+            },
+        ),
+        "forbidden": st.lists(
+            st.tuples(st.sampled_from(FORBIDDEN) | WORDS, WORDS, SIZES).map(list) | ANYTHING,
+            max_size=9,
+        ),
+    },
 )
 
 
 @st.composite
 def lies(draw):
     """A reply that is well formed in its layout, and anything in what it says."""
-    text, file = draw(st.integers(0, 2**16 - 1) | st.just(9)), draw(st.integers(0, 300))
-    uses, count = draw(st.integers(0, 2) | BYTE), draw(st.integers(0, 3) | BYTE)
-    enums = [draw(st.integers(0, 2) | BYTE) for _ in range(4)]
-    line = draw(st.integers(0, 2**32 - 1))
-    parts = [wire._REPLY.pack(b"gf01", 1, *enums, text, file, line, uses, count)]
-    parts.append(draw(st.binary(min_size=2, max_size=9)) * 40000)
-    parts[-1] = parts[-1][: text + file]
-    for _ in range(uses):
-        parts.append(wire._USE.pack(draw(st.integers(0, 3) | BYTE), 3, line) + b"abc")
-    for _ in range(min(count, 5)):
-        name = draw(ROLES | st.binary(max_size=12))
-        shape = draw(st.lists(SIZES, max_size=3) | st.lists(SIZES, max_size=9))
-        dims = draw(st.just(len(shape)) | BYTE)
-        size = draw(st.just(len(name)) | st.integers(0, 300))
-        parts.append(wire._TENSOR.pack(size, draw(BYTE), draw(st.integers(0, 3) | BYTE), dims))
-        parts.append(name + struct.pack(f"<{len(shape)}Q", *shape))
-    return b"".join(parts)
+    size = draw(st.integers(0, 200) | st.integers(0, 2**32 - 1))
+    return framed(draw(PLAIN | ANYTHING), body_size=size)
 
 
 @settings(quick, max_examples=400, suppress_health_check=list(HealthCheck))
@@ -313,7 +374,7 @@ def test_lies_about_sizes_cost_no_memory(frame, small_cap) -> None:
 @settings(quick, max_examples=300, suppress_health_check=list(HealthCheck))
 @given(noise=st.binary(max_size=400), magic=st.booleans())
 def test_noise_without_end_costs_no_memory(noise, magic, small_cap) -> None:
-    bounded(b"gf01" * magic + noise)
+    bounded(wire._MAGIC * magic + noise)
 
 
 def test_the_largest_reply_is_taken_and_one_byte_more_is_not(small_cap) -> None:
@@ -321,16 +382,18 @@ def test_the_largest_reply_is_taken_and_one_byte_more_is_not(small_cap) -> None:
         tensor = torch.ones(size, dtype=torch.uint8)
         reply = Reply(inputs_after=[tensor] * count)
         if not taken:
-            with pytest.raises(ValueError, match="too large"):
+            with pytest.raises(Unsendable, match="too large"):
                 wire.encode_reply(reply, 1)
             continue
         frame = wire.encode_reply(reply, 1)
         _, got = decode_reply(Source(frame))
         assert len(got.inputs_after) == count
         bounded(frame)
-    halves = Reply(inputs_after=[torch.ones(SMALL // 2 + 1, dtype=torch.uint8)] * 2)
-    source = Source(wire.encode_reply(halves, 1))
-    with pytest.raises(WireError, match="tensors are too large"):
+    # Together they are too large, too.
+    with pytest.raises(Unsendable, match="too large"):
+        wire.encode_reply(Reply(inputs_after=[torch.ones(SMALL // 2 + 1)] * 2), 1)
+    source = Source(framed({"parts": {}}, body_size=SMALL + 1))
+    with pytest.raises(WireError, match="larger than its caps"):
         decode_reply(source)
     assert source.largest < 100
 
@@ -360,16 +423,14 @@ def test_a_damaged_reply_raises_nothing_else_and_asks_for_no_more_than_its_cap(r
 @settings(quick, max_examples=300)
 @given(noise=st.binary(max_size=300))
 def test_noise_after_the_magic_number_is_refused(noise) -> None:
-    source = Source(b"gf01" + noise + bytes(2048))
+    source = Source(wire._MAGIC + noise + bytes(2048))
     with contextlib.suppress(EOFError, WireError):
         decode_reply(source)
     assert source.largest <= wire.MAX_BYTES
 
 
-def head(dims: tuple[int, ...], device: int = 0) -> bytes:
-    fixed = wire._REPLY.pack(b"gf01", 1, 1, 0, 255, 255, 0, 0, 0, 0, 1)
-    tensor = wire._TENSOR.pack(7, 0, device, len(dims)) + b"output."
-    return fixed + tensor + struct.pack(f"<{len(dims)}Q", *dims)
+def claims(shape: object, device: str = "cpu", dtype: str = "float32") -> bytes:
+    return framed({"parts": {"value": ["tensor", dtype, device, shape]}})
 
 
 @pytest.mark.parametrize(
@@ -382,10 +443,10 @@ def head(dims: tuple[int, ...], device: int = 0) -> bytes:
         (0, 2**25, 2**25, 2**25),
     ],
 )
-@pytest.mark.parametrize("device", [0, 1])
+@pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_huge_shapes_are_refused_before_anything_is_allocated(dims, device) -> None:
-    source = Source(head(dims, device))
-    if device == 1 and dims == (2**20, 2**20):
+    source = Source(claims(list(dims), device))
+    if device == "meta" and dims == (2**20, 2**20):
         # A meta tensor has no bytes, so a large one is harmless.
         decode_reply(source)
     else:
@@ -394,16 +455,62 @@ def test_huge_shapes_are_refused_before_anything_is_allocated(dims, device) -> N
     assert source.largest < 200
 
 
+@pytest.mark.parametrize(
+    "plain",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"parts": {"value": "\\ud800"}}',
+        [],
+        {"parts": []},
+        {"parts": {"state": 1}},
+        {"parts": {"other": None}},
+        {"other": 1},
+        {"gradient": "any"},
+        {"error": {"kind": "Anything", "phase": "call"}},
+        {"error": {"kind": "ValueError", "phase": "lunch"}},
+        {"error": {"kind": "ValueError", "phase": "call", "text": "x" * (MAX_TEXT + 1)}},
+        {"error": {"kind": "ValueError", "phase": "call", "line": -1}},
+        {"error": {"kind": "ValueError", "phase": "call", "line": True}},
+        {"forbidden": [["layer_norm", "a.py", 1]] * (wire.MAX_USES + 1)},
+        {"forbidden": [["print", "a.py", 1]]},
+        {"parts": {"inputs_after": ["list", None]}},
+        {"parts": {"state": ["dict", 1, ["tensor", "float32", "meta", [1]]]}},
+        {"parts": {"given": ["list"]}},
+        {"parts": {"value": ["tensor", "qint8", "cpu", []]}},
+        {"parts": {"value": ["tensor", "float32", "tpu", []]}},
+        {"parts": {"value": ["tensor", "float32", "cpu", [1] * (wire.MAX_DIMS + 1)]}},
+        {"parts": {"value": ["tensor", "float32", "cpu", [True]]}},
+        {"parts": {"value": ["tensor", "float32", "cpu", [2]]}},
+        {"parts": {"value": ["tensor", 0]}},
+    ],
+)
+def test_what_is_no_reply_is_refused(plain: object) -> None:
+    with pytest.raises(WireError):
+        decode_reply(Source(framed(plain)))
+
+
+def test_more_bytes_than_tensors_are_refused() -> None:
+    with pytest.raises(WireError, match="more bytes"):
+        decode_reply(Source(framed({"parts": {}}, bytes(16))))
+
+
+def test_too_many_parts_are_refused_before_they_are_parsed() -> None:
+    with pytest.raises(WireError, match="too many parts"):
+        decode_reply(Source(framed(b"[" + b"0," * (wire.MAX_MARKS + 1) + b"0]")))
+
+
 def test_a_bool_that_is_neither_0_nor_1_becomes_true() -> None:
-    reply = Reply(form="tensor", outputs=[torch.tensor([True, False])])
-    frame = bytearray(wire.encode_reply(reply, 1))
-    frame[-2:] = b"\x07\x00"
-    _, got = decode_reply(Source(bytes(frame)))
-    assert got.outputs[0].tolist() == [True, False]
-    assert got.outputs[0].view(torch.uint8).tolist() == [1, 0]
+    frame = framed({"parts": {"value": ["tensor", "bool", "cpu", [2]]}}, b"\x07" + bytes(15))
+    _, got = decode_reply(Source(frame))
+    assert got.value.tolist() == [True, False]
+    assert got.value.view(torch.uint8).tolist() == [1, 0]
 
 
-def test_outputs_that_do_not_fit_the_form_are_refused() -> None:
-    reply = Reply(form="pair", outputs=[torch.ones(1)])
-    with pytest.raises(WireError, match="do not fit"):
-        decode_reply(Source(wire.encode_reply(reply, 1)))
+def test_a_list_that_looks_like_a_tensor_stays_a_list() -> None:
+    value = ["tensor", "float32", "cpu", [1]]
+    _, got = decode_reply(Source(wire.encode_reply(Reply(value=value), 1)))
+    assert got.value == value
+    assert list(tensors_in(got.value)) == []

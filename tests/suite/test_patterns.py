@@ -2,14 +2,25 @@
 
 import math
 import re
-import time
 
 import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.suite.patterns import dimension, pattern, shape_pattern
+
+
+class Counter(TorchDispatchMode):
+    """Counts the operations that torch performs."""
+
+    calls = 0
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        self.calls += 1
+        return operation(*args, **(kwargs or {}))
+
 
 DTYPES = [torch.float64, torch.float32, torch.bfloat16]
 PROPERTY = settings(deadline=None, database=None, derandomize=True, max_examples=150)
@@ -306,12 +317,7 @@ def test_names_of_dimensions() -> None:
 
 
 def test_it_is_cheap() -> None:
-    got, want = normal(2, 3, 4, 4), normal(2, 3, 4, 4, seed=1)
-    pattern(got, want)
-    times = []
-    for _ in range(20):
-        start = time.perf_counter()
-        pattern(got, want)
-        times.append(time.perf_counter() - start)
-    # A millisecond on an idle machine; the bound only catches a change of kind.
-    assert min(times) < 0.01
+    """It runs for every lost criterion: what it costs is bounded by how much torch it calls."""
+    with Counter() as counter:
+        assert pattern(normal(2, 3, 4, 4), normal(2, 3, 4, 4, seed=1)) == ""
+    assert 20 < counter.calls < 1000

@@ -18,8 +18,8 @@ for descriptor in range(256):
 
 
 def layer_norm(x, eps=1e-5):
-    # What every answer begins with; then the length of a text that takes its time.
-    for byte in b"gf01" + bytes(10_000):
+    # What every answer begins with; then the length of a header that takes its time.
+    for byte in b"gf02" + bytes(8) + b"\xff\xff\0\0" + bytes(10_000):
         os.write(WIRES[0], bytes([byte]))
         time.sleep(0.1)
 

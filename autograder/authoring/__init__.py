@@ -1,0 +1,1 @@
+"""What authors run: stubs, workbook, release, selftest."""

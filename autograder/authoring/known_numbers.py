@@ -1,0 +1,169 @@
+"""The numbers that every misconception produces on public questions, for a release to carry.
+
+The questions are those of the public suite, worked examples and properties, the latter drawn with
+another seed than the judge's. Nothing goes out but inputs, wrong answers and explanations.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from autograder.assignment import Assignment
+from autograder.errors import UsageError
+from autograder.exchange.messages import Reply, Request
+from autograder.exchange.values import tensors_in
+from autograder.judge.collection import collect
+from autograder.judge.suite import Suite, SuiteFault
+from autograder.solutions.misconceptions import Misconception, file_of, read
+from autograder.solutions.variants import RIGHT, Variants, examples_of
+from autograder.suite.known_mistakes import read_question, write_question, write_replies
+from autograder.suite.likeness import all_alike
+
+# Longer questions and answers would only make the file long.
+_MAX_GIVEN = 400
+_MAX_RETURNED = 120
+# In how many questions a mistake should show, so that one coincidence names nothing.
+_SHOWN = 2
+
+
+def table(assignment: Assignment) -> dict[str, Any]:
+    """Compute the table of an assignment, as plain data by component.
+
+    Raises:
+        UsageError: the suite or the misconceptions are broken.
+    """
+    # Threads gain nothing on small tensors, and lose much beside other work.
+    torch.set_num_threads(1)
+    try:
+        # Not the judge's seed: its examples are for the judge alone to ask.
+        suite = collect(assignment, assignment.seed + 1)
+    except SuiteFault as error:
+        raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
+    found: dict[str, Any] = {}
+    for name in assignment.totals:
+        known = read(assignment, name)
+        if known:
+            folder = file_of(assignment, name).parent
+            found[name] = _component(suite, Variants(folder, name, tuple(known)), known)
+    return found
+
+
+class _Session:
+    """A component with one mistake in force."""
+
+    def __init__(self, variants: Variants, wrong: frozenset[str]) -> None:
+        self._variants = variants
+        self._wrong = wrong
+
+    def perform(self, request: Request) -> Reply:
+        return self._variants.perform(self._wrong, request)
+
+
+def _component(suite: Suite, variants: Variants, known: dict[str, Misconception]) -> dict[str, Any]:
+    component = next(iter(known.values())).component
+    criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
+    questions = [
+        question
+        for criterion in criteria
+        for question in _questions([planned.request for planned in suite.plans[criterion.id]])
+        if _length(variants.answer(RIGHT, question)) <= _MAX_RETURNED
+    ]
+    answers = {
+        name: {
+            number: answer
+            for number, question in enumerate(questions)
+            if (answer := _wrong_answer(variants, frozenset([name]), question)) is not None
+        }
+        for name in known
+    }
+    used = _chosen(answers)
+    loses = {
+        name: [
+            criterion.id
+            for criterion in criteria
+            if suite.run(criterion, _Session(variants, frozenset([name]))).failure is not None
+        ]
+        for name in known
+    }
+    return {
+        "questions": [write_question(questions[number]) for number in used],
+        "mistakes": [
+            {
+                "words": known[name].words,
+                "loses": loses[name],
+                "answers": {
+                    place: found[number] for place, number in enumerate(used) if number in found
+                },
+            }
+            for name, found in answers.items()
+            if any(number in found for number in used)
+        ],
+    }
+
+
+def _questions(plan: Sequence[Request]) -> list[list[Request]]:
+    """Return a criterion's examples that can be written down shortly, as they will be read."""
+    found = []
+    for indices in examples_of(plan):
+        requests = [plan[index] for index in indices]
+        tensors = [tensor for request in requests for tensor in request.tensors()]
+        if any(tensor.device.type == "meta" for tensor in tensors):
+            continue
+        if sum(tensor.numel() for tensor in tensors) <= _MAX_GIVEN:
+            found.append(read_question(write_question(requests)))
+    return found
+
+
+def _length(replies: Sequence[Reply]) -> int:
+    return sum(output.numel() for reply in replies for output in tensors_in(reply.value))
+
+
+def _wrong_answer(
+    variants: Variants, wrong: frozenset[str], question: list[Request]
+) -> dict[str, Any] | None:
+    """Return a mistake's answer, if it is a telling one that is not right."""
+    right, replies = variants.answer(RIGHT, question), variants.answer(wrong, question)
+    if all_alike(right, replies, question):
+        return None
+    drawn = variants.drawn(RIGHT, question) or variants.drawn(wrong, question)
+    if drawn and all_alike(right, replies, question, drawn=True):
+        return None
+    if any(reply.error for reply in replies) and not any(reply.error for reply in right):
+        # Many things raise; it would be named for all of them.
+        return None
+    return {"drawn": drawn, "replies": write_replies(replies, values=not drawn)}
+
+
+def _chosen(answers: dict[str, dict[int, dict[str, Any]]]) -> list[int]:
+    """Choose few questions, so that every mistake shows and no two look alike that need not.
+
+    Greedy: the question comes first that serves most needs for its length.
+    """
+    lengths: Counter[int] = Counter()
+    for found in answers.values():
+        lengths.update({number: len(str(answer)) for number, answer in found.items()})
+    needs: list[set[int]] = []
+    for found in answers.values():
+        needs += [set(found)] * min(_SHOWN, len(found))
+    for one, other in itertools.combinations(answers.values(), 2):
+        needs.append({n for n in one.keys() | other.keys() if one.get(n) != other.get(n)})
+    chosen: set[int] = set()
+    while needs := [need for need in needs if need - chosen]:
+        counts = Counter(number for need in needs for number in need - chosen)
+        best = max(counts, key=lambda number: (counts[number] / lengths[number], -number))
+        chosen.add(best)
+        # A need is served by one question; the second copy of one waits for another.
+        served: list[set[int]] = []
+        left = []
+        for need in needs:
+            if best in need and need not in served:
+                served.append(need)
+            else:
+                left.append(need - {best})
+        needs = left
+    return sorted(chosen)

@@ -1,0 +1,157 @@
+"""Make the student's folder: a copy out of `assignments/`, and one generated conftest.py."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.assignment import Assignment
+from autograder.errors import UsageError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+# What ships to students: whole rooms. They import nothing but each other.
+SHIPPED = ("exchange", "suite", "text.py")
+_KNOWN_FILE = "known_mistakes.json"
+_CONFTEST = '''\
+"""Runs the checks in this folder on the files one folder up. Generated; there is nothing to edit.
+
+`pytest` imports this file by itself. It loads your components, asks them the questions of the
+tests, and says what came back in plain words. What does that stands below, module by module.
+"""
+
+import importlib.abc
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+TOTALS = {totals}
+FORBIDDEN = {forbidden}
+
+
+def pytest_addoption(parser):
+    """Let the workbook ask for a page."""
+    parser.addoption("--page", type=Path, help="write the results into this file, as HTML")
+
+
+def pytest_configure(config):
+    """Start the checks."""
+    sys.meta_path.insert(0, Modules())
+    from autograder.suite.student import StudentPlugin
+
+    page = config.getoption("--page", None)
+    plugin = StudentPlugin(HERE.parent, TOTALS, FORBIDDEN, HERE / {known!r}, page)
+    config.pluginmanager.register(plugin, "gradeformer")
+
+
+class Modules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the modules below."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name in SOURCES:
+            return importlib.util.spec_from_loader(name, self, origin=f"<{{name}}>")
+        return None
+
+    def is_package(self, name):
+        return any(other.startswith(name + ".") for other in SOURCES)
+
+    def get_source(self, name):
+        return SOURCES[name]
+
+    def exec_module(self, module):
+        name = module.__name__
+        exec(compile(SOURCES[name], f"<{{name}}>", "exec", dont_inherit=True), module.__dict__)
+
+
+SOURCES = {{}}
+'''
+
+
+def release(
+    assignment: Assignment, out: Path, known: Callable[[Assignment], Mapping[str, Any]]
+) -> list[str]:
+    """Write the student's folder and return the paths of its files.
+
+    Args:
+        assignment: the assignment.
+        out: a new folder.
+        known: computes the numbers of known mistakes, by component.
+
+    Raises:
+        UsageError: `out` cannot take them, or a stub or the handout is missing.
+    """
+    must_be_new(out, "give --out a new folder")
+    sources = [assignment.public / "README.md"]
+    sources += [assignment.public / f"{component}.py" for component in assignment.totals]
+    for source in sources:
+        if not source.is_file():
+            raise UsageError(f"there is no {source}, which every release needs")
+    suite = sorted((assignment.public / "tests").iterdir())
+    tests = [path for path in suite if path.suffix in (".py", ".json", ".toml")]
+    numbers = known(assignment)
+    try:
+        (out / "tests").mkdir(parents=True)
+        for source in sources:
+            shutil.copyfile(source, out / source.name)
+        for test in tests:
+            shutil.copyfile(test, out / "tests" / test.name)
+        (out / "tests" / "conftest.py").write_text(conftest(assignment), encoding="utf-8")
+        if numbers:
+            table = json.dumps(numbers, separators=(",", ":"))
+            (out / "tests" / _KNOWN_FILE).write_text(table + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
+    return sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+
+
+def must_be_new(folder: Path, repair: str) -> None:
+    """See that a folder can be filled without touching what is there.
+
+    Raises:
+        UsageError: it is a file or holds something; the message ends in `repair`.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        what = "is not empty" if folder.is_dir() else "is a file"
+        raise UsageError(f"{folder} {what}: {repair}")
+
+
+def conftest(assignment: Assignment) -> str:
+    """Return the generated conftest.py: the rooms of this package that a student's run needs."""
+    head = _CONFTEST.format(
+        totals=json.dumps(assignment.totals),
+        forbidden=list(assignment.rules.forbidden),
+        known=_KNOWN_FILE,
+    )
+    return head + "".join(
+        f"\nSOURCES[{name!r}] = {_literal(source)}\n" for name, source in _shipped().items()
+    )
+
+
+def _shipped() -> dict[str, str]:
+    """Return the sources of what ships, by the name of the module."""
+    found = {_PACKAGE.name: ""}
+    for room in SHIPPED:
+        place = _PACKAGE / room
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            parts = path.relative_to(_PACKAGE.parent).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def _literal(text: str) -> str:
+    """Write a text as a Python literal that can be read, where that is possible."""
+    quoted = f"r'''{text}'''"
+    try:
+        if ast.literal_eval(quoted) == text:
+            return quoted
+    except SyntaxError:
+        pass
+    return repr(text)

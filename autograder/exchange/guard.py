@@ -1,0 +1,277 @@
+"""Forbidden operations: torch's own kernels for the exercise are replaced by ones that raise.
+
+Nothing is searched for in the source: an operation counts when it runs, by whatever route it was
+reached, and is charged to the innermost line of the submission that led to it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import os
+import sys
+import warnings
+import weakref
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any, NoReturn
+
+import torch
+
+from autograder.exchange.kernels import COMPOSED, FURTHER_KEYS, KERNELS, KEYS
+from autograder.exchange.messages import ForbiddenUse
+
+# Where torch keeps its operations once more, written in Python.
+_PYTHON_COPIES = ("torch._refs", "torch._refs.nn.functional", "torch._decomp.decompositions")
+
+
+def belongs_to(file: str, folder: str) -> bool:
+    """Tell whether a source file lies in a folder."""
+    return file.startswith(folder + os.sep)
+
+
+def _untrack(*found: object) -> None:
+    """Keep these from being found by going through the garbage collector's objects, for good."""
+    for held in found:
+        # To free what is not tracked is an error.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+        ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(held))
+
+
+def _hide(library: torch.library.Library) -> None:
+    """Keep a library alive where Python code does not come across it.
+
+    Destroying it would bring torch's kernels back.
+    """
+    for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+        found = finalizer.peek()
+        if found is not None and found[0] is library:
+            finalizer.detach()
+    _untrack(library, library.__dict__)
+
+
+def _innermost(function: Any) -> Any:
+    """Return what is wrapped by decorators, or in a torch.library.custom_op."""
+    function = getattr(function, "_init_fn", function)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
+
+
+def _has_kernel(kernel: str, key: str) -> bool:
+    name = f"aten::{kernel}"
+    known = torch._C._dispatch_has_kernel(name)
+    return known and torch._C._dispatch_has_kernel_for_dispatch_key(name, key)
+
+
+def _refuse_instead(*args: Any, _refuse: Callable[..., Any], **kwargs: Any) -> Any:
+    return _refuse(*args, **kwargs)
+
+
+def _copy(function: FunctionType) -> FunctionType:
+    parts = (function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    copy = FunctionType(*parts)
+    copy.__kwdefaults__ = dict(function.__kwdefaults__ or {})
+    return copy
+
+
+def _set_code(function: FunctionType, code: bytes) -> None:
+    function.__code__ = marshal.loads(code)  # noqa: S302 - it was written by this very process
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+class _NoSecondImport:
+    """Refuses to import again, or to reload, what was taken operations out of."""
+
+    def __init__(self, refuse: dict[str, Callable[..., Any]]) -> None:
+        self._refuse = refuse
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Find nothing; what has been imported once is looked for here only then."""
+        if name in self._refuse:
+            self._refuse[name]()
+
+
+class _Noted(Exception):
+    """Answers the question for a use."""
+
+
+def _note(event: str, number: int, use: tuple[str, str, int]) -> None:
+    """Note a use where no Python code can take it back: an audit hook stays for good."""
+
+    def hook(
+        event: str,
+        args: tuple[object, ...],
+        own: tuple[str, tuple[int], tuple[str, str, int]] = (event, (number,), use),
+    ) -> None:
+        if event == own[0] and args == own[1]:
+            raise _Noted(*own[2])
+
+    _untrack(hook, hook.__defaults__)
+    sys.addaudithook(hook)
+
+
+class ForbiddenOperation(Exception):
+    """A forbidden operation was called."""
+
+
+class Guard:
+    """Makes forbidden operations raise, and remembers the first use for every file.
+
+    Args:
+        folder: the submission; only frames of its files are charged.
+        forbidden: the operations, out of FORBIDDEN.
+    """
+
+    def __init__(self, folder: Path, forbidden: Sequence[str]) -> None:
+        self._folder = str(folder)
+        self._forbidden = forbidden
+        self._event = f"gradeformer.uses.{id(self)}"
+        self._exempt: tuple[CodeType, ...] = ()
+        self._undo: list[Callable[[], object]] = []
+
+    def charge(self, folder: Path) -> None:
+        """Charge frames of another submission from now on."""
+        self._folder = str(folder)
+
+    def uses(self) -> list[ForbiddenUse]:
+        """Return the first use in every file that has one."""
+        found: list[ForbiddenUse] = []
+        while True:
+            try:
+                sys.audit(self._event, len(found))
+            except _Noted as noted:
+                found.append(ForbiddenUse(*noted.args))
+            else:
+                return found
+
+    def install(self, reversible: bool = False) -> None:
+        """Replace the kernels, for this process and for good.
+
+        A process that runs no student code may do so `reversible`, for those it forks: each of
+        them must either `settle` or `uninstall` before it runs any.
+        """
+        library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+        replace: Callable[..., None] = library.impl
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for operation in self._forbidden:
+                for kernel in KERNELS[operation]:
+                    there = [key for key in (*KEYS, *FURTHER_KEYS) if _has_kernel(kernel, key)]
+                    refuse = self._refuse(operation)
+                    if self._exempt and there:
+                        original = torch.library.get_kernel(f"aten::{kernel}", "CPU")
+                        refuse = self._refuse(operation, original.call_boxed)
+                    for key in there if self._exempt else {*KEYS, *there}:
+                        replace(kernel, refuse, key, with_keyset=bool(self._exempt))
+        _hide(library)
+        self._undo.append(library._destroy)
+        self._take_composed()
+        for name in _PYTHON_COPIES:
+            for operation in self._forbidden:
+                for kernel in KERNELS[operation]:
+                    if hasattr(sys.modules.get(name), kernel):
+                        self._set(sys.modules[name], kernel, self._refuse(operation))
+        decompositions = getattr(sys.modules.get("torch._decomp"), "decomposition_table", {})
+        for overload in list(decompositions):
+            # "aten.native_layer_norm.default"; some keys have no namespace.
+            name = str(overload).partition(".")[2].partition(".")[0]
+            for operation in self._forbidden:
+                if name in KERNELS[operation]:
+                    original = decompositions[overload]
+                    self._undo.append(partial(decompositions.__setitem__, overload, original))
+                    decompositions[overload] = self._refuse(operation)
+        if not reversible:
+            self.settle()
+
+    def settle(self) -> None:
+        """Give up all that could bring the kernels back."""
+        self._undo.clear()
+
+    def uninstall(self) -> None:
+        """Bring the kernels back, after a reversible `install`."""
+        while self._undo:
+            self._undo.pop()()
+
+    def _set(self, owner: object, name: str, value: object) -> None:
+        self._undo.append(partial(setattr, owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    def _take_composed(self) -> None:
+        # Into the function itself, which other modules and tables hold, too.
+        taken: dict[str, Callable[..., Any]] = {}
+        for operation in self._forbidden:
+            for module, path in COMPOSED.get(operation, ()):
+                owner: Any = sys.modules.get(module)
+                *outer, name = path.split(".")
+                for part in outer:
+                    owner = getattr(owner, part, None)
+                if not hasattr(owner, name):
+                    continue
+                taken[module] = refuse = self._refuse(operation)
+                function = _innermost(getattr(owner, name))
+                if isinstance(function, FunctionType) and not function.__closure__:
+                    if self._exempt:
+                        taken[module] = refuse = self._refuse(operation, _copy(function))
+                    # As bytes: to free many a code object would cost every child that settles.
+                    code = marshal.dumps(function.__code__)
+                    self._undo.append(partial(_set_code, function, code))
+                    function.__code__ = _refuse_instead.__code__
+                    self._set(function, "__kwdefaults__", {"_refuse": refuse})
+                else:
+                    self._set(owner, name, refuse)
+        finder = _NoSecondImport(taken)
+        sys.meta_path.insert(0, finder)
+        self._undo.append(partial(sys.meta_path.remove, finder))
+
+    def watch(self, exempt: Collection[str]) -> None:
+        """Replace the kernels, but let code through that stands in one of these files.
+
+        For a run with stand-ins, which are made of those very kernels.
+        """
+        for name in exempt:
+            file = Path(self._folder, name)
+            # As it is imported: with no __future__ of this file's.
+            code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+            self._exempt += tuple(_codes(code))
+        self.install()
+        # What refuses has it, out of sight.
+        self._exempt = ()
+
+    def _refuse(
+        self, operation: str, original: Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
+        exempt = self._exempt
+
+        def refuse(*args: Any, **kwargs: Any) -> Any:
+            frame = self._caller(sys._getframe(1))
+            # By its code: another file could give itself the name.
+            if original is not None and frame is not None and frame.f_code in exempt:
+                return original(*args, **kwargs)
+            self._charge(operation, frame)
+
+        _untrack(refuse, refuse.__closure__, *(refuse.__closure__ or ()))
+        return refuse
+
+    def _charge(self, operation: str, frame: FrameType | None) -> NoReturn:
+        file = "" if frame is None else Path(frame.f_code.co_filename).name
+        line = 0 if frame is None else frame.f_lineno
+        known = self.uses()
+        if all(use.file != file for use in known):
+            _note(self._event, len(known), (operation, file, line))
+        raise ForbiddenOperation(operation)
+
+    def _caller(self, frame: FrameType | None) -> FrameType | None:
+        while frame is not None:
+            if belongs_to(frame.f_code.co_filename, self._folder):
+                return frame
+            frame = frame.f_back
+        return None

@@ -1,0 +1,1 @@
+"""Many submissions: entries, workers, jobs and answers, and the store of results."""

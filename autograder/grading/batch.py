@@ -1,0 +1,204 @@
+"""Grade a batch: the one scheduler, for a run of ours and for nbgrader's.
+
+Jobs are done side by side, ahead of whoever asks for the results; each result is written as soon as
+it is there, and unchanged work is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from pathlib import Path
+
+from autograder.assignment import Assignment
+from autograder.grading import store
+from autograder.grading.entries import Entry
+from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
+from autograder.grading.workers import CannotGrade, WorkerLost, WorkerPool
+from autograder.results import SubmissionResult
+
+# Jobs begun before their results are asked for, a slot: enough that none of them waits, and few
+# enough that what is not asked for yet fits into memory however large the class is.
+_AHEAD = 4
+
+Progress = Callable[[SubmissionResult, bool], None]
+Task = Callable[[GradeJob], GradeAnswer]
+_Done = tuple[SubmissionResult, bool]
+
+
+class Batch:
+    """Grades entries of one assignment and keeps the results in `out`.
+
+    Args:
+        assignment: what is graded.
+        out: the folder of the results.
+        sandbox: how student code is isolated.
+        jobs: how many submissions are graded side by side.
+        resume: keep results of unchanged submissions.
+        task: does a job; by default the workers of this machine do.
+
+    Attributes:
+        regraded: the earlier and the new result of every submission that was graded again.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        out: Path,
+        sandbox: str,
+        jobs: int,
+        resume: bool,
+        task: Task | None = None,
+    ) -> None:
+        self._assignment = assignment
+        self._out = out
+        self._sandbox = sandbox
+        self._jobs = jobs
+        self._resume = resume
+        self._suite_hash = assignment.suite_hash()
+        self._pool = WorkerPool(assignment, sandbox)
+        self._task = task or self._pool.grade
+        self._begun: dict[str, Future[_Done]] = {}
+        self._queue: queue.SimpleQueue[tuple[Entry, Future[_Done]] | None] = queue.SimpleQueue()
+        self._refused: CannotGrade | None = None
+        self.regraded: list[tuple[SubmissionResult, SubmissionResult]] = []
+        for _ in range(jobs):
+            # Daemons: an executor's threads would work off their queue before the process ends.
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def start(self) -> str:
+        """Start all workers side by side; return how they isolate student code.
+
+        Without it each is started when there is work for it.
+
+        Raises:
+            CannotGrade: they cannot.
+        """
+        store.sweep(self._out)
+        return self._pool.start(self._jobs)
+
+    def begin(self, entry: Entry) -> None:
+        """Begin to grade an entry, unless that is done."""
+        if entry.id not in self._begun:
+            self._begun[entry.id] = Future()
+            self._queue.put((entry, self._begun[entry.id]))
+
+    def ahead(self, coming: Iterator[Entry]) -> None:
+        """Begin to grade some of what will be asked for; the iterator keeps the rest."""
+        while len(self._begun) < _AHEAD * self._jobs:
+            entry = next(coming, None)
+            if entry is None:
+                break
+            self.begin(entry)
+
+    def result(self, entry: Entry) -> tuple[SubmissionResult, bool]:
+        """Return an entry's result as soon as it is there, and whether it was kept.
+
+        Raises:
+            CannotGrade: nothing can be graded at all.
+        """
+        if self._refused is not None:
+            raise self._refused
+        self.begin(entry)
+        try:
+            return self._begun.pop(entry.id).result()
+        except CannotGrade as refused:
+            # The rest would be refused for the same reason, each after a slow start.
+            self._refused = refused
+            self._cancel()
+            raise
+
+    def run(self, entries: Sequence[Entry], progress: Progress) -> list[SubmissionResult]:
+        """Grade every entry and return the results in the order of `entries`.
+
+        Args:
+            entries: what is graded.
+            progress: called after every submission with its result and whether it was kept.
+        """
+        done: dict[str, SubmissionResult] = {}
+        known = {entry.id: entry for entry in entries}
+        coming = iter(entries)
+        try:
+            while len(done) < len(known):
+                self.ahead(coming)
+                wait(self._begun.values(), return_when=FIRST_COMPLETED)
+                for name in [n for n, future in self._begun.items() if future.done()]:
+                    done[name], kept = self.result(known[name])
+                    progress(done[name], kept)
+        except BaseException:
+            self._pool.stop()
+            self._cancel()
+            raise
+        return [done[entry.id] for entry in entries]
+
+    def close(self) -> None:
+        """End all workers; what is still being graded is not kept."""
+        self._cancel()
+        for _ in range(self._jobs):
+            self._queue.put(None)
+        self._pool.close()
+
+    def _work(self) -> None:
+        while (asked := self._queue.get()) is not None:
+            entry, future = asked
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(self._grade(entry))
+                except BaseException as error:
+                    future.set_exception(error)
+
+    def _cancel(self) -> None:
+        for future in self._begun.values():
+            future.cancel()
+
+    def _grade(self, entry: Entry) -> _Done:
+        before = store.read(self._out, entry.id)
+        path = os.fsencode(entry.path.absolute())
+        job = GradeJob(
+            id=entry.id,
+            path=path,
+            suite_hash=self._suite_hash,
+            known=before.graded if before is not None and self._resume else None,
+            exempt=entry.exempt,
+        )
+        answer = self._task(job)
+        shown = path.decode(errors="backslashreplace")
+        match answer:
+            case Marked():
+                result = answer.result
+            case Fault() if self._pool.stopped:
+                # The run was stopped, not this submission at fault: the next run grades it.
+                raise WorkerLost(answer.reason)
+            case Fault():
+                result = self._fault(entry, answer)
+            case _:
+                assert before is not None
+                if before.path != shown:
+                    self._write(before.model_copy(update={"path": shown}))
+                return before, True
+        result = result.model_copy(update={"path": shown})
+        self._write(result)
+        if before is not None:
+            self.regraded.append((before, result))
+        return result, False
+
+    def _fault(self, entry: Entry, fault: Fault) -> SubmissionResult:
+        return SubmissionResult(
+            submission=entry.id,
+            assignment=self._assignment.name,
+            status="error",
+            score=None,
+            max_score=self._assignment.max_score,
+            message=fault.reason,
+            sandbox=self._sandbox,
+        )
+
+    def _write(self, result: SubmissionResult) -> None:
+        try:
+            store.write(self._out, result)
+        except OSError as error:
+            path = store.path_of(self._out, result.submission)
+            raise store.unwritable(path, error) from error

@@ -1,0 +1,102 @@
+"""The store of results: a file a submission and one table, each written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from autograder.errors import UsageError
+from autograder.results import SubmissionResult
+
+
+def path_of(out: Path, submission: str) -> Path:
+    """Return where a submission's result file is."""
+    return out / "results" / f"{submission}.json"
+
+
+def write(out: Path, result: SubmissionResult) -> None:
+    """Write a result file, whole or not at all."""
+    text = result.model_dump_json(by_alias=True, indent=2)
+    replace(path_of(out, result.submission), text.encode() + b"\n")
+
+
+def read(out: Path, submission: str) -> SubmissionResult | None:
+    """Read a result file; None where there is none, a damaged one, or that of another."""
+    with contextlib.suppress(OSError, ValidationError):
+        found = SubmissionResult.model_validate_json(path_of(out, submission).read_bytes())
+        return found if found.submission == submission else None
+    return None
+
+
+def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequence[str]) -> Path:
+    """Write results.csv, one row a submission, and return its path."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["submission", "status", "score", "max_score", *components])
+    for result in results:
+        # A rejected submission has no components and scores 0 in each; an error has no score.
+        missing = None if result.status == "error" else 0.0
+        found = result.components
+        scores = [found[name].score if name in found else missing for name in components]
+        cells = [_cell(score) for score in (result.score, result.max_score, *scores)]
+        table.writerow([result.submission, result.status, *cells])
+    path = out / "results.csv"
+    try:
+        replace(path, text.getvalue().encode())
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return path
+
+
+def unwritable(path: Path, error: OSError) -> UsageError:
+    """Return what to tell the user where a file cannot be written."""
+    return UsageError(
+        f"{path} cannot be written ({error.strerror}): make room for it and run the command "
+        "again; what is done is kept"
+    )
+
+
+def sweep(out: Path) -> None:
+    """Remove what a run that was killed left half written."""
+    for path in [*out.glob(".*.tmp"), *out.glob("results/.*.tmp")]:
+        writer = path.name.split(".")[1]
+        if writer.isdigit() and not _runs(int(writer)):
+            path.unlink(missing_ok=True)
+
+
+def _runs(pid: int) -> bool:
+    """Tell whether another run may still be writing: one at a time is not enforced."""
+    if pid == os.getpid():
+        # A new process with the old one's number, as in a container: it has written nothing yet.
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _cell(score: float | None) -> str:
+    return "" if score is None else f"{score:g}"
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    temporary = path.with_name(f".{os.getpid()}.{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

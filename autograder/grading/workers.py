@@ -1,0 +1,231 @@
+"""Worker processes: started fresh, asked one job at a time, replaced when they are lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+
+from autograder.assignment import Assignment
+from autograder.errors import UsageError
+from autograder.grading.messages import (
+    ANSWERS,
+    Answer,
+    Fault,
+    GradeAnswer,
+    GradeJob,
+    Job,
+    Marked,
+    Ready,
+    Refused,
+    Unchanged,
+    written,
+)
+
+_TRIES = 2
+
+# One thread each, before torch is imported: the worker and its zygote fork.
+_SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def patience_s(assignment: Assignment) -> float:
+    """Return how long one submission may take before its worker is given up."""
+    limits = assignment.limits
+    slowest = limits.component_wall_s + (limits.deaths + 1) * limits.call_wall_s
+    # Twice, because a component may be graded once more with stand-ins.
+    return 120.0 + 2 * slowest * len(assignment.components)
+
+
+class WorkerLost(Exception):
+    """A worker ended in the middle of its work."""
+
+
+class CannotGrade(UsageError):
+    """No worker can start: student code cannot be isolated, or the suite is broken."""
+
+
+class Worker:
+    """A worker process and the conversation with it.
+
+    Args:
+        assignment: what is graded.
+        sandbox: how student code is isolated, one of the choices of `--sandbox`.
+
+    Attributes:
+        sandbox: the sandbox in words.
+        usable: False once the worker is lost, or its sandbox may be.
+    """
+
+    def __init__(self, assignment: Assignment, sandbox: str) -> None:
+        self.usable = True
+        self._patience_s = patience_s(assignment)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        command = [sys.executable, "-m", "autograder.judge.worker"]
+        self._process = subprocess.Popen(
+            [*command, str(assignment.root), assignment.name, sandbox],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env={**os.environ, **_SINGLE},
+        )
+        self.sandbox = ""
+
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        return self._process.pid
+
+    def wait(self) -> None:
+        """Wait until the worker is ready.
+
+        Raises:
+            CannotGrade: it cannot isolate student code, or the suite is broken.
+        """
+        try:
+            hello = self._read()
+        except WorkerLost as lost:
+            raise CannotGrade(f"the grader cannot start: {lost}") from lost
+        if isinstance(hello, Refused):
+            raise CannotGrade(hello.reason)
+        assert isinstance(hello, Ready)
+        self.sandbox = hello.sandbox
+
+    def ask(self, job: Job) -> Answer:
+        """Have a job done.
+
+        Raises:
+            WorkerLost: the worker ended or took too long; it cannot be used again.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(written(job))
+            self._process.stdin.flush()
+        except OSError as error:
+            raise WorkerLost(self._last_words()) from error
+        return self._read()
+
+    def close(self) -> None:
+        """End the worker and all it started."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._log.close()
+
+    def _read(self) -> Answer:
+        assert self._process.stdout is not None
+        watch = threading.Timer(self._patience_s, self._process.kill)
+        watch.start()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            watch.cancel()
+        if not line.endswith(b"\n"):
+            raise WorkerLost(self._last_words())
+        return ANSWERS.validate_json(line)
+
+    def _last_words(self) -> str:
+        self.usable = False
+        status = self._process.wait()
+        self._log.seek(0)
+        lines = self._log.read()[-4000:].decode(errors="replace").strip().splitlines()
+        said = f": {lines[-1]}" if lines else ""
+        return f"a worker ended with status {status}{said}"
+
+
+class WorkerPool:
+    """The workers of this machine for one assignment.
+
+    `grade` is a function of a job that can be pickled, so that another executor can stand in its
+    place, on other machines too.
+
+    Args:
+        assignment: what is graded.
+        sandbox: how student code is isolated.
+    """
+
+    def __init__(self, assignment: Assignment, sandbox: str) -> None:
+        self._assignment = assignment
+        self._sandbox = sandbox
+        self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._started: list[Worker] = []
+        self._stopped = threading.Event()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was closed."""
+        return self._stopped.is_set()
+
+    def start(self, count: int) -> str:
+        """Start workers side by side; return how they isolate student code.
+
+        Raises:
+            CannotGrade: they cannot.
+        """
+        workers = [self._new() for _ in range(count)]
+        for worker in workers:
+            worker.wait()
+            self._idle.put(worker)
+        return workers[0].sandbox
+
+    def grade(self, job: GradeJob) -> GradeAnswer:
+        """Have a submission graded; after a fault once more, by another worker.
+
+        Raises:
+            CannotGrade: no worker can start.
+        """
+        fault = Fault(reason="the run was stopped")
+        for _ in range(_TRIES):
+            if self.stopped:
+                break
+            with self._lent() as worker:
+                try:
+                    answer = worker.ask(job)
+                except WorkerLost as lost:
+                    answer = Fault(reason=str(lost))
+                if isinstance(answer, Marked | Unchanged):
+                    return answer
+                # After a fault its sandbox's state is not known: the next try gets a new one.
+                worker.usable = False
+            fault = answer if isinstance(answer, Fault) else Fault(reason="no proper answer came")
+        return fault
+
+    def stop(self) -> None:
+        """Begin no job any more."""
+        self._stopped.set()
+
+    def close(self) -> None:
+        """End all workers; what is still being graded is not kept."""
+        self.stop()
+        for worker in self._started:
+            worker.close()
+
+    @contextlib.contextmanager
+    def _lent(self) -> Iterator[Worker]:
+        try:
+            worker = self._idle.get_nowait()
+        except queue.Empty:
+            worker = self._new()
+            worker.wait()
+        yield worker
+        if worker.usable:
+            self._idle.put(worker)
+        else:
+            # Now, not at the end: many submissions may each cost a worker.
+            worker.close()
+
+    def _new(self) -> Worker:
+        worker = Worker(self._assignment, self._sandbox)
+        self._started.append(worker)
+        return worker

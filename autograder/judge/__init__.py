@@ -1,0 +1,1 @@
+"""One submission, from its files to its marks."""

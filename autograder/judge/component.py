@@ -1,0 +1,256 @@
+"""Run the criteria of one component on one set of files, each when it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from autograder.exchange.messages import ForbiddenUse, Reply, Request
+from autograder.judge.diagnosis import Diagnosis
+from autograder.judge.judge import Judge
+from autograder.judge.replay import Heard
+from autograder.judge.session import ComponentSession, NotRun
+from autograder.judge.stand_ins import OWN
+from autograder.judge.suite import Attempt
+from autograder.results import ComponentStatus, Outcome
+from autograder.sandbox.handle import ChildGone, SandboxFault
+from autograder.solutions.reference import ReferenceFault
+from autograder.suite.answer import CheckFailed, StudentRaised
+from autograder.suite.criterion import Criterion
+from autograder.suite.wording import error_words, find, forbidden_words, lines_of
+
+_FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
+_RUN_AGAIN = 2
+_UNSTEADY = "the same call was answered differently a second time"
+
+
+@dataclass
+class Verdict:
+    """What running one criterion came to.
+
+    Attributes:
+        outcome: what happened.
+        share: how much of the criterion's points it earns, from 0 to 1.
+        facts: what is wrong.
+        hints: what to do about it.
+        not_attempted: the component's own stub stopped it.
+        heard: what was asked and answered.
+    """
+
+    outcome: Outcome
+    share: float = 0.0
+    facts: Sequence[str] = ()
+    hints: Sequence[str] = ()
+    not_attempted: bool = False
+    heard: Sequence[tuple[Request, Reply]] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the criterion is fulfilled; None where it never ran."""
+        return None if self.outcome == "not_run" else self.outcome == "passed"
+
+    @property
+    def message(self) -> str:
+        """Facts and hints, a line each."""
+        return "\n".join(lines_of(self.facts, self.hints))
+
+
+def fulfilled(*facts: str) -> Verdict:
+    """Return the verdict on a criterion that earns all its points."""
+    return Verdict("passed", 1.0, facts)
+
+
+class Observer(Protocol):
+    """Sees every criterion that is run for the first time."""
+
+    def ran(self, criterion: Criterion, attempt: Attempt, verdict: Verdict, asked: int) -> None:
+        """Note what became of a criterion; `asked` requests were answered before its test ended."""
+
+
+class ComponentRun:
+    """A component on one set of files.
+
+    Args:
+        judge: what it is graded with.
+        name: the component.
+        files: the submission's files by name.
+        exempt: files that may call what is forbidden.
+        observer: sees what is run.
+
+    Raises, from every method that runs criteria:
+        SandboxFault, ReferenceFault: a fault of the grader.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        name: str,
+        files: Mapping[str, bytes],
+        exempt: Sequence[str] = (),
+        observer: Observer | None = None,
+    ) -> None:
+        assignment = judge.assignment
+        self.criteria = judge.suite.criteria[name]
+        self._judge = judge
+        self._suite = judge.suite
+        self._name = name
+        self._observer = observer
+        self._verdicts: dict[str, Verdict] = {}
+        self._run_again = _RUN_AGAIN
+        self._session = ComponentSession(
+            fork=partial(judge.sandbox.fork, name, files, exempt),
+            siblings=frozenset(
+                f"{prefix}{other}.py"
+                for other in assignment.totals
+                for prefix in ("", OWN)
+                if other != name
+            ),
+            deaths_allowed=assignment.limits.deaths,
+            end_of_time=time.monotonic() + assignment.limits.component_wall_s,
+            lines={Path(name).name: len(source.splitlines()) + 1 for name, source in files.items()},
+        )
+
+    def __enter__(self) -> ComponentRun:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._session.close()
+
+    @property
+    def forbidden(self) -> ForbiddenUse | None:
+        """The forbidden operation that was called, or None."""
+        return self._session.forbidden
+
+    @property
+    def unusable(self) -> bool:
+        """Whether nothing can be said about its answers: it was not imported, or is forbidden."""
+        return self.forbidden is not None or self._session.load_error is not None
+
+    def verdict(self, criterion: Criterion) -> Verdict:
+        """Run a criterion, if it has not been run before."""
+        if criterion.id not in self._verdicts:
+            self._verdicts[criterion.id] = self._run(criterion)
+        return self._verdicts[criterion.id]
+
+    def verdicts(self) -> list[Verdict]:
+        """Run all criteria."""
+        return [self.verdict(criterion) for criterion in self.criteria]
+
+    def loses_early(self) -> bool:
+        """Run criteria until one is lost, not counting those that are not attempted."""
+        return any(
+            not verdict.passed and not verdict.not_attempted
+            for verdict in map(self.verdict, self.criteria)
+        )
+
+    def passed(self, criterion: Criterion) -> bool:
+        """Tell whether a criterion has been run and is fulfilled."""
+        found = self._verdicts.get(criterion.id)
+        return found is not None and bool(found.passed)
+
+    def share(self, criterion: Criterion) -> float:
+        """Return the share of a criterion's points that is earned, 0 if it has not been run."""
+        found = self._verdicts.get(criterion.id)
+        return 0.0 if found is None else found.share
+
+    def status(self) -> tuple[ComponentStatus, str]:
+        """Run all criteria and say how the component stands, with a message."""
+        verdicts = self.verdicts()
+        session = self._session
+        if session.forbidden is not None:
+            return "forbidden", forbidden_words(session.forbidden)
+        if session.load_error is not None:
+            return "import_error", error_words(session.load_error, reveal=True)
+        if all(verdict.not_attempted for verdict in verdicts):
+            return "not_attempted", "nothing in it is written yet"
+        if session.over == "timeout":
+            return "timeout", "it took too long; what came after was not run"
+        if session.over == "crashed":
+            return "crashed", "its process died; what came after was not run"
+        return "graded", ""
+
+    def diagnose(self) -> Diagnosis:
+        """Run all criteria and find the misconceptions behind those that are lost."""
+        verdicts = self.verdicts()
+        if self.unusable or all(verdict.passed for verdict in verdicts):
+            return Diagnosis()
+        heard = [
+            Heard(criterion.id, bool(verdict.passed), verdict.heard)
+            for criterion, verdict in zip(self.criteria, verdicts, strict=True)
+        ]
+        over = self._session.over
+        try:
+            return self._judge.diagnoser.diagnose(self._name, heard, self._session.ask_more)
+        finally:
+            # A death over further questions costs nothing.
+            self._session.over = over
+
+    def views(self) -> list[dict[str, Any]]:
+        """Run all criteria and return what the suite shows of the work; no mark depends on it."""
+        self.verdicts()
+        session = self._session
+        if session.over:
+            return []
+        session.begin(self._suite.view_plans[self._name])
+        try:
+            with contextlib.suppress(NotRun, ChildGone):
+                return self._suite.view(self._name, session)
+            return []
+        finally:
+            session.end()
+
+    def _run(self, criterion: Criterion) -> Verdict:
+        if self._session.over:
+            return Verdict("not_run")
+        attempt, asked = self._ask(criterion)
+        heard = self._session.heard
+        verdict = fulfilled() if attempt.failure is None else self._lost(criterion, attempt)
+        verdict.heard = heard
+        if self._observer is not None:
+            self._observer.ran(criterion, attempt, verdict, asked)
+        return verdict
+
+    def _lost(self, criterion: Criterion, attempt: Attempt) -> Verdict:
+        failure = attempt.failure
+        assert failure is not None
+        if isinstance(failure, _FAULTS):
+            raise failure
+        if isinstance(failure, NotRun):
+            return Verdict("not_run")
+        if isinstance(failure, ChildGone):
+            timeout = failure.reason == "timeout"
+            return Verdict("timeout" if timeout else "crashed", facts=[failure.words])
+        found = find(failure, attempt.question, reveal=criterion.visibility == "public")
+        hints = list(found.hints)
+        if isinstance(failure, CheckFailed) and self._passes_again(criterion):
+            hints.append(_UNSTEADY)
+        if found.outcome == "failed":
+            return Verdict("failed", facts=found.facts, hints=hints)
+        # Another component's stub stops this one too, but this one was attempted.
+        own = isinstance(failure, StudentRaised) and failure.error.file == f"{self._name}.py"
+        own = own and found.outcome == "not_attempted"
+        return Verdict("student_error", facts=found.facts, hints=hints, not_attempted=own)
+
+    def _ask(self, criterion: Criterion) -> tuple[Attempt, int]:
+        """Run a criterion's test; return what came of it and how many requests it read."""
+        self._session.begin(self._suite.plans[criterion.id])
+        try:
+            attempt = self._suite.run(criterion, self._session)
+            return attempt, len(self._session.heard)
+        finally:
+            self._session.end()
+
+    def _passes_again(self, criterion: Criterion) -> bool:
+        """Run a failed criterion once more, to name code that answers the same call differently."""
+        if self._session.over or not self._run_again:
+            return False
+        self._run_again -= 1
+        again = self._ask(criterion)[0].failure
+        if isinstance(again, _FAULTS):
+            raise again
+        return again is None

@@ -1,0 +1,82 @@
+"""Name the mistake behind lost points: misconceptions that answer as the student did.
+
+A misconception explains an example if its outputs, gradients and effects equal the student's and
+differ from the right answer. It is reported if it explains every example that went wrong and goes
+wrong nowhere else; so is a pair, where no single one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.assignment import Assignment
+from autograder.judge.replay import Ask, Case, Heard
+from autograder.solutions.misconceptions import Misconception, file_of, read
+from autograder.solutions.plan import Planned
+from autograder.solutions.variants import Variants, examples_of
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The misconceptions found; `either` means one of them, else all of them together.
+
+    `explained` names the criteria that were lost by them.
+    """
+
+    found: tuple[Misconception, ...] = ()
+    either: bool = False
+    explained: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> str:
+        """What to tell the student."""
+        joined = (" or: " if self.either else "; and ").join(m.words for m in self.found)
+        return ("one of these: " if self.either else "") + joined
+
+
+class Diagnoser:
+    """Knows an assignment's misconceptions.
+
+    Args:
+        assignment: the assignment.
+        plans: what every component's criteria ask, with the right answers.
+
+    Raises:
+        UsageError, ReferenceFault: a file of misconceptions is broken.
+    """
+
+    def __init__(
+        self, assignment: Assignment, plans: Mapping[str, Sequence[Sequence[Planned]]]
+    ) -> None:
+        self._plans = plans
+        self._known = {name: read(assignment, name) for name in assignment.totals}
+        self._variants = {
+            name: Variants(file_of(assignment, name).parent, name, tuple(known))
+            for name, known in self._known.items()
+            if known
+        }
+        for name, variants in self._variants.items():
+            for plan in plans[name]:
+                requests = [planned.request for planned in plan]
+                for indices in examples_of(requests):
+                    example = [requests[index] for index in indices]
+                    variants.know(example, [plan[index].reply for index in indices])
+
+    def diagnose(self, component: str, heard: Sequence[Heard], ask: Ask) -> Diagnosis:
+        """Find the misconceptions that explain what a component answered.
+
+        Args:
+            component: its name.
+            heard: what was asked, and what was answered.
+            ask: puts the requests of a further example to the component; None if it is gone.
+        """
+        if component not in self._variants:
+            return Diagnosis()
+        plans = [[planned.request for planned in plan] for plan in self._plans[component]]
+        case = Case(self._variants[component], heard, ask)
+        names, either, explained = case.solve(plans)
+        known = self._known[component]
+        # In the order of the table, which is that of the file.
+        found = tuple(misconception for name, misconception in known.items() if name in names)
+        return Diagnosis(found, either, explained)

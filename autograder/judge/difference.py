@@ -1,0 +1,190 @@
+"""The difference of two answers, and calls and answers written out, for the instructor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from autograder.exchange.messages import Reply, Request
+from autograder.exchange.operations import (
+    Build,
+    Call,
+    Load,
+    Move,
+    Operation,
+    ReadState,
+    Reset,
+    Train,
+    WriteGiven,
+)
+from autograder.exchange.values import Embedding, Opaque, Value
+from autograder.suite.answer import FORM_WORDS, SHOWN_VALUES, form_of, show_tensor
+from autograder.suite.expect import TOLERANCE
+from autograder.suite.wording import error_words
+
+_SHOWN = 12
+
+
+def written_call(requests: Sequence[Request]) -> list[str]:
+    """Write out the last operation of an example and what made the module that it is about."""
+    handle = _handle_of(requests[-1].ops[-1]) if requests[-1].ops else None
+    return [
+        _operation(op)
+        for request in requests
+        for op in request.ops
+        if not isinstance(op, Reset)
+        and (request is requests[-1] or (handle == _handle_of(op) is not None and _makes(op)))
+    ]
+
+
+def _handle_of(op: Operation) -> int | None:
+    handle: int | None = getattr(op, "handle", None)
+    return handle
+
+
+def _makes(op: Operation) -> bool:
+    return not isinstance(op, Call | ReadState)
+
+
+def _operation(op: Operation) -> str:
+    module = f"module{_handle_of(op)}" if _handle_of(op) is not None else ""
+    match op:
+        case Build():
+            return f"{module} = {op.name}({_listed(op)})"
+        case Load():
+            state = [f"{key}: {_show(tensor)}" for key, tensor in op.state.items()]
+            return f"{module}.load_state_dict({{{', '.join(state)}}})"
+        case Move():
+            return f"{module}.to({', '.join(filter(None, (op.dtype, op.device)))})"
+        case Train():
+            return f"{module}.train({op.on})"
+        case WriteGiven():
+            return f"the embedding given to {module} becomes {_show(op.weight)}"
+        case ReadState():
+            return f"{module}.state_dict()"
+        case Call():
+            text = f"{'.'.join(filter(None, (module, op.name)))}({_listed(op)})"
+            if op.seed is not None:
+                text += f", after torch.manual_seed({op.seed})"
+            if op.cotangent is not None:
+                text += f", and gradients of (output * {_show(op.cotangent)}).sum()"
+            return text
+    return op.kind
+
+
+def _listed(op: Build | Call) -> str:
+    arguments = [_show_value(value) for value in op.args]
+    arguments += [f"{key}={_show_value(value)}" for key, value in op.kwargs.items()]
+    return ", ".join(arguments)
+
+
+def _show_value(value: Value) -> str:
+    if isinstance(value, Embedding):
+        return f"nn.Embedding with weight {_show(value.weight)}"
+    return _show(value) if isinstance(value, Tensor) else repr(value)
+
+
+def _show(tensor: Tensor) -> str:
+    if tensor.device.type == "meta":
+        return f"{show_tensor(tensor)} on meta"
+    if tensor.numel() > SHOWN_VALUES:
+        return show_tensor(tensor)
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return f"{dtype} tensor{tuple(tensor.shape)} {show_tensor(tensor)}"
+
+
+def _leaves(reply: Reply) -> Iterator[tuple[str, Value]]:
+    """Yield the values of a reply, one by one, with their names; keys are the student's words."""
+    for _, part, value in reply.parts():
+        if part.holds == "named":
+            yield from ((part.words.format(key), tensor) for key, tensor in value.items())
+        elif part.holds == "tensors" or isinstance(value, list | tuple):
+            for number, item in enumerate(value, start=1):
+                place = number if part.holds == "tensors" else f" {number}"
+                yield part.words.format(place), item
+        else:
+            yield part.words.format(""), value
+
+
+def written_answer(reply: Reply) -> list[str]:
+    """Write out a reply."""
+    if reply.error is not None:
+        return [error_words(reply.error, reveal=True)]
+    lines = [f"{name}: {_written(value)}" for name, value in _leaves(reply)]
+    form = form_of(reply.value)
+    if form not in ("tensor", "none") or not lines:
+        lines.insert(0, f"returned {FORM_WORDS[form]}")
+    if reply.gradient not in ("not asked", "computed"):
+        lines.append(f"gradients: {reply.gradient}")
+    return _capped(lines)
+
+
+def _written(value: Value) -> str:
+    if value is None:
+        return "none"
+    return "no value" if isinstance(value, Opaque) else _show_value(value)
+
+
+def differences(reply: Reply, right: Reply) -> list[str]:
+    """Say, value by value, where an answer differs from the right one."""
+    if reply.error is not None or right.error is not None:
+        return []
+    mine, theirs = dict(_leaves(reply)), dict(_leaves(right))
+    lines: list[str] = []
+    rounding: list[str] = []
+    forms = [form_of(answer.value) for answer in (reply, right)]
+    if forms[0] != forms[1]:
+        lines.append(f"form: answered {FORM_WORDS[forms[0]]}, right {FORM_WORDS[forms[1]]}")
+    if reply.gradient != right.gradient:
+        lines.append(f"gradients: answered {reply.gradient}, right {right.gradient}")
+    for name in dict.fromkeys((*theirs, *mine)):
+        if name not in mine or name not in theirs:
+            lines.append(f"{name}: {'not there' if name not in mine else 'not in the right one'}")
+            continue
+        words, differ = _difference(mine[name], theirs[name])
+        if words:
+            (lines if differ else rounding).append(f"{name}: {words}")
+    return _capped(lines or rounding)
+
+
+def _capped(lines: list[str]) -> list[str]:
+    more = len(lines) - _SHOWN
+    return [*lines[:_SHOWN], f"and {more} more"] if more > 0 else lines
+
+
+def _difference(mine: Value, right: Value) -> tuple[str, bool]:
+    """Compare two values: in words, and whether they differ by more than rounding."""
+    if not isinstance(mine, Tensor | None) or not isinstance(right, Tensor | None):
+        differ = type(mine) is not type(right) or bool(mine != right)
+        return f"answered {_written(mine)}, right {_written(right)}" if differ else "", differ
+    if mine is None or right is None:
+        words = "none, but there is a right one" if mine is None else "there, but none is right"
+        return words, mine is not right
+    if mine.shape != right.shape:
+        return f"shape {tuple(mine.shape)}, right {tuple(right.shape)}", True
+    kinds = [str(dtype).removeprefix("torch.") for dtype in (mine.dtype, right.dtype)]
+    dtypes = f"dtype {kinds[0]}, right {kinds[1]}; " if kinds[0] != kinds[1] else ""
+    places = [mine.device.type, right.device.type]
+    if "meta" in places or not mine.numel():
+        clash = f"on {places[0]}, right on {places[1]}" if places[0] != places[1] else ""
+        return f"{dtypes}{clash}".removesuffix("; "), bool(dtypes or clash)
+    wide = torch.complex128 if mine.is_complex() or right.is_complex() else torch.float64
+    got, want = mine.to(wide), right.to(wide)
+    equal = (got == want) | (got.isnan() & want.isnan())
+    error = (got - want).abs().masked_fill(equal, 0.0)
+    relative, absolute = TOLERANCE.get(mine.dtype, TOLERANCE[torch.float32])
+    wrong = ~(error <= absolute + relative * want.abs()) & ~equal
+    worst = int(error.nan_to_num(nan=torch.inf).flatten().argmax())
+    largest = float(error.flatten()[worst])
+    if not bool(wrong.any()):
+        return f"{dtypes}equal but for rounding (largest error {largest:.3g})", bool(dtypes)
+    at = [int(i) for i in torch.unravel_index(torch.tensor(worst), error.shape)]
+    values = [tensor.flatten()[worst].item() for tensor in (mine, right)]
+    shown = [f"{value:.8g}" if isinstance(value, float) else str(value) for value in values]
+    return (
+        f"{dtypes}largest error {largest:.6g}{f' at {at}' if at else ''}: answered {shown[0]}, "
+        f"right {shown[1]}; {int(wrong.sum())} of {mine.numel()} values differ",
+        True,
+    )

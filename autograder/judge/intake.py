@@ -1,0 +1,262 @@
+"""Intake: from an entry to the Python files of one submission. Nothing is unpacked."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+from autograder.text import clean
+
+MAX_FILES = 200
+MAX_FILE_BYTES = 1_000_000
+MAX_BYTES = 8_000_000
+MAX_ENTRIES = 10_000
+MAX_UNPACKED = 256_000_000
+# What one entry of a tarball may need beside its data, and a zip in one piece: its list of entries.
+_MAX_HEADER = 256_000
+_MAX_PIECE = 4_000_000
+_MAX_DEPTH = 6
+_MAX_NAME = 180
+
+
+# What the standard library raises over archives that are broken, by accident or design.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    ValueError,
+    LookupError,
+    OverflowError,
+)
+
+
+class Rejected(Exception):
+    """A submission that cannot be taken in; the message says why and what to hand in instead."""
+
+    def __init__(self, message: str) -> None:
+        # Names in it need be no UTF-8, which every result file can hold, and may be hostile.
+        super().__init__(clean(message.encode(errors="backslashreplace").decode()))
+
+
+def take_in(path: Path) -> dict[str, bytes]:
+    """Return a submission's Python files by their relative POSIX path.
+
+    Raises:
+        Rejected: it is no folder or readable archive, leaves its folder, or exceeds a cap.
+    """
+    try:
+        if path.is_dir():
+            found = _collect(_from_folder(path))
+        elif not stat.S_ISREG(path.stat().st_mode):
+            # Opening a named pipe would wait for ever.
+            raise Rejected(f"{path.name} is no ordinary file; hand in the file")
+        elif path.name.endswith(".zip"):
+            found = _unwrapped(_collect(_from_zip(path)))
+        elif path.name.endswith(".tar.gz"):
+            found = _unwrapped(_collect(_from_tar(path)))
+        else:
+            raise Rejected(f"{path.name} is no folder, .zip or .tar.gz")
+    except _DAMAGE as error:
+        raise Rejected(f"{path.name} is a damaged archive; hand it in again") from error
+    except OSError as error:
+        # zipfile seeks to where a damaged header sends it; any other errno is the machine's.
+        if error.errno not in (None, errno.EINVAL):
+            raise
+        raise Rejected(f"{path.name} is a damaged archive; hand it in again") from error
+    except (NotImplementedError, RuntimeError) as error:
+        raise Rejected(
+            f"{path.name} is packed in a way that cannot be read: use plain zip"
+        ) from error
+    folders = {str(folder) for name in found for folder in PurePosixPath(name).parents}
+    for name in sorted(folders.intersection(found)):
+        raise Rejected(f"there is both a file and a folder {name}: keep one of them")
+    if len(folders) > MAX_FILES:
+        raise Rejected(f"there are too many folders; at most {MAX_FILES} are taken in")
+    return {name: found[name] for name in sorted(found)}
+
+
+def digest(files: Mapping[str, bytes]) -> str:
+    """Return a hash of a submission's files."""
+    total = hashlib.sha256()
+    for name, data in files.items():
+        total.update(f"{len(name)} {len(data)} {name}".encode(errors="surrogateescape"))
+        total.update(data)
+    return total.hexdigest()
+
+
+def _collect(files: Iterator[tuple[str, bytes]]) -> dict[str, bytes]:
+    """Gather files up to the caps, which hold while they are read."""
+    found: dict[str, bytes] = {}
+    size = 0
+    for name, data in files:
+        found[name] = data
+        size += len(data)
+        if len(found) > MAX_FILES:
+            raise Rejected(f"there are too many Python files; at most {MAX_FILES} are taken in")
+        if size > MAX_BYTES:
+            raise Rejected(f"the Python files are too large; at most {MAX_BYTES} bytes in all")
+    return found
+
+
+def _from_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Read a folder without following a link, which could lead to the reference."""
+    entries = 0
+    for here, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if _counts(name))
+        for name in sorted(names):
+            entries += 1
+            if entries > MAX_ENTRIES:
+                raise Rejected(f"more than {MAX_ENTRIES} files; hand in the component files only")
+            path = Path(here, name)
+            relative = path.relative_to(folder).as_posix()
+            if not _wanted(relative):
+                continue
+            try:
+                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except OSError as error:
+                raise Rejected(f"{relative} cannot be read (a link?); hand in the file") from error
+            with os.fdopen(descriptor, "rb") as file:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise Rejected(f"{relative} is no ordinary file; hand in the file")
+                yield relative, _read(file, relative)
+
+
+def _from_zip(path: Path) -> Iterator[tuple[str, bytes]]:
+    with _InPieces(path.open("rb", buffering=0)) as file, zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+        if len(entries) > MAX_ENTRIES:
+            raise Rejected(f"{path.name} has {len(entries)} entries; at most {MAX_ENTRIES}")
+        for entry in entries:
+            name = _inside(entry.filename)
+            if entry.is_dir() or not _wanted(name):
+                continue
+            if stat.S_ISLNK(entry.external_attr >> 16):
+                raise Rejected(f"{name} in {path.name} is a link; hand in the file")
+            if entry.flag_bits & 1:
+                raise Rejected(f"{path.name} is encrypted; hand in an open archive")
+            if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                # The others unpack all that they are given at once, however much it is.
+                raise NotImplementedError
+            with archive.open(entry) as member:
+                yield name, _read(member, name)
+
+
+def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
+    with gzip.open(path) as plain:
+        capped = _Capped(plain)
+        with tarfile.open(fileobj=capped, mode="r:") as archive:
+            for number, entry in enumerate(archive):
+                # Or tarfile keeps them all, with every header that was ever given.
+                cast(Any, archive).members.clear()
+                archive.pax_headers = {}
+                if number >= MAX_ENTRIES:
+                    raise Rejected(f"{path.name} has more than {MAX_ENTRIES} entries")
+                name = _inside(entry.name)
+                if not entry.isdir() and _wanted(name):
+                    if not entry.isreg() or entry.issparse():
+                        words = "is a link or device; hand in the file"
+                        raise Rejected(f"{name} in {path.name} {words}")
+                    file = archive.extractfile(entry)
+                    if file is None:
+                        raise Rejected(f"{name} in {path.name} cannot be read")
+                    capped.left = MAX_FILE_BYTES + _MAX_HEADER
+                    yield name, _read(file, name)
+                capped.left = _MAX_HEADER
+        # To the end, where the checksum is.
+        capped.seek(MAX_UNPACKED)
+
+
+class _InPieces(io.BufferedReader):
+    """A zip whose list of entries is not read if it is far too long."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        whole = size is None or not 0 <= size <= _MAX_PIECE
+        data = super().read(_MAX_PIECE + 1 if whole else size)
+        if len(data) > _MAX_PIECE:
+            raise Rejected(f"the archive's list of entries is too long; at most {MAX_ENTRIES}")
+        return data
+
+
+class _Capped(io.RawIOBase):
+    """Stops a bomb: a tarball is read forward only, and no more of it than is allowed.
+
+    Attributes:
+        left: how many bytes may be read, not counting what is passed over.
+    """
+
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self._file = file
+        self.left = _MAX_HEADER
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        if whence != os.SEEK_SET or place < self._file.tell():
+            raise tarfile.ReadError("backwards")
+        if place > MAX_UNPACKED:
+            raise Rejected(f"the archive unpacks to more than {MAX_UNPACKED} bytes")
+        return self._file.seek(place)
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= self.left:
+            raise Rejected("the archive says more about its files than is taken in")
+        self.left -= size
+        return self._file.read(size)
+
+
+def _counts(part: str) -> bool:
+    return not part.startswith(".") and part not in ("__MACOSX", "__pycache__")
+
+
+def _wanted(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    if not name.endswith(".py") or not all(map(_counts, parts)):
+        return False
+    # Past these a name is no module that a component could import.
+    return len(parts) <= _MAX_DEPTH and len(name.encode(errors="surrogateescape")) <= _MAX_NAME
+
+
+def _inside(name: str) -> str:
+    """Return an archive entry's path, refusing one that leaves the archive."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in name or "\0" in name:
+        raise Rejected("an entry of the archive leads out of it; pack the component files alone")
+    return path.as_posix()
+
+
+def _read(file: IO[bytes], name: str) -> bytes:
+    data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise Rejected(f"{name} is larger than {MAX_FILE_BYTES} bytes")
+    return data
+
+
+def _unwrapped(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Take off the one top folder that an archive may wrap everything in."""
+    tops = {name.partition("/")[0] for name in files}
+    if len(tops) == 1 and all("/" in name for name in files):
+        return _unwrapped({name.partition("/")[2]: data for name, data in files.items()})
+    return files

@@ -1,0 +1,188 @@
+"""The judge's line to one component: fork a child, ask ahead, fork anew after a death."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.sandbox.handle import Child, ChildGone
+from autograder.sandbox.wire import encode_request
+from autograder.solutions.plan import Planned
+
+_T = TypeVar("_T")
+# Less than any Unix socket's buffer, in both directions.
+_BYTES_AHEAD = 48 * 1024
+# Right answers come to less than a tenth of this; a component's replies are kept until it is done.
+_BYTES_HEARD = 64 * 1024 * 1024
+_NOT_KEPT = Reply(gradient="not kept")
+
+
+class NotRun(Exception):
+    """The component is over: no more questions are put to it."""
+
+
+@dataclass
+class ComponentSession:
+    """Carries requests to the children of one component, forking anew after a death.
+
+    Args:
+        fork: makes a child that holds the submission.
+        siblings: files of the other components, which answer for themselves.
+        deaths_allowed: hangs and crashes after which nothing more is asked.
+        end_of_time: the moment, by the monotonic clock, after which nothing more is asked.
+        lines: the number of lines of every file of the submission; no other place is believed.
+
+    Attributes:
+        over: why nothing more is asked, or empty.
+        load_error: why the component could not be imported, or None.
+        forbidden: the forbidden operation that the component called, or None.
+        heard: the requests of the criterion that was begun last, with their replies.
+    """
+
+    fork: Callable[[], Child]
+    siblings: frozenset[str]
+    deaths_allowed: int
+    end_of_time: float
+    lines: Mapping[str, int] = field(default_factory=dict)
+    child: Child | None = None
+    deaths: int = 0
+    over: str = ""
+    load_error: StudentError | None = None
+    forbidden: ForbiddenUse | None = None
+    heard: list[tuple[Request, Reply]] = field(default_factory=list)
+    _plan: Sequence[Planned] = ()
+    _next: int = 0
+    _room: int = _BYTES_HEARD
+    _ahead: deque[tuple[int, int]] = field(default_factory=deque)
+
+    def begin(self, plan: Sequence[Planned]) -> None:
+        """Begin a criterion that is expected to make the requests of `plan`."""
+        self._plan, self._next, self.heard = plan, 0, []
+
+    def end(self) -> None:
+        """Fetch the answers that the criterion did not get as far as reading."""
+        with contextlib.suppress(ChildGone, NotRun):
+            while self._ahead and self.child is not None:
+                request = self._plan[self._next].request
+                self._next += 1
+                self._take(request, self._receive(self.child))
+
+    def perform(self, request: Request) -> Reply:
+        """Have a request answered.
+
+        Raises:
+            NotRun: the component is over.
+            ChildGone: the child hung or died over it.
+        """
+        if not self.over and time.monotonic() > self.end_of_time:
+            self.over = "timeout"
+        if self.over:
+            raise NotRun
+        child = self._loaded_child()
+        frame = encode_request(request, 0)
+        if self._next < len(self._plan) and self._plan[self._next].frame == frame:
+            request = self._plan[self._next].request
+            self._post_ahead(child)
+            reply = self._receive(child)
+            self._next += 1
+        else:
+            child = self._leave_the_plan(child)
+            reply = self._guarded(lambda: child.answer(child.post(frame)))
+        self._take(request, reply)
+        return reply
+
+    def ask_more(self, requests: Sequence[Request]) -> list[Reply] | None:
+        """Put further requests to the child that is there; None if there is none, or it dies."""
+        if self.over or self.child is None:
+            return None
+        self.begin(())
+        with contextlib.suppress(ChildGone, NotRun):
+            return [self.perform(request) for request in requests]
+        return None
+
+    def close(self) -> None:
+        """End the child."""
+        if self.child is not None:
+            self.child.close()
+            self.child = None
+
+    def _loaded_child(self) -> Child:
+        if self.child is None:
+            child = self.child = self.fork()
+            loaded = self._guarded(partial(child.perform, Request()), loading=True)
+            if loaded.error is not None:
+                place = self._place(loaded.error.file, loaded.error.line)
+                self.load_error = replace(loaded.error, **place)
+            self._note(loaded)
+            if self.load_error is not None:
+                self.over = "import_error"
+                raise NotRun
+        return self.child
+
+    def _post_ahead(self, child: Child) -> None:
+        """Keep as many requests under way as the socket surely holds."""
+        at = self._next + len(self._ahead)
+        under_way = sum(size for _, size in self._ahead)
+        while at < len(self._plan):
+            frame = self._plan[at].frame
+            if self._ahead and under_way + len(frame) > _BYTES_AHEAD:
+                return
+            self._ahead.append((self._guarded(partial(child.post, frame)), len(frame)))
+            under_way += len(frame)
+            at += 1
+
+    def _receive(self, child: Child) -> Reply:
+        nonce, _ = self._ahead.popleft()
+        return self._guarded(partial(child.answer, nonce))
+
+    def _leave_the_plan(self, child: Child) -> Child:
+        """Go on without a plan; a child that has seen requests ahead is replaced."""
+        self._plan = ()
+        if not self._ahead:
+            return child
+        self._ahead.clear()
+        self.close()
+        child = self._loaded_child()
+        for request, _ in self.heard:
+            self._guarded(partial(child.perform, request))
+        return child
+
+    def _guarded(self, ask: Callable[[], _T], loading: bool = False) -> _T:
+        try:
+            return ask()
+        except ChildGone as gone:
+            self.child = None
+            self._ahead.clear()
+            self._plan = ()
+            self.deaths += 1
+            if loading or self.deaths >= self.deaths_allowed:
+                self.over = gone.reason
+            raise
+
+    def _take(self, request: Request, reply: Reply) -> None:
+        if reply.error is not None:
+            reply.error = replace(reply.error, **self._place(reply.error.file, reply.error.line))
+        self._room -= sum(tensor.nbytes for tensor in reply.tensors())
+        # A reply that is not kept equals no other.
+        self.heard.append((request, reply if self._room > 0 else _NOT_KEPT))
+        self._note(reply)
+
+    def _place(self, file: str, line: int) -> dict[str, Any]:
+        """Return the place that a reply names, if there is one; it could name inputs instead."""
+        known = 0 < line <= self.lines.get(file, 0)
+        return {"file": file if known else "", "line": line if known else 0}
+
+    def _note(self, reply: Reply) -> None:
+        for claimed in reply.forbidden:
+            use = replace(claimed, **self._place(claimed.file, claimed.line))
+            # Charged to the file that calls it; another component answers for itself.
+            if use.file not in self.siblings:
+                self.forbidden = use
+                self.over = "forbidden"
+                raise NotRun

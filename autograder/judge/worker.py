@@ -1,0 +1,203 @@
+"""A worker: one warm judge and one warm zygote, in a process of its own without threads.
+
+It reads one job a line from standard input and writes one answer a line to standard output. Every
+job is graded in a fork of the warm judge, so nothing of one submission is left for the next.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import importlib.metadata
+import os
+import platform
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import torch
+
+from autograder.assignment import Assignment, load_assignment
+from autograder.errors import UsageError
+from autograder.grading.messages import (
+    JOBS,
+    Answer,
+    ExplainJob,
+    Fault,
+    GradeJob,
+    Job,
+    Marked,
+    Ready,
+    Refused,
+    Unchanged,
+    written,
+)
+from autograder.judge.collection import collect
+from autograder.judge.diagnosis import Diagnoser
+from autograder.judge.intake import MAX_FILE_BYTES, Rejected, digest, take_in
+from autograder.judge.judge import Judge
+from autograder.judge.submission import grade_submission
+from autograder.judge.suite import SuiteFault
+from autograder.judge.trace import explain_criterion
+from autograder.results import Graded, SubmissionResult
+from autograder.sandbox import confine
+from autograder.sandbox.handle import Budget
+from autograder.sandbox.host import Sandbox
+from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from autograder.solutions.reference import ReferenceFault
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Return the versions that a mark may depend on."""
+    names = ("torch", "numpy", "pytest", "hypothesis")
+    found = {name: importlib.metadata.version(name) for name in names}
+    return {"python": platform.python_version(), **found}
+
+
+def budget_of(assignment: Assignment) -> Budget:
+    """Return the limits of one child."""
+    limits = assignment.limits
+    return Budget(
+        call_cpu_s=limits.call_cpu_s,
+        call_wall_s=limits.call_wall_s,
+        cpu_s=limits.component_cpu_s,
+        memory=limits.memory_mb * 1024 * 1024,
+        # Its own source is written where it runs, too.
+        file_size=max(limits.output_kb * 1024, MAX_FILE_BYTES),
+    )
+
+
+def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes]) -> None:
+    """Start up, say so, and do job after job until the input ends."""
+
+    def answer(line: bytes) -> None:
+        answers.write(line)
+        answers.flush()
+
+    sandbox: Sandbox | None = None
+    try:
+        if sys.platform == "linux":
+            confine.die_with_parent()
+        torch.set_num_threads(1)
+        # Whatever the suite or torch warns of, a mark does not hang on it.
+        warnings.simplefilter("ignore")
+        assignment = load_assignment(root, name)
+        secrets = [assignment.secret, root, *sorted(assignment.secret.glob("*.py"))]
+        secrets += [root / "pyproject.toml", Path(__file__)]
+        sandbox, description = open_sandbox(
+            choice, budget_of(assignment), assignment.rules.forbidden, secrets
+        )
+        suite = collect(assignment)
+        judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
+        # Looked up here once, not by every fork anew.
+        versions()
+        answer(written(Ready(sandbox=description)))
+        gc.collect()
+        gc.freeze()
+        if sys.platform == "linux":
+            confine.gather_pages()
+        for line in jobs:
+            answer(_in_a_fork(judge, description, JOBS.validate_json(line)))
+    except (NotIsolated, UsageError) as error:
+        answer(written(Refused(reason=str(error))))
+    except (SuiteFault, ReferenceFault) as error:
+        answer(written(Refused(reason=f"the suite of {name} is broken: {error}")))
+    finally:
+        if sandbox is not None:
+            sandbox.close()
+
+
+def _in_a_fork(judge: Judge, description: str, job: Job) -> bytes:
+    tasks = Path("/proc/self/task")
+    threads = len(list(tasks.iterdir())) if tasks.is_dir() else 1
+    if threads != 1:
+        raise RuntimeError(f"the worker has {threads} threads; forking it would hang")
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        # Whatever happens, this process ends here and never goes on as a second worker.
+        try:
+            os.close(reader)
+            if sys.platform == "linux":
+                confine.die_with_parent()
+            message = _answer(judge, description, job)
+            with os.fdopen(writer, "wb") as file:
+                file.write(written(message))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as file:
+        data = file.read()
+    _, status = os.waitpid(pid, 0)
+    if data.endswith(b"\n"):
+        return data
+    return written(Fault(reason=f"the judge ended with status {status}"))
+
+
+def _answer(judge: Judge, description: str, job: Job) -> Answer:
+    try:
+        match job:
+            case GradeJob():
+                return _grade(judge, description, job)
+            case ExplainJob():
+                return explain_criterion(
+                    judge, job, lambda files: _graded(judge.assignment, files, job.suite_hash)
+                )
+    except BaseException as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        return Fault(reason=f"{type(error).__name__}: {error} ({where})")
+
+
+def _graded(assignment: Assignment, files: Mapping[str, bytes], suite_hash: str) -> Graded:
+    return Graded(
+        submission_hash=digest(files),
+        suite_hash=suite_hash,
+        seed=assignment.seed,
+        versions=versions(),
+    )
+
+
+def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
+    assignment = judge.assignment
+    start = time.perf_counter()
+    result = SubmissionResult(
+        submission=job.id,
+        assignment=assignment.name,
+        status="rejected",
+        score=0.0,
+        max_score=assignment.max_score,
+        sandbox=description,
+    )
+    try:
+        files = take_in(job.place)
+    except Rejected as rejection:
+        return Marked(result=result.model_copy(update={"message": str(rejection)}))
+    graded = _graded(assignment, files, job.suite_hash)
+    if job.known == graded:
+        return Unchanged()
+    components = grade_submission(judge, files, job.exempt)
+    found = {
+        "status": "graded",
+        "score": sum(component.score for component in components.values()),
+        "components": components,
+        "duration_s": round(time.perf_counter() - start, 4),
+        "graded": graded,
+    }
+    return Marked(result=result.model_copy(update=found))
+
+
+def main() -> None:
+    """Serve on standard input and output; what anything else prints goes to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    serve(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()

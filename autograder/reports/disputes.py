@@ -1,0 +1,228 @@
+"""Settle a dispute about one mark: run its criterion again and show the instructor everything."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+from rich.console import Console
+
+from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.errors import UsageError
+from autograder.grading.entries import submission_in
+from autograder.grading.messages import (
+    Answer,
+    Explained,
+    ExplainJob,
+    Fault,
+    UnknownCriterion,
+    Unreadable,
+)
+from autograder.grading.workers import Worker, WorkerLost
+from autograder.reports.moved import changes
+from autograder.reports.terminal import safe
+from autograder.results import CriterionResult, Graded, SubmissionResult, losing_points
+from autograder.text import clean
+
+_LINE = 4000
+_UNASKED = "not known: this call follows from an earlier answer, and the solution was not asked"
+
+
+def settle(
+    console: Console,
+    path: Path,
+    criterion: str,
+    root: Path | None,
+    sandbox: str,
+    submission: Path | None,
+) -> int:
+    """Run one criterion of a result again, and print what it came to and why.
+
+    Args:
+        console: where to print.
+        path: the result file.
+        criterion: the criterion's id.
+        root: the project, or None to look for it from the current folder upward.
+        sandbox: how student code is isolated.
+        submission: the submission, if it is not where it was graded.
+
+    Returns:
+        0 if the rerun agrees with the record, 1 if it does not, or failed.
+
+    Raises:
+        UsageError: the file is no result, or has nothing of the kind to explain.
+    """
+    result, graded = _read(path)
+    recorded = _find(path, result, criterion)
+    assignment = load_assignment(find_root(root), result.assignment)
+    place = _place(path, result, submission)
+    job = ExplainJob(
+        path=os.fsencode(place),
+        criterion=criterion,
+        suite_hash=assignment.suite_hash(),
+        broken=tuple(_broken(assignment, result, criterion)),
+    )
+    confinement, found = _asked(assignment, sandbox, job)
+    if isinstance(found, UnknownCriterion):
+        raise UsageError(
+            f"the suite of {assignment.name} has no criterion {criterion!r} any more: "
+            "it was changed after this result was written"
+        )
+    if isinstance(found, Unreadable):
+        raise UsageError(
+            f"the submission {place} cannot be taken in ({found.reason}): "
+            "name the one that was graded with --submission"
+        )
+    print_ = _Printer(console)
+    points = f"{recorded.max_score:g} point{'' if recorded.max_score == 1 else 's'}"
+    print_.line(f"{result.submission}: {criterion}: {recorded.title}")
+    print_.line(f"{recorded.visibility}, {points}, {recorded.source}")
+    if not isinstance(found, Explained):
+        reason = found.reason if isinstance(found, Fault) else "no proper answer came"
+        print_.line(f"the grader failed: {reason}")
+        return 1
+    differs = changes(graded, found.graded)
+    if differs:
+        said = " and ".join(differs)
+        print_.line(f"Since this was graded {said}: the rerun need not agree with the record.")
+    _print_outcomes(print_, recorded, found.now, confinement)
+    _print_component(print_, found)
+    _print_call(print_, found)
+    return int(found.now.outcome != recorded.outcome)
+
+
+def _asked(assignment: Assignment, sandbox: str, job: ExplainJob) -> tuple[str, Answer]:
+    """Have a criterion explained; return also how the code was isolated."""
+    worker = Worker(assignment, sandbox)
+    try:
+        worker.wait()
+        return worker.sandbox, worker.ask(job)
+    except WorkerLost as lost:
+        return worker.sandbox, Fault(reason=str(lost))
+    finally:
+        worker.close()
+
+
+class _Printer:
+    """Prints text from outside: no markup, no control characters, a line a line."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def line(self, text: str, indent: str = "") -> None:
+        """Print one line."""
+        self._console.print(f"{indent}{safe(text, _LINE)}", highlight=False)
+
+    def block(self, title: str, lines: Sequence[str]) -> None:
+        """Print a title and lines under it; nothing where there are none."""
+        if lines:
+            self.line(f"{title}:")
+            for line in lines:
+                self.line(line, "    ")
+
+
+def _read(path: Path) -> tuple[SubmissionResult, Graded]:
+    """Read a result that has something to explain."""
+    try:
+        result = SubmissionResult.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read ({error.strerror}): give a result file, "
+            "DIR/results/<submission>.json"
+        ) from error
+    except ValidationError as error:
+        raise UsageError(
+            f"{path} is no result file: give one that `autograder grade` wrote, "
+            "DIR/results/<submission>.json"
+        ) from error
+    name, why = clean(result.submission, 80), clean(result.message)
+    if result.status == "rejected":
+        raise UsageError(f"{name} was rejected, so no criterion ran that could be explained: {why}")
+    if result.status == "error" or result.graded is None:
+        raise UsageError(
+            f"the grader failed on {name}, so there is no mark to explain; grade it again: {why}"
+        )
+    return result, result.graded
+
+
+def _find(path: Path, result: SubmissionResult, name: str) -> CriterionResult:
+    named = {c.id: c for component in result.components.values() for c in component.criteria}
+    if name in named:
+        return named[name]
+    # Its last part alone is near, too.
+    near = [known for known in named if name and known.partition(".")[2] == name]
+    near += difflib.get_close_matches(name, list(named), n=4, cutoff=0.5)
+    near = near or [known for known in named if known.partition(".")[0] == name.partition(".")[0]]
+    near = near or list(named)[:4]
+    listed = ", ".join(dict.fromkeys(near))
+    raise UsageError(f"{path} has no criterion {name!r}; near it: {listed or 'none'}")
+
+
+def _place(path: Path, result: SubmissionResult, given: Path | None) -> Path:
+    """Return where the submission is."""
+    if given is None and not result.path:
+        raise UsageError(
+            f"{path} does not say where the submission was: name it with --submission PATH"
+        )
+    place = (Path(result.path) if given is None else given).absolute()
+    if not place.exists():
+        raise UsageError(
+            f"the submission {place} does not exist: name where it is now with --submission PATH"
+        )
+    return submission_in(place, result.assignment)
+
+
+def _broken(assignment: Assignment, result: SubmissionResult, criterion: str) -> list[str]:
+    """Return what the criterion's component uses and what lost points."""
+    name = next(n for n, c in result.components.items() if criterion in {x.id for x in c.criteria})
+    uses = next((spec.uses for spec in assignment.components if spec.name == name), ())
+    return losing_points(result.components, uses)
+
+
+def _print_outcomes(
+    print_: _Printer, recorded: CriterionResult, now: CriterionResult, sandbox: str
+) -> None:
+    print_.line(f"recorded: {_words(recorded)}")
+    print_.block("the student was told", recorded.message.splitlines())
+    verdict = "agrees" if recorded.outcome == now.outcome else "does NOT agree"
+    print_.line(f"run again: {_words(now)}; it {verdict} with the record ({sandbox})")
+    if now.message != recorded.message:
+        print_.block("the student would now be told", now.message.splitlines() or ["nothing"])
+
+
+def _words(criterion: CriterionResult) -> str:
+    outcome = criterion.outcome.replace("_", " ")
+    return f"{outcome}, {criterion.score:g} of {criterion.max_score:g}"
+
+
+def _print_component(print_: _Printer, found: Explained) -> None:
+    """Say what about the whole component bears on the criterion."""
+    if found.status not in ("graded", "timeout", "crashed"):
+        status = found.status.replace("_", " ")
+        print_.block(f"the whole component is {status}", found.component_message.splitlines())
+    elif found.now.outcome == "not_run":
+        print_.block("not run, because before it too much hung or died in", found.over)
+    if found.stand_ins:
+        print_.line(f"graded with a working {', '.join(found.stand_ins)}")
+
+
+def _print_call(print_: _Printer, found: Explained) -> None:
+    """Show the call that tells most, with both answers."""
+    # Of a public check the student is told as much.
+    if found.now.message.splitlines()[: len(found.full)] != found.full:
+        print_.block("what the check found, with all values", found.full)
+    print_.block("drawn for this example", found.drawn)
+    call = found.traced
+    if call is None:
+        return
+    print_.block(f"call {call.number} of {call.of}", call.call)
+    print_.block("the component answered", call.answer or ["nothing: it hung or died here"])
+    print_.block("the right answer", call.right or [_UNASKED])
+    print_.block("where they differ", call.differences)
+    if call.seeded and call.differences:
+        print_.line("the call is seeded: where it draws at random, other draws may be right too")
+    if call.answer is not None and not call.unlike:
+        print_.line("no answer that the check read differs from the solution's")

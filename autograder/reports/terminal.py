@@ -1,0 +1,155 @@
+"""What `grade` prints: progress while it runs, a table when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from autograder.results import SubmissionResult
+from autograder.text import clean
+
+_ROWS = 60
+# Short enough for a table of seven components in 80 columns; a legend follows the table.
+_MARKS = {
+    "missing": "–",
+    "not_attempted": "stub",
+    "import_error": "imp",
+    "timeout": "hang",
+    "crashed": "died",
+    "forbidden": "ban",
+}
+_MEANINGS = {
+    "missing": "no file",
+    "not_attempted": "not attempted",
+    "import_error": "cannot be imported",
+    "timeout": "took too long",
+    "crashed": "its process died",
+    "forbidden": "a forbidden operation",
+}
+
+
+def safe(text: str, limit: int = 300) -> str:
+    """Make text from outside safe for rich and for a terminal."""
+    return escape(clean(text, limit))
+
+
+class ProgressReport:
+    """A bar with counts and time left on a terminal, a plain line a submission elsewhere.
+
+    Elsewhere nothing, if it is to be `quiet`.
+    """
+
+    def __init__(self, console: Console, total: int, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._console = console
+        self._total = total
+        self._done = 0
+        self._bar: Progress | None = None
+        if console.is_terminal:
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+            times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+            self._bar = Progress(*columns, *times, console=console)
+
+    def __enter__(self) -> ProgressReport:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("grading", total=self._total)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, result: SubmissionResult, kept: bool) -> None:
+        """Note one more submission."""
+        self._done += 1
+        if self._bar is not None:
+            self._bar.advance(self._task)
+        if self._bar is not None or self._quiet:
+            return
+        score = "–" if result.score is None else f"{result.score:g}"
+        note = " (unchanged)" if kept else ""
+        note += f" {result.status}" if result.status != "graded" else ""
+        count = f"{self._done}/{self._total}"
+        self._console.print(f"{count} {safe(result.submission, 60)} {score}{note}", highlight=False)
+
+
+def print_table(
+    console: Console, results: Sequence[SubmissionResult], components: Sequence[str]
+) -> None:
+    """Print a row a submission; of a large batch, the lowest scores only."""
+    shown = list(results)
+    if len(shown) > _ROWS:
+        shown = sorted(shown, key=lambda result: (result.score is not None, result.score or 0.0))
+        shown = shown[:_ROWS]
+        console.print(f"The {_ROWS} lowest of {len(results)}:")
+    table = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
+    table.add_column("student", overflow="fold")
+    table.add_column("score", justify="right")
+    for component in components:
+        table.add_column(component.replace("_", "\n"), justify="right")
+    for result in shown:
+        table.add_row(safe(result.submission, 60), _total(result), *_cells(result, components))
+    console.print(table)
+    used = {
+        status: mark
+        for status, mark in _MARKS.items()
+        for result in shown
+        if any(c.status == status and not c.score for c in result.components.values())
+    }
+    if used:
+        legend = "; ".join(f"{mark} {_MEANINGS[status]}" for status, mark in used.items())
+        console.print(f"[dim]{legend}[/dim]", highlight=False)
+    for result in shown:
+        if result.status != "graded":
+            console.print(f"{safe(result.submission, 60)}: {result.status}: {safe(result.message)}")
+    scores = [result.score for result in results if result.score is not None]
+    counts = {
+        status: sum(result.status == status for result in results)
+        for status in ("graded", "rejected", "error")
+    }
+    words = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    mean = f"; mean {sum(scores) / len(scores):.1f} of {results[0].max_score:g}" if scores else ""
+    console.print(f"{len(results)} submissions: {words}{mean}", highlight=False)
+
+
+def _total(result: SubmissionResult) -> str:
+    if result.score is None:
+        return "[red]error[/red]"
+    if result.status == "rejected":
+        return "[red]rejected[/red]"
+    style = "green" if result.score == result.max_score else "bold"
+    return f"[{style}]{result.score:g}[/{style}]"
+
+
+def _cells(result: SubmissionResult, components: Sequence[str]) -> list[str]:
+    cells = []
+    for name in components:
+        component = result.components.get(name)
+        if component is None:
+            cells.append("")
+        elif component.score == component.max_score:
+            cells.append(f"[green]{component.score:g}[/green]")
+        elif component.status in _MARKS and not component.score:
+            cells.append(f"[dim]{_MARKS[component.status]}[/dim]")
+        else:
+            cells.append(f"[yellow]{component.score:g}[/yellow]")
+    return cells

@@ -1,0 +1,1 @@
+"""What only the judge holds: reference answers, plans, misconceptions and their variants."""

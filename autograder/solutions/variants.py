@@ -1,0 +1,106 @@
+"""Wrong variants of a component, asked what the student was asked. Judge's side only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from autograder.exchange.executor import Executor
+from autograder.exchange.messages import Reply, Request
+from autograder.exchange.operations import Call, Operation, Reset
+from autograder.solutions.reference import import_apart
+from autograder.suite.likeness import alike
+
+Names = frozenset[str]
+RIGHT: Names = frozenset()
+
+
+def examples_of(requests: Sequence[Request]) -> list[list[int]]:
+    """Part a criterion's requests, by index, into examples: each starts with a reset."""
+    parts: list[list[int]] = []
+    for index, request in enumerate(requests):
+        if not parts or request.resets:
+            parts.append([])
+        parts[-1].append(index)
+    return parts
+
+
+class Variants:
+    """Answers examples with chosen mistakes in force, each once.
+
+    An example is a list of requests, the first of which resets what came before; the same first
+    request object means the same example.
+
+    Args:
+        folder: the misconceptions of an assignment.
+        component: whose.
+        names: the mistakes that may be put in force.
+
+    Attributes:
+        computed: how many examples were performed, which is what a diagnosis costs.
+    """
+
+    def __init__(self, folder: Path, component: str, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self.computed = 0
+        self._executor = Executor(folder, component)
+        self._module: Any = import_apart(self._executor, folder)
+        # The requests stand beside the replies to stay alive: their identity is the key.
+        self._replies: dict[tuple[Names, int, bool], tuple[Sequence[Request], list[Reply]]] = {}
+        self._drawn: dict[tuple[Names, int], bool] = {}
+
+    def know(self, example: Sequence[Request], replies: Sequence[Reply]) -> None:
+        """Take these for the right answers to an example, which then need not be computed."""
+        self._replies[RIGHT, id(example[0]), False] = (example, list(replies))
+
+    def answer(self, wrong: Names, example: Sequence[Request], redraw: bool = False) -> list[Reply]:
+        """Answer an example with these mistakes in force.
+
+        Args:
+            wrong: names of the mistakes.
+            example: its requests.
+            redraw: whether to seed the random draws otherwise than the requests say.
+        """
+        key = (wrong, id(example[0]), redraw)
+        asked, replies = self._replies.get(key, ((), []))
+        if len(replies) < len(example):
+            self.computed += 1
+            asked = [reseeded(request) for request in example] if redraw else example
+            replies = [self.perform(wrong, request) for request in asked]
+            self._replies[key] = (example, replies)
+        return replies[: len(example)]
+
+    def perform(self, wrong: Names, request: Request) -> Reply:
+        """Answer one request with these mistakes in force, after those before it."""
+        self._module.WRONG = wrong
+        reply = self._executor.perform(request)
+        self._module.WRONG = RIGHT
+        return reply
+
+    def drawn(self, wrong: Names, example: Sequence[Request]) -> bool:
+        """Tell whether the answer to an example hangs on random draws."""
+        if len(wrong) > 1:
+            return any(self.drawn(frozenset([name]), example) for name in wrong)
+        key = (wrong, id(example[0]))
+        if key not in self._drawn:
+            plain = self.answer(wrong, example)
+            other = self.answer(wrong, example, redraw=True)
+            self._drawn[key] = not all(
+                alike(one, two) for one, two in zip(plain, other, strict=True)
+            )
+        return self._drawn[key]
+
+
+def reseeded(request: Request) -> Request:
+    """Return the request with other seeds for its random draws."""
+    return Request([_reseeded(op) for op in request.ops])
+
+
+def _reseeded(op: Operation) -> Operation:
+    if isinstance(op, Reset):
+        return replace(op, seed=op.seed + 1)
+    if isinstance(op, Call) and op.seed is not None:
+        return replace(op, seed=op.seed + 1)
+    return op

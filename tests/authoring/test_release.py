@@ -1,0 +1,333 @@
+"""The student's folder: what is in it, what is not, and what `pytest` says there."""
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.assignment import Assignment
+from autograder.authoring.known_numbers import table
+from autograder.authoring.release import conftest, release
+from autograder.errors import UsageError
+from autograder.exchange.messages import Reply, Request
+from autograder.solutions.misconceptions import file_of, read, with_mistakes
+from autograder.solutions.variants import Variants
+from autograder.suite.known_mistakes import KnownMistakes
+from tests.conftest import ROOT
+
+# The project and what it needs are hidden from the run, as on a student's machine.
+RUN = (
+    f"import sys; sys.path[:] = [p for p in sys.path if p != {str(ROOT)!r}]; "
+    "sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f).lower()]; "
+    "sys.modules.update(dict.fromkeys(['rich', 'typer', 'pydantic', 'pyseccomp', 'reference', "
+    "'tests'])); import pytest; sys.exit(pytest.main(['-p', 'no:cacheprovider', *sys.argv[1:]]))"
+)
+
+
+@pytest.fixture(scope="module")
+def known(assignment: Assignment) -> dict[str, Any]:
+    return table(assignment)
+
+
+@pytest.fixture(scope="module")
+def released(
+    assignment: Assignment, known: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    folder = tmp_path_factory.mktemp("released") / "release"
+    release(assignment, folder, lambda _: known)
+    return folder
+
+
+@pytest.fixture
+def folder(released: Path, tmp_path: Path) -> Path:
+    """The student's folder, to be changed."""
+    return Path(shutil.copytree(released, tmp_path / "release"))
+
+
+def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", "-c", RUN, *args]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def test_it_holds_stubs_handout_public_suite_and_one_conftest(
+    assignment: Assignment, folder: Path
+) -> None:
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    stubs = {f"{name}.py" for name in assignment.totals}
+    suite = {f"tests/test_{name}.py" for name in assignment.totals} | {"tests/views.py"}
+    assert names == stubs | suite | {"README.md", "tests/conftest.py"} | {
+        "tests/walkthrough.json",
+        "tests/known_mistakes.json",
+    }
+
+
+def test_nothing_of_the_reference_is_in_it(assignment: Assignment, folder: Path) -> None:
+    public = "".join(path.read_text() for path in assignment.public.rglob("*.py"))
+    released = "".join(path.read_text() for path in folder.rglob("*.py"))
+    secret = [path.read_text() for path in assignment.secret.rglob("*.py")]
+    lines = {line.strip() for text in secret for line in text.splitlines() if len(line) > 40}
+    lines = {line for line in lines if not line.startswith(("from ", "import "))}
+    given_away = [line for line in lines if line in released and line not in public]
+    assert not given_away
+    for word in ("ReferenceSession", "autograder.judge", "autograder.solutions", str(ROOT)):
+        assert word not in released
+
+
+def sources_of(text: str) -> dict[str, str]:
+    """The modules that a generated conftest.py holds, by name."""
+    namespace: dict[str, Any] = {"__name__": "conftest", "__file__": "conftest.py"}
+    exec(compile(text, "conftest.py", "exec"), namespace)
+    found: dict[str, str] = namespace["SOURCES"]
+    return found
+
+
+def imported(text: str, everywhere: bool) -> set[str]:
+    """What a source imports, by the full name of the module."""
+    tree = ast.parse(text)
+    found: set[str] = set()
+    for node in ast.walk(tree) if everywhere else tree.body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found
+
+
+def test_the_conftest_holds_whole_rooms_as_they_are(assignment: Assignment) -> None:
+    package = ROOT / "autograder"
+    shipped = [path for room in ("exchange", "suite") for path in (package / room).glob("*.py")]
+    expected = {"autograder": ""}
+    for path in [*shipped, package / "text.py"]:
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        expected[name] = path.read_text()
+    assert sources_of(conftest(assignment)) == expected
+
+
+def test_the_conftest_needs_only_what_a_student_has(assignment: Assignment) -> None:
+    text = conftest(assignment)
+    sources = sources_of(text)
+    # What ships imports nothing of the project but what ships with it.
+    names = [imported(source, everywhere=True) for source in (text, *sources.values())]
+    own = {name for found in names for name in found if name.partition(".")[0] == "autograder"}
+    assert own <= set(sources)
+    roots: list[set[str]] = []
+    for everywhere in (False, True):
+        names = [imported(source, everywhere) for source in (text, *sources.values())]
+        found = {name.partition(".")[0] for some in names for name in some}
+        roots.append(found - {"autograder"} - sys.stdlib_module_names)
+    needed = {"torch", "pytest", "hypothesis"}
+    # Only for the workbook's pages; one comes with torch, without the other there is no picture.
+    assert roots == [needed, needed | {"jinja2", "matplotlib", "numpy"}]
+
+
+def test_a_source_that_is_hard_to_quote_is_held_as_it_is(
+    assignment: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = {
+        "autograder": "x = " + 3 * "'" + 3 * '"' + 3 * "'",
+        "autograder.text": "ends with a quote '",
+        "autograder.suite": "ends with a backslash \\",
+    }
+    monkeypatch.setattr("autograder.authoring.release._shipped", lambda: odd)
+    assert sources_of(conftest(assignment)) == odd
+
+
+ORIGIN = '''
+import sys
+
+import pytest
+
+
+@pytest.mark.criterion(points=1, source="page 1")
+def test_origin(component):
+    """where the modules come from"""
+    modules = {name: m for name, m in sys.modules.items() if name.partition(".")[0] == "autograder"}
+    origins = {name: m.__spec__.origin for name, m in modules.items()}
+    assert origins == {name: f"<{name}>" for name in origins}
+    assert "autograder.suite.student" in origins
+'''
+
+
+def test_the_modules_that_run_are_those_of_the_conftest(folder: Path) -> None:
+    (folder / "tests" / "test_layer_norm.py").write_text(ORIGIN)
+    shutil.copy(ROOT / "tests/classes/demo/s01/layer_norm.py", folder)
+    done = run(folder, "tests/test_layer_norm.py")
+    assert "1 passed" in done.stdout, done.stdout
+
+
+def test_untouched_stubs_are_not_attempted_in_a_few_lines(folder: Path) -> None:
+    done = run(folder, "-q")
+    assert done.returncode == 1
+    assert done.stdout.count("not attempted (worth") == 7
+    assert "Traceback" not in done.stdout
+    assert "NotImplementedError" not in done.stdout
+    assert len(done.stdout.splitlines()) < 20, done.stdout
+
+
+def test_one_component_runs_by_naming_its_file(folder: Path) -> None:
+    shutil.copy(ROOT / "tests/classes/demo/s01/layer_norm.py", folder)
+    done = run(folder, "tests/test_layer_norm.py")
+    assert done.returncode == 0, done.stdout
+    assert "layer_norm             7 of 7 public points (worth 14 in all)" in done.stdout
+
+
+def test_a_failure_shows_source_expected_returned_and_the_smallest_input(folder: Path) -> None:
+    shutil.copy(ROOT / "tests/classes/demo/s09/layer_norm.py", folder)
+    done = run(folder, "tests/test_layer_norm.py")
+    assert done.returncode == 1
+    for words in (
+        "source: slides, page 8",
+        "expected [-1.342, -0.4472, 0.4472, 1.342]",
+        "returned [-1.162, -0.3873, 0.3873, 1.162]",
+        "smallest failing input: seed=0, leading=[], features=4",
+    ):
+        assert words in done.stdout, done.stdout
+    assert "conftest.py" not in done.stdout
+
+
+MISTAKES = {
+    "layer_norm.py": "def layer_norm(x:\n",
+    "positional_encoding.py": "x = 1\n",
+    "attention.py": "import torch.nn.functional as F\n"
+    "def causal_mask(seq_len):\n    return undefined\n"
+    "def scaled_dot_product_attention(query, key, value, mask=None):\n"
+    "    return F.scaled_dot_product_attention(query, key, value), query\n",
+    "feed_forward.py": "import random\n"
+    "def memory_lookup(x, keys, values):\n"
+    "    return random.random() * ((x @ keys.T).relu() @ values)\n",
+    "lm_head.py": "from torch import nn\n"
+    "class TiedLMHead(nn.Module):\n"
+    "    def __init__(self, embedding):\n        super().__init__()\n"
+    "    def forward(self, hidden):\n        pass\n",
+}
+
+
+@pytest.fixture(scope="module")
+def mistaken(released: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What a run says of a folder with a mistake in every file, and one that is missing."""
+    folder = tmp_path_factory.mktemp("mistaken") / "release"
+    shutil.copytree(released, folder)
+    for name, source in MISTAKES.items():
+        (folder / name).write_text(source)
+    (folder / "multi_head_attention.py").unlink()
+    done = run(folder)
+    assert done.returncode == 1
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "could not be imported: SyntaxError (layer_norm.py, line 1)",
+        "the file has no `sinusoidal_encoding`",
+        "raised NameError (attention.py, line 3): name 'undefined' is not defined",
+        "a forbidden operation was called (attention.py, line 5): scaled_dot_product_attention",
+        "the result is off by",
+        "is the `return` missing?",
+        "missing: there is no multi_head_attention.py",
+    ],
+)
+def test_ordinary_mistakes_are_named(mistaken: str, said: str) -> None:
+    assert said in mistaken
+
+
+def test_an_occupied_folder_is_left_alone(assignment: Assignment, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep me")
+    with pytest.raises(UsageError, match="is not empty: give --out a new folder"):
+        release(assignment, tmp_path, table)
+    with pytest.raises(UsageError, match="is a file"):
+        release(assignment, tmp_path / "mine.txt", table)
+    assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+def tensors_in(plain: Any) -> list[list[float]]:
+    """Every tensor of a table of known mistakes."""
+    if isinstance(plain, list) and plain[:1] == ["tensor"]:
+        return plain[3:]
+    parts = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else []
+    return [tensor for part in parts for tensor in tensors_in(part)]
+
+
+def test_known_mistakes_are_numbers_and_words_only(known: dict[str, Any]) -> None:
+    assert sum(map(len, tensors_in(known))) > 1000
+    for component, plain in known.items():
+        assert set(plain) == {"questions", "mistakes"}
+        for mistake in plain["mistakes"]:
+            assert set(mistake) == {"words", "loses", "answers"}
+            assert all(name.startswith(f"{component}.") for name in mistake["loses"])
+            for word in ("def ", "import ", "return x", "lambda", "self."):
+                assert word not in mistake["words"]
+        assert all(
+            isinstance(number, int | float | bool)
+            for values in tensors_in(plain)
+            for number in values
+        )
+
+
+class Wrong:
+    """A component with some mistakes in force."""
+
+    def __init__(self, variants: Variants, *names: str) -> None:
+        self.variants, self.names = variants, frozenset(names)
+
+    def perform(self, request: Request) -> Reply:
+        return self.variants.perform(self.names, request)
+
+
+def test_every_mistake_in_the_table_is_recognised_and_right_work_never(
+    assignment: Assignment, known: dict[str, Any]
+) -> None:
+    wrong = []
+    shown = 0
+    for component, plain in json.loads(json.dumps(known)).items():
+        mistakes = read(assignment, component)
+        variants = Variants(file_of(assignment, component).parent, component, tuple(mistakes))
+        for name in (None, *mistakes):
+            words = mistakes[name].words if name else ""
+            entry = next((m for m in plain["mistakes"] if m["words"] == words), {"loses": []})
+            shown += bool(entry["loses"])
+            found = KnownMistakes(plain)
+            session = Wrong(variants, *([name] if name else []))
+            for criterion in {c for m in plain["mistakes"] for c in m["loses"]}:
+                causes = found.causes(criterion, session)
+                # It may stand beside another that these questions cannot tell from it.
+                if (words in causes if criterion in entry["loses"] else not causes) is False:
+                    wrong.append((component, name, criterion, causes))
+    assert wrong == []
+    assert shown >= 60
+
+
+KNOWN = {
+    "layer_norm": "sample_variance",
+    "positional_encoding": "sines_first",
+    "attention": "causal_upper",
+    "lm_head": "cloned_weight",
+}
+
+
+@pytest.fixture(scope="module")
+def explained(
+    assignment: Assignment, released: Path, tmp_path_factory: pytest.TempPathFactory
+) -> str:
+    """What a run says of a folder with known mistakes."""
+    folder = tmp_path_factory.mktemp("known") / "release"
+    shutil.copytree(released, folder)
+    for component, name in KNOWN.items():
+        source = file_of(assignment, component).read_bytes()
+        (folder / f"{component}.py").write_bytes(with_mistakes(source, [name]))
+    done = run(folder, *(f"tests/test_{component}.py" for component in KNOWN))
+    assert done.returncode == 1
+    return " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("component", KNOWN)
+def test_a_failing_public_check_names_the_mistake(
+    assignment: Assignment, explained: str, component: str
+) -> None:
+    words = read(assignment, component)[KNOWN[component]].words
+    assert f"likely cause: {words}" in explained

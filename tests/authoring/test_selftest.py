@@ -1,0 +1,249 @@
+"""The selftest holds for our suites, and fails, naming row or column, where they do not."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from autograder.assignment import Assignment
+from autograder.authoring.matrix import print_report
+from autograder.authoring.selftest import Kind, Report, Row, report_on, rows_of
+from autograder.results import ComponentResult, CriterionResult, SubmissionResult
+from tests.tiny import write_tiny
+
+CRITERIA = ("layer_norm.one", "layer_norm.two", "feed_forward.three")
+
+
+def graded(
+    lost: tuple[str, ...] = (),
+    named: tuple[str, ...] = (),
+    either: bool = False,
+    stub: bool = False,
+) -> SubmissionResult:
+    """A result that loses these criteria, a point each."""
+    components: dict[str, ComponentResult] = {}
+    for name in ("layer_norm", "feed_forward"):
+        criteria = [
+            CriterionResult(
+                id=criterion,
+                title="title",
+                score=float(criterion not in lost),
+                max_score=1.0,
+                passed=criterion not in lost,
+                outcome="failed" if criterion in lost else "passed",
+                visibility="public",
+                source="page 1",
+            )
+            for criterion in CRITERIA
+            if criterion.startswith(name)
+        ]
+        components[name] = ComponentResult(
+            score=sum(c.score for c in criteria),
+            max_score=float(len(criteria)),
+            status="not_attempted" if stub else "graded",
+            criteria=criteria,
+            misconceptions=[n for n in named if n.startswith(name)],
+            either=either,
+        )
+    return SubmissionResult(
+        submission="s",
+        assignment="a",
+        status="graded",
+        score=sum(c.score for c in components.values()),
+        max_score=3.0,
+        components=components,
+        sandbox="none",
+    )
+
+
+def row(kind: Kind, *wrong: str) -> Row:
+    component = wrong[0].partition(".")[0] if wrong else ""
+    names = tuple(name.partition(".")[2] for name in wrong)
+    return Row("+".join(wrong) or kind, kind, {}, component, names)
+
+
+NORM, OTHER, FORWARD = "layer_norm.std", "layer_norm.eps", "feed_forward.relu"
+GOOD = {
+    row("solution"): graded(),
+    row("stub"): graded(lost=CRITERIA, stub=True),
+    row("misconception", NORM): graded(lost=CRITERIA[:2], named=(NORM,)),
+    row("misconception", OTHER): graded(lost=CRITERIA[:1], named=(OTHER,)),
+    row("misconception", FORWARD): graded(lost=CRITERIA[2:], named=(FORWARD,)),
+    row("pair", NORM, OTHER): graded(lost=CRITERIA[:2], named=(NORM, OTHER)),
+}
+
+
+def report(assignment: Assignment, changes: dict[Row, SubmissionResult] | None = None) -> Report:
+    found = {r.id: (r, result) for r, result in GOOD.items()}
+    found |= {r.id: (r, result) for r, result in (changes or {}).items()}
+    rows, results = zip(*found.values(), strict=True)
+    return report_on(assignment, rows, results, "none")
+
+
+def test_good_suites_hold(assignment: Assignment) -> None:
+    found = report(assignment)
+    assert (found.faults, found.holds) == ([], True)
+    assert found.figures.model_dump() == {
+        "misconceptions": 3,
+        "named_alone": 3,
+        "pairs": 1,
+        "named_pair": 1,
+        "named_half": 0,
+        "right": 1,
+        "right_named": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "result", "fault"),
+    [
+        (row("solution"), graded(lost=CRITERIA[:1]), "solution is right and loses layer_norm.one"),
+        (row("right"), graded(named=(NORM,)), "right is right and is said to have layer_norm.std"),
+        (row("stub"), graded(stub=False), "the stub of layer_norm is graded and passes"),
+        (
+            row("stub"),
+            graded(lost=CRITERIA[1:], stub=True),
+            "the stub of layer_norm is not_attempted and passes ['layer_norm.one']",
+        ),
+        (row("misconception", OTHER), graded(named=(OTHER,)), "layer_norm.eps loses no points"),
+        (
+            row("misconception", NORM),
+            graded(lost=CRITERIA, named=(NORM,)),
+            "layer_norm.std loses feed_forward.three",
+        ),
+        (
+            row("misconception", NORM),
+            graded(lost=CRITERIA[:1], named=(NORM,)),
+            "criterion layer_norm.two is lost by no misconception",
+        ),
+        (
+            row("misconception", NORM),
+            graded(lost=CRITERIA[:2], named=(NORM, OTHER), either=True),
+            "misconceptions layer_norm.std and layer_norm.eps cannot be told apart",
+        ),
+        (
+            row("misconception", NORM),
+            graded(lost=CRITERIA[:2]),
+            "only 2 of 3 misconceptions are named alone",
+        ),
+        (
+            row("pair", NORM, OTHER),
+            graded(lost=CRITERIA[:2]),
+            "only 0 of 1 pairs are named, or one of their halves",
+        ),
+    ],
+)
+def test_every_way_not_to_hold_is_named(
+    assignment: Assignment, changed: Row, result: SubmissionResult, fault: str
+) -> None:
+    found = report(assignment, {changed: result})
+    assert not found.holds
+    assert any(fault in said for said in found.faults), found.faults
+
+
+def test_half_a_pair_counts_and_a_stranger_does_not(assignment: Assignment) -> None:
+    pair = row("pair", NORM, OTHER)
+    half = report(assignment, {pair: graded(lost=CRITERIA[:2], named=(OTHER,))})
+    assert (half.figures.named_pair, half.figures.named_half) == (0, 1)
+    both = report(assignment, {pair: graded(lost=CRITERIA[:2], named=(OTHER, "layer_norm.x"))})
+    assert (both.figures.named_pair, both.figures.named_half) == (0, 0)
+
+
+def test_a_row_that_cannot_be_graded_is_a_fault(assignment: Assignment) -> None:
+    result = graded().model_copy(
+        update={"status": "error", "components": {}, "message": "a worker ended"}
+    )
+    found = report(assignment, {row("right"): result})
+    assert "right could not be graded: a worker ended" in found.faults
+
+
+def test_the_pairs_are_the_same_in_every_run(assignment: Assignment) -> None:
+    first, second = (
+        [r.id for r in rows_of(assignment, pairs=3) if r.kind == "pair"] for _ in range(2)
+    )
+    assert first == second
+    assert len(first) == 3 * len(assignment.totals)
+
+
+def test_there_is_enough_to_prove_them_with(assignment: Assignment) -> None:
+    rows = list(rows_of(assignment, pairs=0))
+    by_component = [r.component for r in rows if r.kind == "misconception"]
+    assert len(by_component) >= 100
+    assert min(by_component.count(name) for name in assignment.totals) >= 12
+    assert sum(r.kind == "right" for r in rows) >= 12
+    assert {r.kind for r in rows} >= {"solution", "stand-in", "right", "stub"}
+
+
+MISTAKES = """
+MISCONCEPTIONS = {{
+    "biased": ("you added a constant", "page 1"),
+    "flat": ("you took the rows apart", "page 2"),{more}
+}}
+WRONG = frozenset()
+
+
+def wrong(name):
+    return name in WRONG
+
+
+def layer_norm(x, eps=1e-5):
+    deviation = x - x.mean(dim=-1, keepdim=True)
+    result = deviation / (deviation.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+    if wrong("{flat}"):
+        return result.flatten()
+    if wrong("biased"):
+        return result + 0.5
+    return result{unseen}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Callable[..., Path]:
+    """Write the smallest project, with misconceptions."""
+
+    def write(more: str = "", flat: str = "flat", unseen: str = "") -> Path:
+        root = write_tiny(tmp_path / "project")
+        folder = root / "reference" / "norm" / "misconceptions"
+        folder.mkdir()
+        text = MISTAKES.format(more=more, flat=flat, unseen=unseen)
+        (folder / "layer_norm.py").write_text(text)
+        return root
+
+    return write
+
+
+def test_a_mistake_that_no_check_sees_fails_it(autograder, project) -> None:
+    root = project(more='"unseen": ("x", "y")', unseen=' + 0 * wrong("unseen")')
+    options = ("--json", "--sandbox", "none", "--jobs", "1")
+    done = autograder("selftest", "norm", "--root", root, *options)
+    assert done.returncode == 1, done.stdout + done.stderr
+    # Nothing else goes to standard output.
+    found = Report.model_validate_json(done.stdout)
+    assert not found.holds
+    assert "misconception layer_norm.unseen loses no points" in found.faults
+    assert (found.figures.misconceptions, found.figures.named_alone) == (3, 2)
+    assert {row.kind for row in found.rows} >= {"solution", "right", "stub", "misconception"}
+    lost = {row.id: row.lost for row in found.rows if row.kind == "misconception"}
+    assert lost == {
+        "layer_norm.biased": ["layer_norm.values"],
+        "layer_norm.flat": ["layer_norm.shape", "layer_norm.values"],
+        "layer_norm.unseen": [],
+    }
+    said = io.StringIO()
+    print_report(Console(file=said, soft_wrap=True), found)
+    printed = " ".join(said.getvalue().split())
+    assert "biased ·b 1 points flat ab 2 points unseen ·· 0 points a shape, b values" in printed
+    assert "not named layer_norm.unseen: nothing" in printed
+    assert "misconceptions: 2 of 3 named alone" in printed
+    assert "fault misconception layer_norm.unseen loses no points" in printed
+
+
+def test_a_malformed_table_is_refused_in_a_sentence(autograder, project) -> None:
+    done = autograder("selftest", "norm", "--root", project(flat="falt"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    said = " ".join(done.stderr.split())
+    assert "has the misconception 'falt' in its code only" in said

@@ -1,0 +1,12 @@
+"""Hostile submissions get no more than their honest part on each tier."""
+
+import pytest
+
+# The tests of another module, which take the tier from this one.
+from tests.sandbox.test_hostile import *  # noqa: F403
+
+
+@pytest.fixture(scope="module", params=["tier1", "tier2"])
+def tier(request: pytest.FixtureRequest) -> str:
+    """Each of the sandboxes, one after the other."""
+    return request.param

@@ -1,0 +1,33 @@
+"""The suites of the assignment hold: every row of the selftest, graded for real."""
+
+import subprocess
+import sys
+
+import pytest
+
+from autograder.authoring.selftest import Report
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The selftest of the assignment, through the command, with a few pairs."""
+    command = [sys.executable, "-m", "autograder", "selftest", "transformer_block", "--json"]
+    done = subprocess.run(
+        [*command, "--pairs", "3"], cwd=ROOT, capture_output=True, text=True, timeout=540
+    )
+    assert done.returncode in (0, 1), done.stderr
+    found = Report.model_validate_json(done.stdout)
+    assert found.holds == (done.returncode == 0)
+    return found
+
+
+def test_the_suites_of_the_assignment_hold(whole: Report) -> None:
+    assert whole.faults == []
+
+
+def test_the_diagnosis_names_what_is_there_and_nothing_else(whole: Report) -> None:
+    figures = whole.figures
+    assert figures.named_alone >= 0.95 * figures.misconceptions
+    assert figures.named_pair + figures.named_half >= 0.8 * figures.pairs
+    assert figures.right_named == 0

@@ -1,0 +1,47 @@
+"""The entries of a batch: whose they are, where their files lie, and what is no entry."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from autograder.errors import UsageError
+from autograder.grading.entries import discover
+from autograder.judge.intake import Rejected, take_in
+from tests.packing import FILES, make_folder, make_tar, make_zip
+
+
+def test_the_entries_of_a_batch(tmp_path: Path) -> None:
+    make_folder(tmp_path / "s02", FILES)
+    make_zip(tmp_path / "s01.zip", FILES)
+    make_tar(tmp_path / "s03.tar.gz", FILES)
+    (tmp_path / ".DS_Store").write_text("")
+    (tmp_path / "s04.rar").write_text("")
+    assert [entry.id for entry in discover(tmp_path, "norm")] == ["s01", "s02", "s03", "s04.rar"]
+    with pytest.raises(Rejected, match=r"s04.rar is no folder, \.zip or \.tar\.gz"):
+        take_in(tmp_path / "s04.rar")
+
+
+def test_the_submitted_folder_of_nbgrader_is_a_batch(tmp_path: Path) -> None:
+    make_folder(tmp_path / "ada" / "norm", FILES)
+    (tmp_path / "ada" / "norm" / "timestamp.txt").write_text("2026-01-01")
+    make_folder(tmp_path / "bob" / "other", FILES)
+    entries = {entry.id: entry.path for entry in discover(tmp_path, "norm")}
+    assert take_in(entries["ada"]) == dict(sorted(FILES.items()))
+    assert "layer_norm.py" not in take_in(entries["bob"])
+
+
+def test_two_entries_of_one_student_name_both(tmp_path: Path) -> None:
+    make_folder(tmp_path / "ada", FILES)
+    make_zip(tmp_path / "ada.zip", FILES)
+    with pytest.raises(UsageError, match=r"ada and ada\.zip .* both of 'ada'"):
+        discover(tmp_path, "norm")
+
+
+def test_odd_names_become_ids_that_every_file_can_hold(tmp_path: Path) -> None:
+    for name in (b"\xff\xfe", b"new\nline", "ü".encode()):
+        os.mkdir(os.fsencode(tmp_path) + b"/" + name)
+    assert {entry.id for entry in discover(tmp_path, "norm")} == {"\\xff\\xfe", "new\nline", "ü"}
+    (tmp_path / ("a" * 250)).mkdir()
+    with pytest.raises(UsageError, match="longer than 240 bytes"):
+        discover(tmp_path, "norm")

@@ -1,0 +1,98 @@
+"""Result files and the table."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from autograder.errors import UsageError
+from autograder.grading import store
+from autograder.results import ComponentResult, SubmissionResult
+
+
+def result(submission: str = "s01", status: str = "graded", score: float | None = 3.5):
+    components = {}
+    if status == "graded":
+        part = ComponentResult(score=score, max_score=5, status="graded", criteria=[])
+        components = {"layer_norm": part}
+    return SubmissionResult(
+        submission=submission,
+        assignment="norm",
+        status=status,
+        score=score,
+        max_score=5,
+        components=components,
+        sandbox="tier 1",
+    )
+
+
+def test_a_result_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    store.write(tmp_path, result())
+    assert store.read(tmp_path, "s01") == result()
+    assert json.loads((tmp_path / "results" / "s01.json").read_text())["schema"] == 1
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"schema": 7}'])
+def test_a_damaged_result_counts_as_none(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "s01.json").write_text(damage)
+    assert store.read(tmp_path, "s01") is None
+
+
+def test_the_table_leaves_an_error_empty_and_gives_a_rejection_zero(tmp_path: Path) -> None:
+    found = [result(), result("s02", "rejected", 0.0), result("s03", "error", None)]
+    path = store.write_table(tmp_path, found, ["layer_norm"])
+    assert path.read_text() == (
+        "submission,status,score,max_score,layer_norm\n"
+        "s01,graded,3.5,5,3.5\n"
+        "s02,rejected,0,5,0\n"
+        "s03,error,,5,\n"
+    )
+
+
+def test_a_table_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "results.csv").mkdir()
+    with pytest.raises(UsageError, match=r"results\.csv cannot be written \(Is a directory\)"):
+        store.write_table(tmp_path, [], [])
+    assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]
+
+
+@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace"])
+def test_a_failing_disk_leaves_the_old_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    (tmp_path / "results").mkdir()
+    store.write(tmp_path, result())
+    before = store.path_of(tmp_path, "s01").read_bytes()
+
+    def fail(*arguments: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(step, fail)
+        with pytest.raises(OSError, match="Input/output error"):
+            store.write(tmp_path, result(score=0.0))
+    assert store.path_of(tmp_path, "s01").read_bytes() == before
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["s01.json"]
+
+
+def test_what_another_run_is_writing_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        theirs = folder / f".{other.pid}.ab.tmp"
+        old = [folder / f".{os.getpid()}.ab.tmp", tmp_path / f".{os.getpid()}.tmp"]
+        for path in [theirs, *old, folder / ".notes.tmp"]:
+            path.write_text("")
+        store.sweep(tmp_path)
+        assert {path.name for path in folder.iterdir()} == {theirs.name, ".notes.tmp"}
+        assert not old[1].exists()
+    finally:
+        other.kill()
+        other.wait()
+    store.sweep(tmp_path)
+    assert not theirs.exists()

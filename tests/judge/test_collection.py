@@ -1,0 +1,191 @@
+"""What the judge collects, and what it refuses to collect, by name."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.assignment import Assignment, load_assignment
+from autograder.judge.collection import collect
+from autograder.judge.suite import FIXTURES, Suite, SuiteFault
+from autograder.solutions.reference import SolutionSession
+from tests import sources
+from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
+
+Write = Callable[..., Assignment]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a project with the smallest suite there can be, and more in its public tests."""
+
+    def make(more: str = "", public: str = PUBLIC, hidden: str = HIDDEN) -> Assignment:
+        return load_assignment(write_tiny(tmp_path, public + more, hidden), "norm")
+
+    return make
+
+
+def outcomes(suite: Suite, folder: Path) -> dict[str, bool]:
+    session = SolutionSession(folder, "layer_norm")
+    return {
+        criterion.id.partition(".")[2]: suite.run(criterion, session).failure is None
+        for criterion in suite.criteria["layer_norm"]
+    }
+
+
+def test_public_and_hidden_criteria_are_filed_in_order(write: Write) -> None:
+    suite = collect(write())
+    assert [
+        (criterion.id, criterion.title, criterion.points, criterion.source, criterion.visibility)
+        for criterion in suite.criteria["layer_norm"]
+    ] == [
+        ("layer_norm.shape", "the shape is kept", 1.0, "page 1", "public"),
+        ("layer_norm.values", "the values are right", 1.0, "page 2", "hidden"),
+    ]
+    assert len(suite.plans["layer_norm.shape"]) == 1
+    assert len(suite.plans["layer_norm.values"]) > 1
+
+
+def test_what_is_drawn_follows_from_the_seed(write: Write) -> None:
+    assignment = write()
+    frames = [
+        [planned.frame for planned in collect(assignment, seed).plans["layer_norm.values"]]
+        for seed in (None, None, 8)
+    ]
+    assert frames[0] == frames[1] != frames[2]
+
+
+def test_the_suite_tells_right_from_wrong(write: Write, tmp_path: Path) -> None:
+    assignment = write()
+    suite = collect(assignment)
+    assert outcomes(suite, assignment.secret) == {"shape": True, "values": True}
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / "wrong" / "layer_norm.py").write_text(sources.WRONG)
+    assert outcomes(suite, tmp_path / "wrong") == {"shape": True, "values": False}
+
+
+def test_parametrized_criteria_are_one_each(write: Write) -> None:
+    public = '''
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.criterion(points=0.5, source="page 1")
+def test_shape(component, expect, make, size):
+    """the shape is kept"""
+    x = make.normal(size, seed=1)
+    expect.shape(component.call("layer_norm", x).output, x.shape)
+'''
+    assignment = write(public=public)
+    suite = collect(assignment)
+    assert outcomes(suite, assignment.secret) == {
+        "shape[2]": True,
+        "shape[3]": True,
+        "values": True,
+    }
+    shapes = [
+        tuple(planned.request.tensors()[0].shape)
+        for size in (2, 3)
+        for planned in suite.plans[f"layer_norm.shape[{size}]"]
+    ]
+    assert shapes == [(2,), (3,)]
+
+
+@pytest.mark.parametrize("wanted", ["tmp_path", "compnent", "request", "monkeypatch", "capsys"])
+def test_a_fixture_that_the_judge_does_not_have_is_refused_by_name(
+    write: Write, wanted: str
+) -> None:
+    with pytest.raises(SuiteFault, match=rf"layer_norm\.shape: there is no fixture '{wanted}'"):
+        collect(write(public=PUBLIC.replace("make):", f"make, {wanted}):")))
+
+
+def test_the_refusal_names_what_there_is(write: Write) -> None:
+    with pytest.raises(SuiteFault) as caught:
+        collect(write(public=PUBLIC.replace("make):", "make, tmp_path):")))
+    assert str(caught.value).endswith(", ".join(FIXTURES))
+
+
+def test_a_fixture_of_the_file_itself_is_refused(write: Write) -> None:
+    own = "\n@pytest.fixture\ndef mine():\n    return 1\n"
+    public = PUBLIC.replace("make):", "make, mine):")
+    with pytest.raises(SuiteFault, match="there is no fixture 'mine'"):
+        collect(write(own, public=public))
+
+
+def test_a_fixture_that_applies_by_itself_is_refused(write: Write) -> None:
+    with pytest.raises(SuiteFault, match="there is no fixture 'seeded'"):
+        collect(write("\n@pytest.fixture(autouse=True)\ndef seeded():\n    torch.manual_seed(1)\n"))
+
+
+def test_a_class_of_tests_is_refused(write: Write) -> None:
+    lines = PUBLIC.strip().replace("test_shape(", "test_shape(self, ").splitlines()
+    inside = "\nclass TestShape:\n" + "".join(f"    {line}\n" for line in lines)
+    with pytest.raises(SuiteFault, match="not a method of a class"):
+        collect(write(public=inside))
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        'skip(reason="later")',
+        'skipif(True, reason="later")',
+        "xfail",
+        'usefixtures("component")',
+        'filterwarnings("ignore")',
+    ],
+)
+def test_a_mark_that_the_judge_would_pass_over_is_refused_by_name(write: Write, mark: str) -> None:
+    name = mark.partition("(")[0]
+    with pytest.raises(SuiteFault, match=f"layer_norm.shape: the judge does not know .*'{name}'"):
+        collect(write(public=PUBLIC.replace("\n@", f"\n@pytest.mark.{mark}\n@", 1)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("points=1", "points=2", "add up to 3 points, assignment.toml gives it 2"),
+        ('"""the shape is kept"""', "pass", "needs a docstring"),
+        ('points=1, source="page 1"', "points=1", "needs a docstring and"),
+        ('@pytest.mark.criterion(points=1, source="page 1")', "", "needs a docstring and"),
+        ("component.call(", "component.session(", "only build and call"),
+        ("    expect.shape(", "    assert print(", "use expect"),
+        ("expect.shape(", "expect._shape(", "_shape is private"),
+        ("def test_shape(", "def test_values(", "two criteria are called layer_norm.values"),
+        ("x.shape)", "(1,))", r"the solution loses layer_norm\.shape"),
+    ],
+)
+def test_a_broken_suite_is_refused(write: Write, old: str, new: str, said: str) -> None:
+    assert old in PUBLIC
+    with pytest.raises(SuiteFault, match=said):
+        collect(write(public=PUBLIC.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("import os", "may not import os"), ("import nothing_here", "cannot be collected: .*nothing")],
+)
+def test_what_a_test_may_not_import_is_named(write: Write, line: str, said: str) -> None:
+    with pytest.raises(SuiteFault, match=said):
+        collect(write(f"\n{line}\n"))
+
+
+def test_a_changed_suite_is_collected_anew(write: Write) -> None:
+    assert collect(write()).criteria["layer_norm"][0].title == "the shape is kept"
+    changed = PUBLIC.replace("the shape is kept", "nothing is lost")
+    assert collect(write(public=changed)).criteria["layer_norm"][0].title == "nothing is lost"
+
+
+def test_a_file_about_no_component_is_refused(write: Write) -> None:
+    assignment = write()
+    tests = assignment.public / "tests"
+    (tests / "test_other.py").write_text(HEAD + PUBLIC)
+    with pytest.raises(SuiteFault, match=r"test_other\.py is about no component"):
+        collect(assignment)
+
+
+def test_no_tests_at_all_are_refused(write: Write) -> None:
+    with pytest.raises(SuiteFault, match="found no tests to collect"):
+        collect(write(public="", hidden=""))
+
+
+def test_a_solution_that_loses_points_is_refused(write: Write) -> None:
+    public = PUBLIC.replace("expect.shape(", "expect.close(").replace("x.shape)", "x)")
+    with pytest.raises(SuiteFault, match=r"the solution loses layer_norm\.shape: .* is off by"):
+        collect(write(public=public))

@@ -1,0 +1,208 @@
+"""The mistake behind lost points is named, in whatever style it is written, or nothing is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.assignment import Assignment
+from autograder.exchange.executor import Executor
+from autograder.exchange.messages import Reply, Request
+from autograder.exchange.operations import Call, Reset
+from autograder.judge.diagnosis import Diagnoser, Diagnosis
+from autograder.judge.replay import Heard
+from autograder.results import ComponentResult
+from autograder.solutions.plan import Recorder
+from tests.sources import FORWARD, MODULE, block, norm
+
+BY_NUMPY = """\
+    values = x.detach().to(torch.float64).numpy()
+    mean = torch.from_numpy(values.mean(-1, keepdims=True)).to(x.dtype)
+    deviation = torch.from_numpy((values.var(-1, keepdims=True) + eps) ** 0.5).to(x.dtype)
+    return (x - mean) / deviation
+"""
+IN_OTHER_WORDS = """\
+    spread = (x.std(dim=-1{}) ** 2 + eps) ** 0.5
+    return torch.div(torch.sub(x, x.mean(-1)[..., None]), spread[..., None])
+"""
+SAMPLE = IN_OTHER_WORDS.format("")
+SWAPPED = MODULE.replace(FORWARD, "(layer_norm(x, self.eps) + self.bias) * self.weight")
+BROKEN = MODULE.replace(FORWARD, "layer_norm(x, self.eps) @ self.nothing")
+STUDENTS = {
+    # The same mistake as in the table, in other words.
+    "sample": norm(SAMPLE),
+    # Visible through gradients alone.
+    "numpy": norm(BY_NUMPY),
+    # Two mistakes at once.
+    "pair": norm(SAMPLE, SWAPPED),
+    # One known mistake, beside something that nobody has seen before.
+    "part": norm(SAMPLE, BROKEN),
+    # Wrong in a way that is in no table.
+    "unknown": norm("    return (x - x.median(-1, keepdim=True).values) * 0.7\n"),
+    "right": norm(IN_OTHER_WORDS.format(", correction=0")),
+    "random": norm("    return torch.randn_like(x) + 0 * x\n"),
+    "crash": norm("    raise RuntimeError('everywhere')\n"),
+}
+
+
+@pytest.fixture(scope="module")
+def results(grade) -> dict[str, ComponentResult]:
+    """The students' layer norms."""
+    return {
+        student: grade({"layer_norm.py": text})["layer_norm"] for student, text in STUDENTS.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("student", "names"),
+    [
+        ("sample", ["sample_variance"]),
+        ("numpy", ["detached_statistics"]),
+        ("pair", ["sample_variance", "shift_before_scale"]),
+        ("part", ["sample_variance"]),
+        ("unknown", []),
+        ("random", []),
+        ("crash", []),
+        ("right", []),
+    ],
+)
+def test_what_is_named(results, student: str, names: list[str]) -> None:
+    assert results[student].misconceptions == [f"layer_norm.{name}" for name in names]
+    assert not results[student].either
+
+
+def test_right_work_keeps_every_point(results) -> None:
+    assert results["right"].score == 14
+
+
+def test_the_message_explains_the_mistake(results) -> None:
+    explanation = "you divided the squared deviations by n - 1; the course divides them by n"
+    assert explanation in results["sample"].message
+    for criterion in results["sample"].criteria:
+        if not criterion.passed:
+            assert f"likely cause: {explanation}" in criterion.message
+
+
+def test_a_mistake_explains_only_the_criteria_it_loses(results) -> None:
+    by_id = {c.id.partition(".")[2]: c.message for c in results["part"].criteria}
+    assert "n - 1" in by_id["population_variance"]
+    assert "n - 1" not in by_id["scale_and_shift"]
+
+
+def test_a_component_that_uses_a_broken_one_is_diagnosed_with_a_stand_in(
+    grade, assignment: Assignment
+) -> None:
+    files = {path.name: path.read_text() for path in assignment.secret.glob("*.py")}
+    files |= {
+        "layer_norm.py": STUDENTS["sample"],
+        "transformer_block.py": block(second="self.norm1"),
+    }
+    found = grade(files)["transformer_block"]
+    assert found.misconceptions == ["transformer_block.norm1_used_twice"]
+    assert found.stand_ins == ["layer_norm"]
+    assert "graded with a working layer_norm" in found.message
+
+
+# Diagnosis by itself: a component `double`, whose mistakes show on some inputs only.
+DOUBLE = """
+MISCONCEPTIONS = {
+    "large_cut": ("you cut large results off", "page 1"),
+    "always_three": ("you multiplied by three", "page 2"),
+    "three_if_small": ("you multiplied small inputs by three", "page 3"),
+    "three_if_tiny": ("you multiplied tiny inputs by three", "page 4"),
+}
+WRONG = frozenset()
+
+
+def wrong(name):
+    return name in WRONG
+
+
+def double(x):
+    y = 2 * x
+    if wrong("always_three"):
+        y = 3 * x
+    if wrong("three_if_small") and float(x.abs().max()) < 5:
+        y = 3 * x
+    if wrong("three_if_tiny") and float(x.abs().max()) < 2:
+        y = 3 * x
+    return y.clamp(max=20) if wrong("large_cut") else y
+"""
+
+
+def diagnose(
+    tmp_path: Path, student: str, inputs: Sequence[float], alive: bool = True
+) -> tuple[Diagnosis, int]:
+    """Ask a student's `double` about inputs; return the diagnosis and how much more it asked."""
+    secret = tmp_path / "secret"
+    (secret / "misconceptions").mkdir(parents=True)
+    (secret / "misconceptions" / "double.py").write_text(DOUBLE)
+    (tmp_path / "student").mkdir()
+    (tmp_path / "student" / "handed_in.py").write_text(student)
+    base = Executor(secret / "misconceptions", "double")
+    theirs = Executor(tmp_path / "student", "handed_in")
+    for executor in (base, theirs):
+        assert executor.load() is None
+    for name in ("double", "handed_in"):
+        sys.modules.pop(name)
+    recorder = Recorder(base)
+    for number in inputs:
+        call = Call("double", args=(torch.tensor([number, number / 2]),))
+        recorder.perform(Request([Reset(), call]))
+    exchange = [(p.request, theirs.perform(p.request)) for p in recorder.plan]
+    asked: list[Sequence[Request]] = []
+
+    def ask(requests: Sequence[Request]) -> list[Reply] | None:
+        asked.append(requests)
+        return [theirs.perform(request) for request in requests] if alive else None
+
+    assignment: Any = SimpleNamespace(secret=secret, totals={"double": 1.0})
+    diagnoser = Diagnoser(assignment, {"double": [recorder.plan]})
+    heard = [Heard("double.works", False, exchange)]
+    return diagnoser.diagnose("double", heard, ask), len(asked)
+
+
+def named(diagnosis: Diagnosis) -> list[str]:
+    return [misconception.name for misconception in diagnosis.found]
+
+
+def test_one_that_fits_alone_needs_no_further_question(tmp_path: Path) -> None:
+    found, asked = diagnose(tmp_path, "def double(x):\n    return x + x + x\n", [1.0, 3.0, 9.0])
+    assert (named(found), found.either, asked) == (["always_three"], False, 0)
+
+
+def test_what_the_calls_leave_open_is_asked(tmp_path: Path) -> None:
+    found, asked = diagnose(tmp_path, "def double(x):\n    return x + x + x\n", [1.0])
+    assert (named(found), found.either) == (["always_three"], False)
+    assert asked > 0
+
+
+def test_what_stays_open_is_said_to_be_open(tmp_path: Path) -> None:
+    found, _ = diagnose(tmp_path, "def double(x):\n    return 3 * x\n", [1.0], alive=False)
+    assert found.either
+    assert named(found) == ["always_three", "three_if_small", "three_if_tiny"]
+    assert found.words.startswith("one of these: ")
+
+
+def test_two_mistakes_are_named_together(tmp_path: Path) -> None:
+    student = "def double(x):\n    return (3 * x).clamp(max=20)\n"
+    found, _ = diagnose(tmp_path, student, [1.0, 3.0, 9.0])
+    assert (named(found), found.either) == (["large_cut", "always_three"], False)
+
+
+def test_what_further_questions_refute_is_not_named(tmp_path: Path) -> None:
+    # As every candidate on what was asked; as none of them on anything else.
+    student = "def double(x):\n    return 3 * x if float(x.max()) == 1 else 7 * x\n"
+    found, _ = diagnose(tmp_path, student, [1.0])
+    assert named(found) == []
+
+
+def test_a_right_answer_has_no_diagnosis(tmp_path: Path) -> None:
+    found, asked = diagnose(tmp_path, "def double(x):\n    return x + x\n", [1.0, 30.0])
+    assert (named(found), asked) == ([], 0)

@@ -1,0 +1,283 @@
+"""What an instructor reads of two answers and of the call that was made."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+
+from autograder.exchange.messages import Reply, Request, StudentError
+from autograder.exchange.operations import (
+    Build,
+    Call,
+    Load,
+    Move,
+    ReadState,
+    Reset,
+    Train,
+    WriteGiven,
+)
+from autograder.exchange.values import DTYPES, OPAQUE, Embedding
+from autograder.judge.difference import differences, written_answer, written_call
+from autograder.suite.likeness import alike
+
+X = torch.tensor([1.0, 2.0, 3.0])
+
+
+def answered(*values: object, **parts: object) -> Reply:
+    return Reply(value=values[0] if len(values) == 1 else values, **parts)
+
+
+@pytest.mark.parametrize(
+    ("operation", "words"),
+    [
+        (Build(1, "Norm", (3,), {"eps": 0.1}), "module1 = Norm(3, eps=0.1)"),
+        (
+            Build(2, "Head", (Embedding(X[None]),)),
+            "module2 = Head(nn.Embedding with weight float32 tensor(1, 3) [[1.0, 2.0, 3.0]])",
+        ),
+        (
+            Load(1, {"weight": X, "bias": X[:1]}),
+            "module1.load_state_dict({weight: float32 tensor(3,) [1.0, 2.0, 3.0], "
+            "bias: float32 tensor(1,) [1.0]})",
+        ),
+        (Move(1, "bfloat16"), "module1.to(bfloat16)"),
+        (Move(1, None, "meta"), "module1.to(meta)"),
+        (Move(1, "float64", "cpu"), "module1.to(float64, cpu)"),
+        (Train(1, False), "module1.train(False)"),
+        (
+            WriteGiven(1, X),
+            "the embedding given to module1 becomes float32 tensor(3,) [1.0, 2.0, 3.0]",
+        ),
+        (ReadState(3), "module3.state_dict()"),
+        (Call("f"), "f()"),
+        (
+            Call("f", args=(X, None, "text", True, 2), kwargs={"eps": 0.5}),
+            "f(float32 tensor(3,) [1.0, 2.0, 3.0], None, 'text', True, 2, eps=0.5)",
+        ),
+        (Call("", 1, (2,)), "module1(2)"),
+        (Call("step", 1, (2,)), "module1.step(2)"),
+        (Call("f", args=(1,), seed=7), "f(1), after torch.manual_seed(7)"),
+        (
+            Call("f", args=(1,), cotangent=X),
+            "f(1), and gradients of (output * float32 tensor(3,) [1.0, 2.0, 3.0]).sum()",
+        ),
+        (Call("f", args=(torch.ones(2, device="meta"),)), "f(float32 tensor(2,) on meta)"),
+        (Call("f", args=(torch.ones(5, 9),)), "f(float32 tensor(5, 9))"),
+    ],
+)
+def test_every_operation_is_written_out(operation: object, words: str) -> None:
+    assert written_call([Request([operation])]) == [words]
+
+
+def test_a_reset_is_left_out() -> None:
+    assert written_call([Request([Reset(3), Call("f")])]) == ["f()"]
+    assert written_call([Request([])]) == []
+
+
+def test_a_call_of_a_module_comes_with_what_made_it_and_nothing_else() -> None:
+    requests = [
+        Request([Reset(), Build(1, "Norm", (3,)), Load(1, {"weight": X[:1]}), Call("", 1, (1,))]),
+        Request([Build(2, "Other"), Call("", 2)]),
+        Request([Call("f")]),
+        Request([Train(1, True), ReadState(1)]),
+        Request([Move(1, "float64"), Call("", 1, (2,))]),
+    ]
+    assert written_call(requests) == [
+        "module1 = Norm(3)",
+        "module1.load_state_dict({weight: float32 tensor(1,) [1.0]})",
+        "module1.train(True)",
+        "module1.to(float64)",
+        "module1(2)",
+    ]
+    # A function hangs on nothing that was made before.
+    assert written_call(requests[:3]) == ["f()"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "lines"),
+    [
+        (answered(X), ["output: float32 tensor(3,) [1.0, 2.0, 3.0]"]),
+        (
+            answered(X[:1], X[1:2]),
+            [
+                "returned a pair of tensors",
+                "output 1: float32 tensor(1,) [1.0]",
+                "output 2: float32 tensor(1,) [2.0]",
+            ],
+        ),
+        (answered(None), ["output: none"]),
+        (answered(1.5), ["returned a plain number", "output: 1.5"]),
+        (answered("text"), ["returned something else", "output: 'text'"]),
+        (answered(OPAQUE), ["returned something else", "output: no value"]),
+        (Reply(), ["returned None (is the `return` missing?)"]),
+        (
+            answered(X[:1], gradient="detached"),
+            ["output: float32 tensor(1,) [1.0]", "gradients: detached"],
+        ),
+        (
+            answered(X[:1], gradient="computed", input_gradients=[None, X[:1]]),
+            [
+                "output: float32 tensor(1,) [1.0]",
+                "gradient of tensor argument 1: none",
+                "gradient of tensor argument 2: float32 tensor(1,) [1.0]",
+            ],
+        ),
+        (
+            Reply(state={"weight": X[:1]}, parameters={"weight": X[:1]}, given=X[:1]),
+            [
+                "state_dict entry weight: float32 tensor(1,) [1.0]",
+                "parameter weight: float32 tensor(1,) [1.0]",
+                "weight of the given embedding: float32 tensor(1,) [1.0]",
+            ],
+        ),
+        (
+            answered(None, inputs_after=[X[:1]]),
+            ["output: none", "tensor argument 1 after the call: float32 tensor(1,) [1.0]"],
+        ),
+        (
+            Reply(error=StudentError("ValueError", "call", "too small", "a.py", 3)),
+            ["raised ValueError (a.py, line 3): too small"],
+        ),
+    ],
+)
+def test_every_answer_is_written_out(reply: Reply, lines: list[str]) -> None:
+    assert written_answer(reply) == lines
+
+
+def test_a_long_answer_is_cut_with_the_number_of_what_is_left() -> None:
+    reply = Reply(state={f"k{number:02}": X[:1] for number in range(20)})
+    lines = written_answer(reply)
+    assert len(lines) == 13
+    assert lines[-1] == "and 8 more"
+
+
+def differ(mine: object, right: object) -> list[str]:
+    return differences(answered(mine), answered(right))
+
+
+def test_equal_answers_have_no_difference_but_rounding() -> None:
+    assert differ(X, X.clone()) == ["output: equal but for rounding (largest error 0)"]
+    assert differ(X, X + 1e-6) == ["output: equal but for rounding (largest error 9.54e-07)"]
+    assert differ(None, None) == []
+    assert differ(1.5, 1.5) == []
+
+
+def test_where_values_differ_the_worst_place_and_their_number_are_told() -> None:
+    right = torch.zeros(2, 3)
+    mine = right.clone()
+    mine[1, 2], mine[0, 0] = 0.5, 0.25
+    assert differ(mine, right) == [
+        "output: largest error 0.5 at [1, 2]: answered 0.5, right 0; 2 of 6 values differ"
+    ]
+    assert differ(torch.tensor(3.0), torch.tensor(1.0)) == [
+        "output: largest error 2: answered 3, right 1; 1 of 1 values differ"
+    ]
+
+
+def test_a_nan_is_the_worst_of_all() -> None:
+    mine = torch.tensor([9.0, torch.nan, 3.0])
+    assert differ(mine, X) == [
+        "output: largest error nan at [1]: answered nan, right 2; 2 of 3 values differ"
+    ]
+    both = torch.tensor([1.0, torch.nan])
+    assert differ(both, both.clone()) == ["output: equal but for rounding (largest error 0)"]
+
+
+def test_what_is_worse_than_rounding_hides_what_is_not() -> None:
+    mine, right = answered(X, X + 1), answered(X, X)
+    [line] = differences(mine, right)
+    assert line.startswith("output 2: largest error 1 ")
+
+
+def test_another_shape_is_told() -> None:
+    assert differ(X, X[None]) == ["output: shape (3,), right (1, 3)"]
+
+
+def test_another_dtype_is_told_beside_the_values() -> None:
+    assert differ(X.double(), X) == [
+        "output: dtype float64, right float32; equal but for rounding (largest error 0)"
+    ]
+    [line] = differ(X.double() + 1, X)
+    assert line.startswith("output: dtype float64, right float32; largest error 1 ")
+
+
+def test_another_device_is_told() -> None:
+    assert differ(X.to("meta"), X) == ["output: on meta, right on cpu"]
+    assert differ(X.to("meta"), X.double()) == [
+        "output: dtype float32, right float64; on meta, right on cpu"
+    ]
+    assert differ(X.to("meta"), X.to("meta")) == []
+
+
+def test_another_form_is_told() -> None:
+    [form, *rest] = differ(X, (X, X))
+    assert form == "form: answered one tensor, right a pair of tensors"
+    assert "output: not in the right one" in rest
+    assert "output 1: not there" in rest
+    assert differ(None, X)[0] == (
+        "form: answered None (is the `return` missing?), right one tensor"
+    )
+    assert differ(1.5, X)[0] == "form: answered a plain number, right one tensor"
+    assert differ(3, 4) == ["output: answered 3, right 4"]
+
+
+def test_a_gradient_that_is_missing_on_either_side_is_told() -> None:
+    mine = answered(None, gradient="computed", input_gradients=[None, X])
+    right = answered(None, gradient="computed", input_gradients=[X, None])
+    assert differences(mine, right) == [
+        "gradient of tensor argument 1: none, but there is a right one",
+        "gradient of tensor argument 2: there, but none is right",
+    ]
+    cut = answered(None, gradient="detached")
+    assert differences(cut, right) == [
+        "gradients: answered detached, right computed",
+        "gradient of tensor argument 1: not there",
+        "gradient of tensor argument 2: not there",
+    ]
+
+
+def test_names_that_only_one_side_has_are_told() -> None:
+    mine = Reply(state={"weight": X, "scale": X})
+    right = Reply(state={"weight": X, "bias": X})
+    assert differences(mine, right) == [
+        "state_dict entry bias: not there",
+        "state_dict entry scale: not in the right one",
+    ]
+
+
+def test_errors_have_no_differences() -> None:
+    raised = Reply(error=StudentError("ValueError", "call"))
+    assert differences(raised, answered(X)) == []
+    assert differences(answered(X), raised) == []
+
+
+def test_many_differences_are_cut_with_the_number_of_what_is_left() -> None:
+    mine = Reply(state={f"k{number:02}": X for number in range(20)})
+    right = Reply(state={f"k{number:02}": X + 1 for number in range(20)})
+    lines = differences(mine, right)
+    assert len(lines) == 13
+    assert lines[-1] == "and 8 more"
+
+
+def test_a_complex_answer_is_compared_whole() -> None:
+    [line] = differ(torch.tensor([1 + 2j]), torch.tensor([1 + 0j]))
+    assert line.startswith("output: largest error 2 at [0]: answered (1+2j), right (1+0j)")
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES)
+def test_an_answer_of_any_dtype_that_can_be_sent_can_be_compared_and_shown(
+    dtype: torch.dtype,
+) -> None:
+    """Or a student could make the judge stumble, which would be a fault of the grader."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = bytearray(6 * dtype.itemsize)
+        tensors = [torch.frombuffer(data, dtype=dtype).reshape(2, 3), torch.ones(2, 3)]
+        for mine in tensors:
+            for right in tensors:
+                same = alike(answered(mine), answered(right))
+                assert same or mine is not right
+                assert differ(mine, right)
+        assert written_answer(answered(tensors[0]))

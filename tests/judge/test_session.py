@@ -1,0 +1,457 @@
+"""The judge's line to one component: asked ahead, replaced off the plan, forked anew after a death.
+
+The child is a fake that answers in this process and notes everything that is done to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.exchange.operations import Call, Reset
+from autograder.judge import session as sessions
+from autograder.judge.session import ComponentSession, NotRun
+from autograder.sandbox.handle import ChildGone
+from autograder.sandbox.wire import decode_request, encode_request
+from autograder.solutions.plan import Planned, Recorder
+
+FOREVER = float("inf")
+
+
+def asking(number: int, size: int = 1) -> Request:
+    """Return a request that can be told from others; `size` numbers go with it."""
+    return Request([Reset(), Call("f", args=(number, torch.zeros(size)))])
+
+
+def number_of(request: Request) -> int:
+    number: int = request.ops[-1].args[0]
+    return number
+
+
+class Echo:
+    """A solution that answers with the number it was asked about."""
+
+    def perform(self, request: Request) -> Reply:
+        return Reply(value=number_of(request))
+
+
+def plan_of(requests: Sequence[Request]) -> list[Planned]:
+    recorder = Recorder(Echo())
+    for request in requests:
+        recorder.perform(request)
+    return recorder.plan
+
+
+class FakeChild:
+    """Answers as `answers` says; `events` notes what is posted, read and closed."""
+
+    def __init__(self, answers: Answers, events: list[str]) -> None:
+        self._answers, self._events = answers, events
+        self._posted: deque[tuple[int, Request]] = deque()
+        self._nonces = 0
+        self.under_way = 0
+        self.open = True
+
+    def post(self, frame: bytes) -> int:
+        at = 0
+
+        def receive(size: int) -> bytes:
+            nonlocal at
+            at += size
+            return frame[at - size : at]
+
+        _, request = decode_request(receive)
+        self._nonces += 1
+        self._posted.append((self._nonces, request))
+        self.under_way += len(frame)
+        self._answers.most = max(self._answers.most, self.under_way)
+        self._events.append(f"post {number_of(request)}")
+        return self._nonces
+
+    def answer(self, nonce: int) -> Reply:
+        posted, request = self._posted.popleft()
+        assert posted == nonce, "answers come in the order of the requests"
+        self.under_way -= len(encode_request(request, 0))
+        return self._answered(request)
+
+    def perform(self, request: Request) -> Reply:
+        if not request.ops:
+            self._events.append("load")
+            return self._answers.loaded()
+        self._events.append(f"perform {number_of(request)}")
+        return self._answers.reply(request)
+
+    def _answered(self, request: Request) -> Reply:
+        self._events.append(f"read {number_of(request)}")
+        return self._answers.reply(request)
+
+    def close(self) -> None:
+        assert self.open
+        self.open = False
+        self._events.append("close")
+
+
+class Answers:
+    """What every child of a session answers; by default the number it is asked about."""
+
+    def __init__(self) -> None:
+        self.reply: Callable[[Request], Reply] = Echo().perform
+        self.loaded: Callable[[], Reply] = Reply
+        self.most = 0
+        self.events: list[str] = []
+
+    def fork(self) -> FakeChild:
+        self.events.append("fork")
+        return FakeChild(self, self.events)
+
+    def session(self, **more: object) -> ComponentSession:
+        given = {"siblings": frozenset({"attention.py"}), "deaths_allowed": 2}
+        given |= {"end_of_time": FOREVER, "lines": {"layer_norm.py": 10, "attention.py": 10}}
+        return ComponentSession(fork=self.fork, **{**given, **more})
+
+
+@pytest.fixture
+def answers() -> Answers:
+    return Answers()
+
+
+def dying(at: int, reason: str = "crashed", times: int = 100) -> Callable[[Request], Reply]:
+    """Answer, but die over one question the first few times."""
+    left = times
+
+    def reply(request: Request) -> Reply:
+        nonlocal left
+        if number_of(request) == at and left:
+            left -= 1
+            raise ChildGone(reason, "the process died")
+        return Echo().perform(request)
+
+    return reply
+
+
+# Asking ahead.
+
+
+def test_several_requests_are_posted_before_the_first_answer_is_read(answers: Answers) -> None:
+    requests = [asking(number) for number in range(4)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    assert session.perform(requests[0]).value == 0
+    assert answers.events == ["fork", "load", "post 0", "post 1", "post 2", "post 3", "read 0"]
+    assert [session.perform(request).value for request in requests[1:]] == [1, 2, 3]
+    assert answers.events[7:] == ["read 1", "read 2", "read 3"]
+    assert [number_of(request) for request, _ in session.heard] == [0, 1, 2, 3]
+    assert [reply.value for _, reply in session.heard] == [0, 1, 2, 3]
+
+
+def test_no_more_bytes_are_under_way_than_a_socket_holds(answers: Answers) -> None:
+    requests = [asking(number, size=2000) for number in range(40)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    for request in requests:
+        session.perform(request)
+    size = len(encode_request(requests[0], 0))
+    assert sessions._BYTES_AHEAD - size < answers.most <= sessions._BYTES_AHEAD
+    # Room that an answer makes is used at once.
+    assert answers.events.index("post 39") < answers.events.index("read 35")
+
+
+def test_a_request_that_is_too_large_by_itself_goes_alone(answers: Answers) -> None:
+    large = sessions._BYTES_AHEAD
+    requests = [asking(0), asking(1, size=large), asking(2)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    for request in requests:
+        session.perform(request)
+    assert answers.events[2:] == ["post 0", "read 0", "post 1", "read 1", "post 2", "read 2"]
+
+
+def test_the_child_is_kept_from_one_criterion_to_the_next(answers: Answers) -> None:
+    session = answers.session()
+    for number in range(3):
+        session.begin(plan_of([asking(number)]))
+        session.perform(asking(number))
+        session.end()
+    session.close()
+    assert answers.events.count("fork") == answers.events.count("load") == 1
+    assert answers.events[-1] == "close"
+
+
+def test_nothing_is_forked_before_the_first_question(answers: Answers) -> None:
+    session = answers.session()
+    session.begin(plan_of([asking(0)]))
+    session.end()
+    session.close()
+    assert answers.events == []
+
+
+# Off the plan.
+
+
+def test_leaving_the_plan_replaces_the_child_and_replays_what_was_heard(answers: Answers) -> None:
+    requests = [asking(number) for number in range(4)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    session.perform(requests[0])
+    session.perform(requests[1])
+    answers.events.clear()
+    assert session.perform(asking(70)).value == 70
+    assert session.perform(asking(71)).value == 71
+    assert answers.events == [
+        *("close", "fork", "load", "perform 0", "perform 1"),
+        *("post 70", "read 70", "post 71", "read 71"),
+    ]
+    assert [number_of(request) for request, _ in session.heard] == [0, 1, 70, 71]
+    assert session.deaths == 0
+
+
+def test_a_child_that_has_seen_nothing_ahead_is_kept(answers: Answers) -> None:
+    session = answers.session()
+    session.begin(plan_of([asking(0)]))
+    session.perform(asking(0))
+    session.perform(asking(70))
+    assert answers.events == ["fork", "load", "post 0", "read 0", "post 70", "read 70"]
+
+
+def test_a_request_that_differs_by_one_number_leaves_the_plan(answers: Answers) -> None:
+    planned = asking(0)
+    session = answers.session()
+    session.begin(plan_of([planned, asking(1)]))
+    other = asking(0)
+    other.ops[-1].args[1][0] = 1.0
+    session.perform(other)
+    assert answers.events == ["fork", "load", "post 0", "read 0"]
+
+
+def test_the_next_criterion_has_a_plan_again(answers: Answers) -> None:
+    session = answers.session()
+    session.begin(plan_of([asking(0), asking(1)]))
+    session.perform(asking(70))
+    session.end()
+    answers.events.clear()
+    session.begin(plan_of([asking(2), asking(3)]))
+    session.perform(asking(2))
+    assert answers.events == ["post 2", "post 3", "read 2"]
+
+
+# Answers that were not read.
+
+
+def test_the_end_fetches_what_was_asked_ahead_and_not_read(answers: Answers) -> None:
+    requests = [asking(number) for number in range(3)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    session.perform(requests[0])
+    session.end()
+    assert answers.events[-2:] == ["read 1", "read 2"]
+    assert [reply.value for _, reply in session.heard] == [0, 1, 2]
+
+
+def test_a_death_over_what_nobody_read_ends_quietly_and_counts(answers: Answers) -> None:
+    answers.reply = dying(at=1)
+    session = answers.session()
+    session.begin(plan_of([asking(0), asking(1), asking(2)]))
+    session.perform(asking(0))
+    session.end()
+    assert [reply.value for _, reply in session.heard] == [0]
+    assert (session.deaths, session.child, session.over) == (1, None, "")
+
+
+# Deaths.
+
+
+def test_a_death_counts_and_the_next_question_forks_anew(answers: Answers) -> None:
+    answers.reply = dying(at=1, times=1)
+    session = answers.session()
+    session.begin(plan_of([asking(0), asking(1), asking(2)]))
+    session.perform(asking(0))
+    with pytest.raises(ChildGone):
+        session.perform(asking(1))
+    assert (session.deaths, session.over) == (1, "")
+    answers.events.clear()
+    session.begin(plan_of([asking(1)]))
+    assert session.perform(asking(1)).value == 1
+    assert answers.events == ["fork", "load", "post 1", "read 1"]
+
+
+@pytest.mark.parametrize("reason", ["crashed", "timeout"])
+def test_so_many_deaths_as_are_allowed_end_it(answers: Answers, reason: str) -> None:
+    answers.reply = dying(at=0, reason=reason)
+    session = answers.session(deaths_allowed=3)
+    for _ in range(3):
+        assert session.over == ""
+        session.begin(plan_of([asking(0)]))
+        with pytest.raises(ChildGone):
+            session.perform(asking(0))
+    assert (session.deaths, session.over) == (3, reason)
+    answers.events.clear()
+    with pytest.raises(NotRun):
+        session.perform(asking(5))
+    assert answers.events == []
+
+
+def test_a_death_over_the_import_ends_it_at_once(answers: Answers) -> None:
+    def died() -> Reply:
+        raise ChildGone("timeout", "no answer")
+
+    answers.loaded = died
+    session = answers.session(deaths_allowed=3)
+    session.begin(())
+    with pytest.raises(ChildGone):
+        session.perform(asking(0))
+    assert session.over == "timeout"
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+
+
+def test_a_component_that_cannot_be_imported_is_over_with_the_reason(answers: Answers) -> None:
+    error = StudentError("SyntaxError", "import", "x", "layer_norm.py", 3)
+    answers.loaded = lambda: Reply(error=error)
+    session = answers.session()
+    session.begin(())
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert (session.over, session.load_error) == ("import_error", error)
+
+
+# Further questions.
+
+
+def test_further_questions_go_to_the_child_that_is_there(answers: Answers) -> None:
+    session = answers.session()
+    assert session.ask_more([asking(0)]) is None
+    session.begin(())
+    session.perform(asking(0))
+    answers.events.clear()
+    found = session.ask_more([asking(1), asking(2)])
+    assert found is not None
+    assert [reply.value for reply in found] == [1, 2]
+    assert "fork" not in answers.events
+
+
+def test_a_death_over_further_questions_is_no_answer(answers: Answers) -> None:
+    answers.reply = dying(at=1)
+    session = answers.session()
+    session.begin(())
+    session.perform(asking(0))
+    assert session.ask_more([asking(1)]) is None
+    assert session.ask_more([asking(2)]) is None
+    assert session.deaths == 1
+
+
+# Time.
+
+
+def test_after_the_end_of_time_nothing_more_is_asked(answers: Answers) -> None:
+    session = answers.session(end_of_time=time.monotonic() - 1)
+    session.begin(plan_of([asking(0)]))
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert (session.over, answers.events) == ("timeout", [])
+
+
+def test_the_end_of_time_is_looked_at_before_every_question(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    session = answers.session(end_of_time=110.0)
+    session.begin(plan_of([asking(0), asking(1)]))
+    session.perform(asking(0))
+    now = 111.0
+    with pytest.raises(NotRun):
+        session.perform(asking(1))
+    assert session.over == "timeout"
+
+
+# What a reply claims.
+
+
+def using(file: str, line: int = 3) -> Callable[[Request], Reply]:
+    def reply(request: Request) -> Reply:
+        use = ForbiddenUse("layer_norm", file, line)
+        return replace(Echo().perform(request), forbidden=[use])
+
+    return reply
+
+
+@pytest.mark.parametrize("file", ["layer_norm.py", "helper.py", ""])
+def test_a_forbidden_use_ends_it(answers: Answers, file: str) -> None:
+    answers.reply = using(file)
+    session = answers.session()
+    session.begin(())
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert session.over == "forbidden"
+    known = file == "layer_norm.py"
+    expected = ForbiddenUse("layer_norm", file if known else "", 3 if known else 0)
+    assert session.forbidden == expected
+
+
+def test_a_forbidden_use_in_another_component_is_charged_there(answers: Answers) -> None:
+    answers.reply = using("attention.py")
+    session = answers.session()
+    session.begin(())
+    assert session.perform(asking(0)).value == 0
+    assert (session.over, session.forbidden) == ("", None)
+
+
+def test_a_forbidden_use_cannot_be_blamed_on_a_line_that_does_not_exist(answers: Answers) -> None:
+    answers.reply = using("attention.py", line=11)
+    session = answers.session()
+    session.begin(())
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert session.forbidden == ForbiddenUse("layer_norm", "", 0)
+
+
+def test_a_forbidden_use_while_importing_counts(answers: Answers) -> None:
+    use = ForbiddenUse("layer_norm", "layer_norm.py", 1)
+    answers.loaded = lambda: Reply(forbidden=[use])
+    session = answers.session()
+    session.begin(())
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert (session.over, session.forbidden) == ("forbidden", use)
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "believed"),
+    [
+        ("layer_norm.py", 1, True),
+        ("layer_norm.py", 10, True),
+        ("layer_norm.py", 11, False),
+        ("layer_norm.py", 0, False),
+        ("layer_norm.py", 4_000_000_000, False),
+        ("test_layer_norm.py", 3, False),
+        ("/etc/passwd", 1, False),
+        ("", 5, False),
+    ],
+)
+def test_a_place_that_the_submission_does_not_have_is_dropped(
+    answers: Answers, file: str, line: int, believed: bool
+) -> None:
+    error = StudentError("ValueError", "call", "text", file, line)
+    answers.reply = lambda request: Reply(error=error)
+    session = answers.session()
+    session.begin(())
+    found = session.perform(asking(0)).error
+    assert found is not None
+    assert (found.file, found.line) == ((file, line) if believed else ("", 0))
+    assert (found.kind, found.text) == ("ValueError", "text")
+
+
+def test_replies_are_kept_only_as_long_as_there_is_room(answers: Answers) -> None:
+    answers.reply = lambda request: Reply(value=torch.zeros(100))
+    session = answers.session(_room=1000)
+    session.begin(())
+    for number in range(4):
+        assert session.perform(asking(number)).value.shape == (100,)
+    kept = [isinstance(reply.value, torch.Tensor) for _, reply in session.heard]
+    assert kept == [True, True, False, False]

@@ -1,0 +1,267 @@
+"""Hostile submissions, small files with goal and verdict, graded in one batch with honest ones.
+
+A file in tests/hostile/<what it is about>/ is handed in as the component it names; a folder there
+is handed in as it is. The text at its top says what it wants and the most it may get:
+
+    Goal: one sentence.
+    Component: the one that is judged (layer_norm if it says nothing).
+    At most: the points that its honest part earns.
+    Status: what the component's status must be, if only some will do.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT, make_project, set_limits
+from tests.grading.processes import offspring
+
+HOSTILE = ROOT / "tests" / "hostile"
+SOLUTIONS = ROOT / "reference" / "transformer_block"
+COMPONENTS = ("layer_norm", "attention", "multi_head_attention")
+# The real ones are generous; what is shown here does not hang on how long a hang may last.
+LIMITS = {
+    "call_cpu_s": 0.4,
+    "call_wall_s": 2.0,
+    "component_cpu_s": 3,
+    "component_wall_s": 8.0,
+    "memory_mb": 400,
+    "output_kb": 256,
+    "deaths": 2,
+}
+# Whatever a hostile submission leaves anywhere has this in its name.
+MARK = "gradeformer-hostile"
+CONTROLS = 6
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """One submission and its verdict."""
+
+    name: str
+    path: Path
+    goal: str
+    component: str
+    at_most: float
+    statuses: tuple[str, ...]
+
+    def hand_in(self, folder: Path) -> None:
+        if self.path.is_dir():
+            shutil.copytree(self.path, folder)
+            return
+        folder.mkdir()
+        shutil.copy(self.path, folder / f"{self.component}.py")
+
+
+def read(path: Path) -> Hostile:
+    source = path
+    if path.is_dir():
+        source = next(p for p in sorted(path.glob("*.py")) if "Goal:" in p.read_text("latin-1"))
+    text = source.read_bytes().decode("utf-8", errors="replace")
+    header = re.search(r'"""(.*?)"""', text, re.DOTALL)
+    assert header is not None, f"{source} has no header"
+    fields = dict(re.findall(r"^(Goal|Component|At most|Status): *(.+?)\.?$", header[1], re.M))
+    statuses = tuple(fields["Status"].split(", ")) if "Status" in fields else ()
+    name = f"{path.parent.name}-{path.stem}"
+    component = fields.get("Component", "layer_norm")
+    return Hostile(name, path, fields["Goal"], component, float(fields["At most"]), statuses)
+
+
+def everything() -> list[Hostile]:
+    paths = (path for folder in sorted(HOSTILE.iterdir()) for path in sorted(folder.iterdir()))
+    return [read(path) for path in paths if path.name != "__pycache__"]
+
+
+@dataclass
+class Graded:
+    """What a batch came to, and what it left behind."""
+
+    results: dict[str, dict[str, Any]]
+    left_processes: list[str]
+    left_files: list[str]
+    left_mounts: set[str]
+    left_groups: list[str]
+    output: str = field(repr=False)
+
+
+@contextmanager
+def adopting() -> Iterator[list[str]]:
+    """Adopt what a command leaves running, and tell in the end what that is."""
+    set_subreaper = 36
+    before = offspring(os.getpid())
+    assert ctypes.CDLL(None).prctl(set_subreaper, 1, 0, 0, 0) == 0
+    left: list[str] = []
+    yield left
+    for pid in set(offspring(os.getpid())).difference(before):
+        with suppress(OSError):
+            left.append(Path(f"/proc/{pid}/cmdline").read_bytes().decode("latin-1"))
+    ctypes.CDLL(None).prctl(set_subreaper, 0, 0, 0, 0)
+
+
+def abandoned_groups() -> Iterator[str]:
+    """The control groups of graders that have ended; other graders may be at work here."""
+    for folder, folders, _ in os.walk("/sys/fs/cgroup"):
+        for name in folders:
+            grader = re.fullmatch(r"gradeformer-(\d+)-\d+", name)
+            if grader is not None and not Path("/proc", grader[1]).exists():
+                yield os.path.join(folder, name)
+
+
+def marked_files() -> Iterator[str]:
+    for top in ("/tmp", "/dev/shm", "/var/tmp", "/run", str(Path.home()), str(ROOT)):
+        for folder, folders, names in os.walk(top):
+            if ".venv" in folders:
+                folders.remove(".venv")
+            for name in (*folders, *names):
+                if MARK in name:
+                    yield os.path.join(folder, name)
+
+
+def control(folder: Path, number: int) -> None:
+    folder.mkdir()
+    for name in COMPONENTS:
+        text = (SOLUTIONS / f"{name}.py").read_text()
+        (folder / f"{name}.py").write_text(f"{text}\n# {number}\n")
+
+
+@pytest.fixture(scope="module")
+def tier() -> str:
+    """The sandbox that is used; another module may choose others."""
+    return "tier1"
+
+
+@pytest.fixture(scope="module")
+def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """All of them in one batch, honest controls in between."""
+    folder = tmp_path_factory.mktemp("hostile")
+    root = make_project(folder / "project", "hostile", COMPONENTS)
+    set_limits(root, "hostile", LIMITS)
+    batch = folder / "batch"
+    batch.mkdir()
+    submissions = everything()
+    step = max(1, len(submissions) // CONTROLS)
+    for number, submission in enumerate(submissions):
+        submission.hand_in(batch / f"{number:03}-{submission.name}")
+        if number % step == 0:
+            control(batch / f"{number:03}-zz-control", number)
+    mounts = set(Path("/proc/self/mounts").read_text().splitlines())
+    groups_before = set(abandoned_groups())
+    command = [sys.executable, "-m", "autograder", "grade", str(batch), "--assignment", "hostile"]
+    command += ["--out", str(folder / "out"), "--root", str(root), "--sandbox", tier]
+    # Every component may use its limit up, and no more; two workers do them side by side.
+    each = LIMITS["component_wall_s"] + LIMITS["deaths"] * LIMITS["call_wall_s"]
+    with adopting() as left:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=each * len(list(batch.iterdir())),
+            env={**os.environ, "GRADEFORMER_SECRET": "s3cret-of-the-grader"},
+        )
+    if done.returncode == 2 and "tier" in done.stderr:
+        pytest.skip(f"{tier} CANNOT BE TESTED HERE: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = {
+        path.stem: json.loads(path.read_text()) for path in (folder / "out" / "results").iterdir()
+    }
+    assert len(results) == len(list(batch.iterdir()))
+    return Graded(
+        results,
+        left,
+        list(marked_files()),
+        set(Path("/proc/self/mounts").read_text().splitlines()) - mounts,
+        sorted(set(abandoned_groups()) - groups_before),
+        done.stdout + done.stderr,
+    )
+
+
+def test_there_are_many_and_each_says_what_it_wants() -> None:
+    submissions = everything()
+    assert len(submissions) >= 80
+    assert len({submission.goal for submission in submissions}) == len(submissions)
+    for submission in submissions:
+        if submission.path.suffix == ".py" and "encoding" not in submission.name:
+            ast.parse(submission.path.read_bytes())
+
+
+def test_every_submission_has_a_mark(graded: Graded) -> None:
+    assert {result["status"] for result in graded.results.values()} == {"graded"}
+
+
+def test_none_gets_more_than_its_honest_part(graded: Graded) -> None:
+    wrong = []
+    for number, submission in enumerate(everything()):
+        result = graded.results[f"{number:03}-{submission.name}"]
+        component = result["components"][submission.component]
+        if component["score"] > submission.at_most:
+            wrong.append((submission.name, component["score"], submission.at_most))
+        if submission.statuses and component["status"] not in submission.statuses:
+            wrong.append((submission.name, component["status"], submission.statuses))
+        for name, other in result["components"].items():
+            assert 0 <= other["score"] <= other["max_score"], (submission.name, name)
+    assert wrong == []
+
+
+def test_honest_submissions_keep_every_point(graded: Graded) -> None:
+    controls = {name: r for name, r in graded.results.items() if name.endswith("control")}
+    assert len(controls) >= CONTROLS
+    for name, result in controls.items():
+        lost = [
+            (criterion["id"], criterion["message"])
+            for component in result["components"].values()
+            for criterion in component["criteria"]
+            if not criterion["passed"]
+        ]
+        assert result["score"] == result["max_score"], (name, lost)
+
+
+def test_no_component_dies_more_often_than_it_may(graded: Graded) -> None:
+    for name, result in graded.results.items():
+        for component in result["components"].values():
+            outcomes = [criterion["outcome"] for criterion in component["criteria"]]
+            deaths = outcomes.count("timeout") + outcomes.count("crashed")
+            assert deaths <= LIMITS["deaths"], name
+
+
+def test_nothing_is_left_behind(graded: Graded) -> None:
+    assert graded.left_processes == []
+    assert graded.left_files == []
+    assert graded.left_mounts == set()
+    assert graded.left_groups == []
+
+
+def test_hidden_criteria_show_nothing_of_the_students_text(graded: Graded) -> None:
+    (result,) = (r for name, r in graded.results.items() if "raise_the_inputs" in name)
+    shown = {"public": "", "hidden": ""}
+    for criterion in result["components"]["layer_norm"]["criteria"]:
+        shown[criterion["visibility"]] += criterion["message"]
+    assert "LEAKED-INPUT" in shown["public"]
+    assert "LEAKED-INPUT" not in shown["hidden"]
+    assert "LEAKED-INPUT" not in result["components"]["layer_norm"]["message"]
+
+
+def test_no_secret_is_in_a_message(graded: Graded) -> None:
+    everything_said = json.dumps(list(graded.results.values())) + graded.output
+    assert "s3cret-of-the-grader" not in everything_said
+    solution = (SOLUTIONS / "layer_norm.py").read_text().partition("### BEGIN SOLUTION")[2]
+    for line in solution.partition("### END SOLUTION")[0].splitlines():
+        if len(line.strip()) > 30:
+            assert line.strip() not in everything_said
+    # No control character reaches a terminal or a page.
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]", graded.output)
+    assert not re.search(r"\\u00[01][0-8b-f]", everything_said)

@@ -1,0 +1,142 @@
+"""Misconceptions: the table fits the code, and the variants answer with mistakes in force."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.assignment import Assignment
+from autograder.errors import UsageError
+from autograder.exchange.messages import Request
+from autograder.exchange.operations import Build, Call, Reset
+from autograder.solutions.misconceptions import Misconception, read, with_mistakes
+from autograder.solutions.variants import RIGHT, Variants, examples_of, reseeded
+
+TABLE = """
+MISCONCEPTIONS = {
+    "tripled": ("you multiplied by three", "page 1"),
+    "noisy": ("you added noise", "page 2"),
+}
+WRONG = frozenset()
+
+
+def wrong(name):
+    return name in WRONG
+
+
+def double(x):
+    import torch
+
+    if wrong("tripled"):
+        return 3 * x
+    return 2 * x + torch.rand(()) if wrong("noisy") else 2 * x
+"""
+X = torch.tensor([1.0, 2.0])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "misconceptions").mkdir()
+    (tmp_path / "misconceptions" / "double.py").write_text(TABLE)
+    return tmp_path / "misconceptions"
+
+
+def of(folder: Path) -> Any:
+    """An assignment, as far as a table needs one."""
+    return SimpleNamespace(secret=folder.parent)
+
+
+def test_a_table_is_read_without_running_it(folder: Path) -> None:
+    (folder / "double.py").write_text("raise SystemExit\n" + TABLE)
+    assert read(of(folder), "double") == {
+        "tripled": Misconception("double", "tripled", "you multiplied by three", "page 1"),
+        "noisy": Misconception("double", "noisy", "you added noise", "page 2"),
+    }
+    found = read(of(folder), "double")["tripled"]
+    assert (found.id, found.words) == ("double.tripled", "you multiplied by three (page 1)")
+    assert read(of(folder), "other") == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('wrong("noisy")', 'wrong("nosy")', "'noisy' in its table only"),
+        ('    "noisy": ("you added noise", "page 2"),\n', "", "'noisy' in its code only"),
+        ("MISCONCEPTIONS =", "TABLE =", "has no table MISCONCEPTIONS"),
+        ('"page 2")', "page)", "must be a plain dictionary"),
+        ('("you added noise", "page 2")', '"noise"', "must be a plain dictionary"),
+        ("WRONG =", "WRONG = (", "cannot be read"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_named(folder: Path, old: str, new: str, said: str) -> None:
+    assert old in TABLE
+    (folder / "double.py").write_text(TABLE.replace(old, new))
+    with pytest.raises(UsageError, match=said):
+        read(of(folder), "double")
+
+
+def test_the_tables_of_the_assignment_fit_their_code(assignment: Assignment) -> None:
+    for name in assignment.totals:
+        found = read(assignment, name)
+        assert len({m.explanation for m in found.values()}) == len(found)
+
+
+def test_mistakes_are_put_in_force_in_a_source() -> None:
+    namespace: dict[str, Any] = {}
+    exec(with_mistakes(TABLE.encode(), ["tripled"]), namespace)
+    assert namespace["double"](X).tolist() == [3.0, 6.0]
+    exec(with_mistakes(TABLE.encode(), []), namespace)
+    assert namespace["double"](X).tolist() == [2.0, 4.0]
+
+
+def example(seed: int = 0) -> list[Request]:
+    return [Request([Reset(), Call("double", args=(X,), seed=seed)])]
+
+
+def test_a_variant_answers_with_its_mistakes_and_no_others(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    assert variants.answer(RIGHT, question)[0].value.tolist() == [2.0, 4.0]
+    assert variants.answer(frozenset(["tripled"]), question)[0].value.tolist() == [3.0, 6.0]
+    assert variants.perform(RIGHT, question[0]).value.tolist() == [2.0, 4.0]
+
+
+def test_an_example_is_answered_once(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    first = variants.answer(frozenset(["noisy"]), question)
+    assert variants.answer(frozenset(["noisy"]), question) == first
+    assert variants.computed == 1
+    variants.know(question, variants.answer(RIGHT, question))
+    variants.answer(RIGHT, question)
+    assert variants.computed == 2
+
+
+def test_what_hangs_on_random_draws_is_told_by_other_seeds(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    assert not variants.drawn(RIGHT, question)
+    assert not variants.drawn(frozenset(["tripled"]), question)
+    assert variants.drawn(frozenset(["noisy"]), question)
+    assert variants.drawn(frozenset(["noisy", "tripled"]), question)
+
+
+def test_other_seeds_are_all_that_changes() -> None:
+    request = Request([Reset(3), Build(1, "Net"), Call("f", args=(X,), seed=5), Call("g")])
+    assert reseeded(request).ops == [
+        Reset(4),
+        Build(1, "Net"),
+        Call("f", args=(X,), seed=6),
+        Call("g"),
+    ]
+    assert request.ops[0] == Reset(3)
+
+
+def test_requests_are_parted_into_examples_at_every_reset() -> None:
+    reset, other = Request([Reset(), Call("f")]), Request([Call("f")])
+    assert examples_of([]) == []
+    assert examples_of([reset, other, reset, reset, other]) == [[0, 1], [2], [3, 4]]
+    # What begins without one is an example of its own.
+    assert examples_of([other, reset]) == [[0], [1]]
