@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import keyword
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from autograder.errors import UsageError
 from autograder.exchange.kernels import FORBIDDEN
+from autograder.exchange.rules import Rules
 
 _PACKAGE = Path(__file__).resolve().parent
+# Folders of the public part that every student is given as they are, and every child.
+GIVEN = ("provided", "data")
+# What a component cannot be called: it is imported beside these.
+_TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder", "conftest")
 # What a worker imports: the rooms that decide a mark.
 DECIDING = (
     *("exchange", "suite", "sandbox", "solutions", "judge"),
@@ -28,21 +35,39 @@ class _Strict(BaseModel):
 
 
 class Limits(_Strict):
-    """What student code may use; see the comments in assignment.toml."""
+    """What student code may use.
 
-    call_cpu_s: Annotated[float, Field(gt=0)]
-    call_wall_s: Annotated[float, Field(gt=0)]
-    component_cpu_s: Annotated[int, Field(gt=0)]
-    component_wall_s: Annotated[float, Field(gt=0)]
-    memory_mb: Annotated[int, Field(gt=0)]
-    output_kb: Annotated[int, Field(gt=0)]
-    deaths: Annotated[int, Field(gt=0)]
+    Attributes:
+        call_cpu_s: computing time of one call.
+        call_wall_s: waiting time of one call, for code that sleeps.
+        component_cpu_s: computing time of one process, for all calls.
+        component_wall_s: after this no further criterion of the component is begun.
+        memory_mb: on top of what Python and torch take.
+        output_kb: a file that the code writes.
+        deaths: hangs and crashes after which the rest of the component is not run.
+    """
+
+    call_cpu_s: Annotated[float, Field(gt=0)] = 2.0
+    call_wall_s: Annotated[float, Field(gt=0)] = 20.0
+    component_cpu_s: Annotated[int, Field(gt=0)] = 10
+    component_wall_s: Annotated[float, Field(gt=0)] = 60.0
+    memory_mb: Annotated[int, Field(gt=0)] = 1024
+    output_kb: Annotated[int, Field(gt=0)] = 1024
+    deaths: Annotated[int, Field(gt=0)] = 3
 
 
-class Rules(_Strict):
-    """Operations that raise when a component calls them."""
+class Forbidden(_Strict):
+    """What a component may not use: it scores 0 if it does.
+
+    Attributes:
+        forbidden: operations of torch, by the names that the grader knows.
+        modules: top-level modules that it may not import.
+        functions: dotted names of functions that it may not call.
+    """
 
     forbidden: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
 
     @field_validator("forbidden")
     @classmethod
@@ -52,19 +77,53 @@ class Rules(_Strict):
                 raise ValueError(f"{name!r} is no known operation; known: {', '.join(FORBIDDEN)}")
         return names
 
+    @field_validator("modules")
+    @classmethod
+    def _top_level(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if not name.isidentifier():
+                raise ValueError(f"{name!r} is no top-level module: name the part before the dot")
+        return names
+
+    @field_validator("functions")
+    @classmethod
+    def _dotted(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if "." not in name or not all(part.isidentifier() for part in name.split(".")):
+                raise ValueError(f"{name!r} is no dotted name of a function, as numpy.linalg.inv")
+        return names
+
+    def rules(self) -> Rules:
+        """Return what a child is told."""
+        return Rules(self.forbidden, self.modules, self.functions)
+
 
 class ComponentSpec(_Strict):
-    """One component and what it is worth."""
+    """One component and what it is worth.
+
+    Attributes:
+        name: also that of its file.
+        points: what it is worth.
+        uses: components before it that it may import.
+        program: whether it is run as a program, and not imported.
+        limits: the assignment's, with what is said here for this component alone.
+        rules: the assignment's, likewise.
+    """
 
     name: str
-    points: Annotated[float, Field(gt=0)]
+    points: Annotated[Decimal, Field(gt=0)]
     uses: tuple[str, ...] = ()
+    program: bool = False
+    limits: Limits = Limits()
+    rules: Forbidden = Forbidden()
 
     @field_validator("name")
     @classmethod
     def _module(cls, name: str) -> str:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise ValueError(f"{name!r} cannot be the name of a Python module")
+        if name in sys.stdlib_module_names or name in _TAKEN:
+            raise ValueError(f"{name!r} is the name of another module: choose one of its own")
         return name
 
 
@@ -72,10 +131,29 @@ class _Specification(_Strict):
     schema_: Annotated[Literal[1], Field(alias="schema")]
     name: str
     title: str
-    seed: int
-    limits: Limits
-    rules: Rules = Rules()
+    seed: int = 0
+    limits: Limits = Limits()
+    rules: Forbidden = Forbidden()
     components: Annotated[tuple[ComponentSpec, ...], Field(min_length=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _inherited(cls, data: Any) -> Any:
+        """Give every component the assignment's limits and rules where it names none."""
+        if not isinstance(data, dict) or not isinstance(data.get("components"), list):
+            return data
+        components = []
+        for component in data["components"]:
+            if isinstance(component, dict):
+                inherited = {
+                    key: {**data[key], **own}
+                    for key in ("limits", "rules")
+                    if isinstance(data.get(key), dict)
+                    and isinstance(own := component.get(key, {}), dict)
+                }
+                component = {**component, **inherited}
+            components.append(component)
+        return {**data, "components": components}
 
     @field_validator("components")
     @classmethod
@@ -101,8 +179,6 @@ class Assignment:
     name: str
     title: str
     seed: int
-    limits: Limits
-    rules: Rules
     components: tuple[ComponentSpec, ...]
 
     @property
@@ -118,12 +194,25 @@ class Assignment:
     @property
     def totals(self) -> dict[str, float]:
         """Points by component, in order."""
-        return {component.name: component.points for component in self.components}
+        return {component.name: float(component.points) for component in self.components}
 
     @property
     def max_score(self) -> float:
         """Points of all components."""
         return sum(self.totals.values())
+
+    def component(self, name: str) -> ComponentSpec:
+        """Return a component by its name."""
+        return next(spec for spec in self.components if spec.name == name)
+
+    def provided(self) -> dict[str, bytes]:
+        """Return provided code and data by relative path, as every child gets them."""
+        return {
+            path.relative_to(self.public).as_posix(): path.read_bytes()
+            for folder in GIVEN
+            for path in sorted((self.public / folder).rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts
+        }
 
     def stand_in(self, component: str) -> Path:
         """The file that takes a component's place when others are graded."""
@@ -145,10 +234,11 @@ class Assignment:
         kinds = (".py", ".toml", ".json")
         for root in (self.public, self.secret):
             for path in sorted(root.rglob("*")):
+                parts = path.relative_to(root).parts
                 # The workbook's texts and figures have no part in any mark.
-                if "workbook" in path.relative_to(root).parts:
+                if "workbook" in parts or "__pycache__" in parts:
                     continue
-                if path.suffix in kinds and path.is_file():
+                if (path.suffix in kinds or parts[0] in GIVEN) and path.is_file():
                     yield root, path
         for room in DECIDING:
             place = _PACKAGE / room
@@ -195,6 +285,4 @@ def load_assignment(root: Path, name: str) -> Assignment:
         raise UsageError(f"{path}: {place}: {message}{value}") from error
     if found.name != name:
         raise UsageError(f"{path}: name is {found.name!r}, but its folder is called {name!r}")
-    return Assignment(
-        root, found.name, found.title, found.seed, found.limits, found.rules, found.components
-    )
+    return Assignment(root.resolve(), found.name, found.title, found.seed, found.components)

@@ -14,7 +14,10 @@ Outcome = Literal["passed", "failed", "student_error", "timeout", "crashed", "no
 
 
 class CriterionResult(BaseModel):
-    """What one criterion found. `passed` is None where it never ran."""
+    """What one criterion found. `passed` is None where it never ran.
+
+    `cases` share its points; `passed_cases` of them passed.
+    """
 
     id: str
     title: str
@@ -24,10 +27,20 @@ class CriterionResult(BaseModel):
     outcome: Outcome
     visibility: Literal["public", "hidden"]
     source: str
+    cases: int = 1
+    passed_cases: int = 0
     facts: list[str] = []  # what is wrong, a line each
     hints: list[str] = []  # what to do about it
     causes: list[str] = []  # the misconceptions behind it, in words
     message: str = ""  # all of these
+
+
+class Usage(BaseModel):
+    """What a component used, in seconds: computing, waiting, and computing in its slowest call."""
+
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+    call_s: float = 0.0
 
 
 class ComponentResult(BaseModel):
@@ -43,6 +56,7 @@ class ComponentResult(BaseModel):
     notes: list[str] = []  # how it stands and was graded, a line each
     causes: list[str] = []  # the misconceptions in words
     message: str = ""  # all of these
+    usage: Usage | None = None
     views: list[dict[str, Any]] = []  # what the suite shows of the student's own work
 
 

@@ -19,8 +19,8 @@ from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import tensors_in
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.solutions.misconceptions import Misconception, file_of, read
-from autograder.solutions.variants import RIGHT, Variants, examples_of
+from autograder.solutions.misconceptions import Misconception, read
+from autograder.solutions.variants import RIGHT, Variants, examples_of, variants_of
 from autograder.suite.known_mistakes import read_question, write_question, write_replies
 from autograder.suite.likeness import all_alike
 
@@ -48,8 +48,7 @@ def table(assignment: Assignment) -> dict[str, Any]:
     for name in assignment.totals:
         known = read(assignment, name)
         if known:
-            folder = file_of(assignment, name).parent
-            found[name] = _component(suite, Variants(folder, name, tuple(known)), known)
+            found[name] = _component(suite, variants_of(assignment, name, tuple(known)), known)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pprint
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,15 +26,14 @@ tests, and says what came back in plain words. What does that stands below, modu
 
 import importlib.abc
 import importlib.util
-import json
 import sys
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).resolve().parent
-TOTALS = {totals}
-FORBIDDEN = {forbidden}
+# What every component is worth in all, what it may not use, and whether it is run as a program.
+COMPONENTS = {components}
 
 
 def pytest_addoption(parser):
@@ -44,10 +44,16 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Start the checks."""
     sys.meta_path.insert(0, Modules())
+    from autograder.exchange.rules import Rules
+    from autograder.suite.local import Terms
     from autograder.suite.student import StudentPlugin
 
     page = config.getoption("--page", None)
-    plugin = StudentPlugin(HERE.parent, TOTALS, FORBIDDEN, HERE / {known!r}, page)
+    terms = {{
+        name: Terms(points, Rules(*map(tuple, rules)), program)
+        for name, (points, rules, program) in COMPONENTS.items()
+    }}
+    plugin = StudentPlugin(HERE.parent, terms, HERE / {known!r}, page)
     config.pluginmanager.register(plugin, "gradeformer")
 
 
@@ -100,6 +106,9 @@ def release(
         (out / "tests").mkdir(parents=True)
         for source in sources:
             shutil.copyfile(source, out / source.name)
+        for name, data in assignment.provided().items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_bytes(data)
         for test in tests:
             shutil.copyfile(test, out / "tests" / test.name)
         (out / "tests" / "conftest.py").write_text(conftest(assignment), encoding="utf-8")
@@ -125,8 +134,18 @@ def must_be_new(folder: Path, repair: str) -> None:
 def conftest(assignment: Assignment) -> str:
     """Return the generated conftest.py: the rooms of this package that a student's run needs."""
     head = _CONFTEST.format(
-        totals=json.dumps(assignment.totals),
-        forbidden=list(assignment.rules.forbidden),
+        components=pprint.pformat(
+            {
+                spec.name: (
+                    float(spec.points),
+                    (spec.rules.forbidden, spec.rules.modules, spec.rules.functions),
+                    spec.program,
+                )
+                for spec in assignment.components
+            },
+            width=96,
+            sort_dicts=False,
+        ),
         known=_KNOWN_FILE,
     )
     return head + "".join(

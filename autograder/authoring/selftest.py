@@ -26,6 +26,8 @@ Kind = Literal["solution", "stand-in", "right", "stub", "misconception", "pair"]
 # What the diagnosis must reach, in shares of the misconceptions and of the pairs.
 ALONE = 0.95
 PAIRED = 0.80
+# The share of a limit that a solution may use.
+QUARTER = 0.25
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,9 @@ def rows_of(assignment: Assignment, pairs: int | None) -> Iterator[Row]:
     yield Row("stubs", "stub", _folder(assignment.public))
     for name, source in sources.items():
         known = list(read(assignment, name))
+        program = assignment.component(name).program
         for wrong in known:
-            files = {**solutions, f"{name}.py": with_mistakes(source, [wrong])}
+            files = {**solutions, f"{name}.py": with_mistakes(source, [wrong], program)}
             yield Row(f"{name}.{wrong}", "misconception", files, name, (wrong,))
         needed = {f"{used}.py" for spec in assignment.components for used in spec.uses}
         used = {file: solutions[file] for file in needed if file != f"{name}.py"}
@@ -120,7 +123,7 @@ def rows_of(assignment: Assignment, pairs: int | None) -> Iterator[Row]:
             combined = random.Random(f"{assignment.seed}{name}").sample(combined, pairs)  # noqa: S311
         for pair in combined:
             # The other components are left out: they are graded in the rows above.
-            files = {**used, f"{name}.py": with_mistakes(source, pair)}
+            files = {**used, f"{name}.py": with_mistakes(source, pair, program)}
             yield Row(f"{name}.{'+'.join(pair)}", "pair", files, name, pair)
 
 
@@ -167,6 +170,8 @@ def report_on(
             faults.append(f"{row.id} could not be graded: {result.message}")
         else:
             faults += _faults_of(row, result, reports[-1])
+        if row.kind == "solution" and result.status == "graded":
+            faults += _near_limits(assignment, result)
         _count(figures, row, reports[-1])
     criteria = {
         name: [criterion.id for criterion in component.criteria]
@@ -218,6 +223,26 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
 
 def _lost(component: ComponentResult) -> list[str]:
     return [criterion.id for criterion in component.criteria if not criterion.passed]
+
+
+def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[str]:
+    """Name the limits of which the solution itself uses more than a quarter."""
+    for spec in assignment.components:
+        component = result.components.get(spec.name)
+        used = None if component is None else component.usage
+        if used is None:
+            continue
+        limits = spec.limits
+        for what, value, name, limit in (
+            ("computes", used.cpu_s, "component_cpu_s", limits.component_cpu_s),
+            ("waits", used.wall_s, "component_wall_s", limits.component_wall_s),
+            ("computes for one call", used.call_s, "call_cpu_s", limits.call_cpu_s),
+        ):
+            if value > QUARTER * limit:
+                yield (
+                    f"the solution of {spec.name} {what} {value:.2g} s, more than a quarter of "
+                    f"{name} = {limit:g}: raise the limit or ask for less"
+                )
 
 
 def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterator[str]:

@@ -210,7 +210,7 @@ def _pictures(assignment: Assignment) -> dict[str, bytes]:
         return {}
     _extra("matplotlib")
     # Here and not above: they bring torch along.
-    from autograder.solutions.reference import ReferenceSession
+    from autograder.solutions.reference import reference_of
     from autograder.suite.component import Component
 
     specification = importlib.util.spec_from_file_location(f"figures_of_{assignment.name}", path)
@@ -222,7 +222,7 @@ def _pictures(assignment: Assignment) -> dict[str, bytes]:
     for name in assignment.totals:
         draw = getattr(module, name, None)
         if draw is not None:
-            session = ReferenceSession(assignment.secret, name)
+            session = reference_of(assignment, name)
             pictures[name] = _render(draw, Component(session, lambda answer: None))
     return pictures
 

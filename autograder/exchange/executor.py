@@ -4,28 +4,49 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import islice
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from autograder.exchange.calling import OperationCounter, first_output, private_copy, seed_torch
 from autograder.exchange.exceptions import describe
+from autograder.exchange.guard import PROVIDED, belongs_to
 from autograder.exchange.messages import Reply, Request, StudentError
 from autograder.exchange.operations import (
     Build,
     Call,
+    Get,
     Load,
     Move,
     Operation,
     ReadState,
     Reset,
+    RunProgram,
+    Take,
     Train,
     WriteGiven,
 )
-from autograder.exchange.values import DTYPES, Unsendable, answered, made_real, plain_tensor
+from autograder.exchange.programs import DATA, run_program
+from autograder.exchange.values import (
+    DTYPES,
+    Unsendable,
+    Value,
+    answered,
+    handles_in,
+    made_real,
+    plain_tensor,
+    with_tensors,
+)
+
+# Arguments that are what they are.
+_SIMPLE = frozenset((Tensor, int, float, str, bool, type(None)))
 
 
 class _Stop(Exception):
@@ -44,10 +65,13 @@ class Executor:
         name: the component; its file is `name`.py.
         fatal: exception classes that are let through instead of being reported.
         own_tensors: whether requests bring tensors that nobody else holds.
+        given: where `provided` lies, if not beside the component.
+        program: whether the component is run as a program, and not imported.
 
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
         loaded: the imported module, or None.
+        scope: global names that a program finds beside its own.
     """
 
     def __init__(
@@ -56,37 +80,64 @@ class Executor:
         name: str,
         fatal: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
         own_tensors: bool = False,
+        given: Path | None = None,
+        program: bool = False,
     ) -> None:
         self._folder = str(folder)
         self._name = name
         self._fatal = fatal
         self._own_tensors = own_tensors
+        self._given = str(given or folder)
+        self._program = program
+        self._code: CodeType | None = None
         self.raised: BaseException | None = None
         self.loaded: Any = None
-        self._modules: dict[int, nn.Module] = {}
-        self._given: dict[int, nn.Embedding] = {}
+        self.scope: dict[str, object] = {}
+        self._provided: dict[str, ModuleType] = {}
+        self._objects: dict[int, Any] = {}
+        self._embeddings: dict[int, nn.Embedding] = {}
         self._unbuilt: dict[int, StudentError] = {}
 
     def load(self) -> StudentError | None:
-        """Import the component; return what went wrong, or None."""
-        if self._folder not in sys.path:
-            sys.path.insert(0, self._folder)
+        """Import the component, after what is provided; return what went wrong, or None."""
+        self.load_provided()
         try:
             with self._reporting("import"):
-                self.loaded = importlib.import_module(self._name)
+                if self._program:
+                    file = Path(self._folder, f"{self._name}.py")
+                    self._code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+                else:
+                    self.loaded = importlib.import_module(self._name)
         except _Stop as stop:
             return stop.error
         return None
+
+    def load_provided(self) -> None:
+        """Import what is provided, first: what a student's code would put there comes too late."""
+        for place in (self._given, self._folder):
+            if place not in sys.path:
+                sys.path.insert(0, place)
+        provided = Path(self._given, PROVIDED)
+        # Asked first: to look for files costs more than most calls.
+        for path in sorted(provided.glob("*.py")) if provided.is_dir() else ():
+            if path.stem not in self._provided:
+                self._provided[path.stem] = importlib.import_module(f"{PROVIDED}.{path.stem}")
 
     def perform(self, request: Request) -> Reply:
         """Perform the operations of `request` in order and answer the last one."""
         self.raised = None
         if not self._own_tensors:
-            request = request.with_tensors(_private_copy)
+            request = request.with_tensors(private_copy)
         reply = Reply()
+        start = time.process_time()
         try:
             for operation in request.ops:
-                reply = self._do(operation)
+                reply = self._do(operation) or reply
+            reply.seconds = time.process_time() - start
+            if not self._own_tensors:
+                # What comes back is as it was then, whatever becomes of the object it is part of.
+                for name, _, value in reply.parts():
+                    setattr(reply, name, with_tensors(value, Tensor.clone))
         except _Stop as stop:
             reply = Reply(error=stop.error)
         except self._fatal:
@@ -96,7 +147,7 @@ class Executor:
             reply = Reply(error=describe(error, "call", self._folder))
         return reply
 
-    def _do(self, operation: Operation) -> Reply:
+    def _do(self, operation: Operation) -> Reply | None:
         match operation:
             case Call():
                 return self._call(operation)
@@ -110,44 +161,57 @@ class Executor:
                 self._move(operation)
             case Train():
                 with self._reporting("move"):
-                    self._module(operation.handle).train(operation.on)
+                    self._object(operation.handle).train(operation.on)
             case WriteGiven():
-                self._module(operation.handle)
+                self._object(operation.handle)
                 with torch.no_grad():
-                    self._given[operation.handle].weight.copy_(operation.weight)
+                    self._embeddings[operation.handle].weight.copy_(operation.weight)
             case ReadState():
                 return self._read_state(operation)
+            case Get():
+                owner = self._object(operation.handle)
+                with self._reporting("call"):
+                    found = self._find(operation.name, owner)
+                return self._returned(found)
+            case Take():
+                iterator = self._object(operation.handle)
+                with self._reporting("call"):
+                    items = list(islice(iterator, operation.count))
+                return self._returned(items)
+            case RunProgram():
+                return self._run_program(operation)
             case _:
                 raise TypeError(f"no component can do {operation.kind!r}")
-        return Reply()
+        return None
 
     def _reset(self, operation: Reset) -> None:
-        self._modules.clear()
-        self._given.clear()
+        self._objects.clear()
+        self._embeddings.clear()
         self._unbuilt.clear()
-        _seed(operation.seed)
+        seed_torch(operation.seed)
 
     def _build(self, operation: Build) -> None:
         handle = operation.handle
-        factory = self._find(operation.name)
-        args, kwargs = _arguments(operation)
-        self._modules.pop(handle, None)
+        owner = self._owner(operation.of, operation.provided)
+        make = self._find(operation.name, owner) if operation.name else owner
+        args, kwargs = self._arguments(operation)
+        self._objects.pop(handle, None)
         try:
             with self._reporting("build"):
-                module = factory(*args, **kwargs)
+                made = make(*args, **kwargs)
         except _Stop as stop:
             self._unbuilt[handle] = stop.error
             raise
-        if not isinstance(module, nn.Module):
+        if operation.module and not isinstance(made, nn.Module):
             error = StudentError("TypeError", "build", f"{operation.name} is not a torch.nn.Module")
             raise _Stop(error)
-        self._modules[handle] = module
+        self._objects[handle] = made
         for arg in args:
             if isinstance(arg, nn.Embedding):
-                self._given[handle] = arg
+                self._embeddings[handle] = arg
 
     def _load_state(self, operation: Load) -> None:
-        module = self._module(operation.handle)
+        module = self._object(operation.handle)
         with self._reporting("load"), torch.no_grad():
             own = nn.Module.state_dict(module)
             for key, tensor in operation.state.items():
@@ -162,21 +226,21 @@ class Executor:
     def _move(self, operation: Move) -> None:
         with self._reporting("move"):
             if operation.dtype is not None:
-                self._module(operation.handle).to(DTYPES[operation.dtype])
+                self._object(operation.handle).to(DTYPES[operation.dtype])
             if operation.device is not None:
-                self._module(operation.handle).to(operation.device)
+                self._object(operation.handle).to(operation.device)
 
     def _read_state(self, operation: ReadState) -> Reply:
-        module = self._module(operation.handle)
+        module = self._object(operation.handle)
         with self._reporting("state"):
             state = {key: plain_tensor(value) for key, value in module.state_dict().items()}
             parameters = {key: plain_tensor(value) for key, value in module.named_parameters()}
-        given = self._given.get(operation.handle)
+        given = self._embeddings.get(operation.handle)
         weight = None if given is None else given.weight.detach()
         return Reply(state=state, parameters=parameters, given=weight)
 
     def _call(self, operation: Call) -> Reply:
-        args, kwargs = _arguments(operation)
+        args, kwargs = self._arguments(operation)
         cotangent = operation.cotangent
         leaves = [t for t in (*args, *kwargs.values()) if isinstance(t, Tensor)]
         sources: list[Tensor | None] = []
@@ -188,41 +252,69 @@ class Executor:
             args = [copies.get(id(a), a) for a in args]
             kwargs = {key: copies.get(id(a), a) for key, a in kwargs.items()}
         handle = operation.handle
-        module = None if handle is None else self._module(handle)
-        function: Callable[..., Any]
-        if module is None:
-            function = self._find(operation.name)
-        elif operation.name:
-            function = self._find(operation.name, module)
-        else:
-            function = module
+        owner = self._owner(handle, operation.provided)
+        function = self._find(operation.name, owner) if operation.name else owner
+        module = owner if isinstance(owner, nn.Module) else None
         if operation.seed is not None:
-            _seed(operation.seed)
+            seed_torch(operation.seed)
         if module is not None and cotangent is not None:
             module.zero_grad(set_to_none=True)
-        with self._reporting("call"):
+        counter = OperationCounter() if operation.cost else None
+        with self._reporting("call"), counter or nullcontext():
             result = function(*args, **kwargs)
-        reply = Reply()
+        gradient = "not asked"
+        found: dict[str, Any] = {}
         output = first_output(result)
         if cotangent is not None and output is not None:
-            reply.gradient = self._backward(output, cotangent)
-            if reply.gradient == "computed":
-                reply.input_gradients = [None if s is None else s.grad for s in sources]
+            gradient = self._backward(output, cotangent)
+            if gradient == "computed":
+                found["input_gradients"] = [None if s is None else s.grad for s in sources]
                 if module is not None:
-                    reply.parameter_gradients = {
+                    found["parameter_gradients"] = {
                         key: None if p.grad is None else plain_tensor(p.grad)
                         for key, p in module.named_parameters()
                     }
-                    given = self._given.get(handle) if handle is not None else None
-                    reply.given_gradient = None if given is None else given.weight.grad
-        try:
-            reply.value = answered(result)
-        except Unsendable as error:
-            raise _Stop(unsent(error)) from None
+                    given = self._embeddings.get(handle) if handle is not None else None
+                    found["given_gradient"] = None if given is None else given.weight.grad
+        reply = self._returned(result)
+        reply.gradient = gradient
+        for name, value in found.items():
+            setattr(reply, name, value)
+        reply.operations = None if counter is None else counter.counted
         if operation.keep_inputs:
             seen = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
             reply.inputs_after = [plain_tensor(a) for a in seen]
         return reply
+
+    def _run_program(self, operation: RunProgram) -> Reply:
+        if self._code is None:
+            raise TypeError(f"{self._name} is no program")
+        self._forget_own_modules()
+        file = str(Path(self._folder, f"{self._name}.py"))
+        with self._reporting("call"):
+            done = run_program(
+                self._code,
+                file,
+                self.scope,
+                operation.arguments,
+                operation.stdin,
+                operation.files,
+                Path(self._given, DATA),
+            )
+        return Reply(value=done.value())
+
+    def _forget_own_modules(self) -> None:
+        """Have a program import its own modules anew, as a new process would."""
+        for name, module in list(sys.modules.items()):
+            place = getattr(module, "__file__", None) or ""
+            if belongs_to(place, self._folder) and not name.startswith(PROVIDED):
+                del sys.modules[name]
+
+    def _returned(self, result: object) -> Reply:
+        try:
+            return Reply(value=answered(result))
+        except Unsendable as error:
+            raise _Stop(unsent(error)) from None
 
     def _backward(self, output: Tensor, cotangent: Tensor) -> str:
         if not output.requires_grad:
@@ -235,19 +327,41 @@ class Executor:
 
     # Looking things up and reporting what the student's code raised.
 
-    def _find(self, name: str, owner: object = None) -> Callable[..., Any]:
-        try:
-            found: Callable[..., Any] = getattr(self.loaded if owner is None else owner, name)
-        except AttributeError:
-            raise _Stop(StudentError("MissingName", "call", name)) from None
+    def _owner(self, handle: int | None, provided: str) -> Any:
+        """Return what a name is looked up in: an object, a provided module or the component."""
+        if handle is not None:
+            return self._object(handle)
+        if not provided:
+            return self.loaded
+        if provided not in self._provided:
+            raise TypeError(f"there is no {PROVIDED}/{provided}.py")
+        return self._provided[provided]
+
+    def _find(self, name: str, owner: Any) -> Any:
+        found = owner
+        for part in name.split("."):
+            try:
+                found = getattr(found, part)
+            except AttributeError:
+                raise _Stop(StudentError("MissingName", "call", name)) from None
         return found
 
-    def _module(self, handle: int) -> nn.Module:
-        """Return a built module; one that could not be built fails every later question too."""
-        if handle not in self._modules:
+    def _object(self, handle: int) -> Any:
+        """Return an object; one that could not be made fails every later question, too."""
+        if handle not in self._objects:
             missing = StudentError("Exception", "build", "the module was not built")
             raise _Stop(self._unbuilt.get(handle, missing))
-        return self._modules[handle]
+        return self._objects[handle]
+
+    def _arguments(self, operation: Build | Call) -> tuple[list[Any], dict[str, Any]]:
+        real = self._real
+        args = [v if type(v) in _SIMPLE else real(v) for v in operation.args]
+        return args, {k: v if type(v) in _SIMPLE else real(v) for k, v in operation.kwargs.items()}
+
+    def _real(self, value: Value) -> Any:
+        for handle in handles_in(value):
+            self._object(handle.number)
+        return made_real(value, self._objects)
 
     @contextmanager
     def _reporting(self, phase: str) -> Iterator[None]:
@@ -255,6 +369,8 @@ class Executor:
             yield
         except _Stop:
             raise
+        except Unsendable as error:
+            raise _Stop(unsent(error)) from None
         except self._fatal:
             raise
         except BaseException as error:
@@ -262,39 +378,6 @@ class Executor:
             raise _Stop(describe(error, phase, self._folder)) from None
 
 
-def _seed(seed: int) -> None:
-    # Not torch.manual_seed: for machines without a GPU that formats a traceback for each kind of
-    # GPU there is, at more than the cost of the call being graded.
-    torch.default_generator.manual_seed(seed)
-
-
-def _arguments(operation: Build | Call) -> tuple[list[Any], dict[str, Any]]:
-    args = [made_real(value) for value in operation.args]
-    return args, {key: made_real(value) for key, value in operation.kwargs.items()}
-
-
-def first_output(result: object) -> Tensor | None:
-    """Return what gradients are taken of: the tensor returned, or the first of a pair of them."""
-    if isinstance(result, Tensor):
-        return result
-    if isinstance(result, tuple | list) and len(result) == 2:
-        first, second = result
-        if isinstance(first, Tensor) and isinstance(second, Tensor):
-            return first
-    return None
-
-
 def unsent(error: object) -> StudentError:
     """Describe an answer that cannot be sent."""
     return StudentError("RuntimeError", "call", f"the result cannot be sent: {error}")
-
-
-def _private_copy(tensor: Tensor) -> Tensor:
-    """Copy `tensor` with its strides, so that no write here reaches the test's own tensor."""
-    if tensor.device.type == "meta":
-        # It has no values to write to, but a shape that the student may change in place.
-        return tensor.detach()
-    collapsed = tensor[tuple(slice(0, 1) if s == 0 else slice(None) for s in tensor.stride())]
-    strides = list(collapsed.stride())
-    copy = torch.empty_strided(collapsed.shape, strides, dtype=tensor.dtype)
-    return copy.copy_(collapsed).expand(tensor.shape)

@@ -6,12 +6,10 @@ reached, and is charged to the innermost line of the submission that led to it.
 
 from __future__ import annotations
 
-import ctypes
 import marshal
 import os
 import sys
 import warnings
-import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,7 +20,11 @@ import torch
 
 from autograder.exchange.kernels import COMPOSED, FURTHER_KEYS, KERNELS, KEYS
 from autograder.exchange.messages import ForbiddenUse
+from autograder.exchange.names import NameGuard
+from autograder.exchange.out_of_sight import Noted, hide, note, untrack
 
+# The folder of provided code, as a package.
+PROVIDED = "provided"
 # Where torch keeps its operations once more, written in Python.
 _PYTHON_COPIES = ("torch._refs", "torch._refs.nn.functional", "torch._decomp.decompositions")
 
@@ -30,26 +32,6 @@ _PYTHON_COPIES = ("torch._refs", "torch._refs.nn.functional", "torch._decomp.dec
 def belongs_to(file: str, folder: str) -> bool:
     """Tell whether a source file lies in a folder."""
     return file.startswith(folder + os.sep)
-
-
-def _untrack(*found: object) -> None:
-    """Keep these from being found by going through the garbage collector's objects, for good."""
-    for held in found:
-        # To free what is not tracked is an error.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
-        ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(held))
-
-
-def _hide(library: torch.library.Library) -> None:
-    """Keep a library alive where Python code does not come across it.
-
-    Destroying it would bring torch's kernels back.
-    """
-    for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
-        found = finalizer.peek()
-        if found is not None and found[0] is library:
-            finalizer.detach()
-    _untrack(library, library.__dict__)
 
 
 def _innermost(function: Any) -> Any:
@@ -88,6 +70,13 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
+def _innermost_of(folder: str, frame: FrameType | None) -> CodeType | None:
+    """Return the code of the innermost frame that lies in a folder."""
+    while frame is not None and not belongs_to(frame.f_code.co_filename, folder):
+        frame = frame.f_back
+    return None if frame is None else frame.f_code
+
+
 class _NoSecondImport:
     """Refuses to import again, or to reload, what was taken operations out of."""
 
@@ -100,25 +89,6 @@ class _NoSecondImport:
             self._refuse[name]()
 
 
-class _Noted(Exception):
-    """Answers the question for a use."""
-
-
-def _note(event: str, number: int, use: tuple[str, str, int]) -> None:
-    """Note a use where no Python code can take it back: an audit hook stays for good."""
-
-    def hook(
-        event: str,
-        args: tuple[object, ...],
-        own: tuple[str, tuple[int], tuple[str, str, int]] = (event, (number,), use),
-    ) -> None:
-        if event == own[0] and args == own[1]:
-            raise _Noted(*own[2])
-
-    _untrack(hook, hook.__defaults__)
-    sys.addaudithook(hook)
-
-
 class ForbiddenOperation(Exception):
     """A forbidden operation was called."""
 
@@ -129,10 +99,14 @@ class Guard:
     Args:
         folder: the submission; only frames of its files are charged.
         forbidden: the operations, out of FORBIDDEN.
+        ours: folders below the submission's whose files are none of it.
     """
 
-    def __init__(self, folder: Path, forbidden: Sequence[str]) -> None:
+    def __init__(
+        self, folder: Path, forbidden: Sequence[str], ours: Sequence[str] = (PROVIDED,)
+    ) -> None:
         self._folder = str(folder)
+        self._ours = ours
         self._forbidden = forbidden
         self._event = f"gradeformer.uses.{id(self)}"
         self._exempt: tuple[CodeType, ...] = ()
@@ -148,7 +122,7 @@ class Guard:
         while True:
             try:
                 sys.audit(self._event, len(found))
-            except _Noted as noted:
+            except Noted as noted:
                 found.append(ForbiddenUse(*noted.args))
             else:
                 return found
@@ -172,7 +146,7 @@ class Guard:
                         refuse = self._refuse(operation, original.call_boxed)
                     for key in there if self._exempt else {*KEYS, *there}:
                         replace(kernel, refuse, key, with_keyset=bool(self._exempt))
-        _hide(library)
+        hide(library)
         self._undo.append(library._destroy)
         self._take_composed()
         for name in _PYTHON_COPIES:
@@ -232,6 +206,10 @@ class Guard:
         sys.meta_path.insert(0, finder)
         self._undo.append(partial(sys.meta_path.remove, finder))
 
+    def forbid(self, operations: Sequence[str]) -> None:
+        """Change what is forbidden, between `uninstall` and the next `install` or `watch`."""
+        self._forbidden = operations
+
     def watch(self, exempt: Collection[str]) -> None:
         """Replace the kernels, but let code through that stands in one of these files.
 
@@ -254,11 +232,11 @@ class Guard:
         def refuse(*args: Any, **kwargs: Any) -> Any:
             frame = self._caller(sys._getframe(1))
             # By its code: another file could give itself the name.
-            if original is not None and frame is not None and frame.f_code in exempt:
+            if original is not None and _innermost_of(self._folder, sys._getframe(1)) in exempt:
                 return original(*args, **kwargs)
             self._charge(operation, frame)
 
-        _untrack(refuse, refuse.__closure__, *(refuse.__closure__ or ()))
+        untrack(refuse, refuse.__closure__, *(refuse.__closure__ or ()))
         return refuse
 
     def _charge(self, operation: str, frame: FrameType | None) -> NoReturn:
@@ -266,12 +244,39 @@ class Guard:
         line = 0 if frame is None else frame.f_lineno
         known = self.uses()
         if all(use.file != file for use in known):
-            _note(self._event, len(known), (operation, file, line))
+            note(self._event, len(known), (operation, file, line))
         raise ForbiddenOperation(operation)
+
+    def refuse_names(
+        self,
+        modules: Sequence[str],
+        functions: Sequence[str],
+        last: bool,
+        is_others: Callable[[str], bool] = lambda name: False,
+    ) -> NameGuard:
+        """Refuse modules and functions, too; see `NameGuard`.
+
+        `is_others` tells of the name of a file whether it is another component's, which has rules
+        of its own.
+        """
+
+        def is_students(file: str) -> bool:
+            return self._is_students(file) and not is_others(Path(file).name)
+
+        names = NameGuard(modules, functions, is_students, self._charge)
+        names.install(last)
+        return names
+
+    def _is_students(self, file: str) -> bool:
+        """Tell whether a file is the student's own."""
+        inside = belongs_to(file, self._folder)
+        return inside and not any(
+            belongs_to(file, self._folder + os.sep + ours) for ours in self._ours
+        )
 
     def _caller(self, frame: FrameType | None) -> FrameType | None:
         while frame is not None:
-            if belongs_to(frame.f_code.co_filename, self._folder):
+            if self._is_students(frame.f_code.co_filename):
                 return frame
             frame = frame.f_back
         return None

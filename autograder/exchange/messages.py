@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from autograder.exchange.operations import (
@@ -19,15 +21,8 @@ from autograder.exchange.operations import (
     with_changed_tensors,
     write_operation,
 )
-from autograder.exchange.values import (
-    ABSENT,
-    Absent,
-    Malformed,
-    Reader,
-    Value,
-    Writer,
-    tensors_in,
-)
+from autograder.exchange.plain import Malformed, Reader, Writer
+from autograder.exchange.values import ABSENT, Absent, Embedding, Value, tensors_in
 
 # Closed vocabularies: no word in a reply's frame is of the student's choosing but its texts.
 ERROR_KINDS = (
@@ -115,15 +110,65 @@ class Request:
         """Return every tensor of the request, each once."""
         found: dict[int, Tensor] = {}
         for op in self.ops:
-            for f in fields(op):
-                for tensor in tensors_in(getattr(op, f.name)):
+            for value in vars(op).values():
+                for tensor in tensors_in(value):
                     found[id(tensor)] = tensor
         return list(found.values())
+
+    def same_as(self, other: Request) -> bool:
+        """Tell whether it asks the very same, strides and repeated tensors included.
+
+        A NaN equals no other: where this says no, the requests may be the same all the same.
+        """
+        if len(self.ops) != len(other.ops):
+            return False
+        # A tensor that stands in two places must do so in both.
+        places: dict[int, int] = {}
+        for mine, theirs in zip(self.ops, other.ops, strict=True):
+            if type(mine) is not type(theirs):
+                return False
+            right = theirs.__dict__
+            for name, value in mine.__dict__.items():
+                if value is not right[name] and not _same(value, right[name], places):
+                    return False
+        return True
 
     def with_tensors(self, change: Callable[[Tensor], Tensor]) -> Request:
         """Return the request with every tensor changed; one that is there twice stays one."""
         changed = {id(tensor): change(tensor) for tensor in self.tensors()}
         return Request([with_changed_tensors(op, lambda t: changed[id(t)]) for op in self.ops])
+
+
+def _same(one: Value, other: Value, places: dict[int, int]) -> bool:
+    # As plain as can be: every request of every submission passes here.
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is Tensor:
+        if one.dtype is not other.dtype or one.stride() != other.stride():
+            return False
+        if one.is_meta or other.is_meta:
+            return bool(one.is_meta and other.is_meta and one.shape == other.shape)
+        here, there = id(one), id(other)
+        if places.setdefault(here, there) != there or places.setdefault(~there, here) != here:
+            return False
+        return torch.equal(one, other)
+    if kind is tuple or kind is list:
+        if len(one) != len(other):
+            return False
+        for mine, theirs in zip(one, other, strict=True):
+            if mine is not theirs and not _same(mine, theirs, places):
+                return False
+        return True
+    if kind is dict:
+        if one.keys() != other.keys():
+            return False
+        return all(_same(mine, other[key], places) for key, mine in one.items())
+    if kind is Embedding:
+        return _same(one.weight, other.weight, places)
+    if kind is np.ndarray:
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    return bool(one == other)
 
 
 @dataclass(frozen=True)
@@ -144,15 +189,11 @@ class Part:
     derived: bool = False
     random: bool = True
 
-    def empty(self) -> Value:
-        """Return what stands for nothing."""
-        return {"value": ABSENT, "tensor": None, "tensors": [], "named": {}}[self.holds]
-
     def is_empty(self, value: Value) -> bool:
         """Tell whether there is nothing in it."""
         if self.holds == "value":
-            return isinstance(value, Absent)
-        return value is None or (not isinstance(value, Tensor) and not value)
+            return value is ABSENT or isinstance(value, Absent)
+        return value is None or (type(value) is not Tensor and len(value) == 0)
 
     def fits(self, value: Value) -> bool:
         """Tell whether it can hold a value that was read."""
@@ -172,9 +213,15 @@ class Part:
         return isinstance(item, Tensor) or (self.gaps and item is None)
 
 
+# What stands for nothing in a part. Most parts of most replies are empty.
+_EMPTY: Mapping[str, Callable[[], Value]] = {"tensors": list, "named": dict}
+
+
 def _part(words: str, holds: Any, **more: bool) -> Any:
-    part = Part(words, holds, **more)
-    return field(default_factory=part.empty, metadata={"part": part})
+    metadata = {"part": Part(words, holds, **more)}
+    if holds in _EMPTY:
+        return field(default_factory=_EMPTY[holds], metadata=metadata)
+    return field(default=ABSENT if holds == "value" else None, metadata=metadata)
 
 
 @dataclass
@@ -182,13 +229,16 @@ class Reply:
     """What one request brought back, before anything has been believed.
 
     Tensors are detached. `value` is what was returned, ABSENT where nothing was called.
-    `input_gradients` and `inputs_after` follow the order of the tensor arguments of the last
-    operation; a gradient is None where backward left none.
+    `operations` counts floating-point operations, if that was asked for; `seconds` is the CPU time
+    of the call, measured by whoever asked. `input_gradients` and `inputs_after` follow the order of
+    the tensor arguments of the last operation; a gradient is None where backward left none.
     """
 
     gradient: str = "not asked"
     error: StudentError | None = None
     forbidden: list[ForbiddenUse] = field(default_factory=list)
+    operations: int | None = None
+    seconds: float | None = None
     value: Value = _part("output{}", "value")
     input_gradients: list[Tensor | None] = _part(
         "gradient of tensor argument {}", "tensors", gaps=True, derived=True

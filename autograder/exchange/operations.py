@@ -7,12 +7,13 @@ values, so that every operation is written and read by the same rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from torch import Tensor
 
-from autograder.exchange.values import Reader, Value, Writer, with_tensors
+from autograder.exchange.plain import Reader, Writer
+from autograder.exchange.values import Value, with_tensors
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,21 @@ class Reset(Operation):
 
 @dataclass(frozen=True)
 class Build(Operation):
-    """Call a class of the component and keep the module under a handle."""
+    """Make an object and keep it under a handle.
+
+    `name` is a class or function of the component, a class method ("Tokenizer.load"), or a method
+    of the object `of`; `provided` names the provided module to look in instead of the component. A
+    `module` must be a torch.nn.Module.
+    """
 
     kind: ClassVar[str] = "build"
     handle: int
     name: str
     args: tuple[Value, ...] = ()
     kwargs: Mapping[str, Value] = field(default_factory=dict)
+    module: bool = True
+    of: int | None = None
+    provided: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,11 +97,11 @@ class ReadState(Operation):
 
 @dataclass(frozen=True)
 class Call(Operation):
-    """Call a function of the component, a module, or one of its methods.
+    """Call a function of the component or of a provided module, an object, or a method of one.
 
-    Without a handle `name` is a function; with one it is a method, or empty for the module itself.
+    Without a handle `name` is a function; with one it is a method, or empty for the object itself.
     `cotangent` asks for gradients of (output * cotangent).sum(), `keep_inputs` for the tensor
-    arguments as the call leaves them.
+    arguments as the call leaves them, `cost` for the floating-point operations counted.
     """
 
     kind: ClassVar[str] = "call"
@@ -103,24 +112,93 @@ class Call(Operation):
     seed: int | None = None
     cotangent: Tensor | None = None
     keep_inputs: bool = False
+    cost: bool = False
+    provided: str = ""
+
+
+@dataclass(frozen=True)
+class Get(Operation):
+    """Read an attribute of an object."""
+
+    kind: ClassVar[str] = "get"
+    handle: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Take(Operation):
+    """Take the next items of an iterator, at most `count`."""
+
+    kind: ClassVar[str] = "take"
+    handle: int
+    count: int
+
+
+@dataclass(frozen=True)
+class RunProgram(Operation):
+    """Run the component as a program in a folder of its own that holds `files`."""
+
+    kind: ClassVar[str] = "run"
+    arguments: tuple[str, ...] = ()
+    stdin: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    cost: bool = False
 
 
 _BY_KIND: dict[str, type[Operation]] = {
     operation.kind: operation
-    for operation in (Reset, Build, Load, Move, Train, WriteGiven, ReadState, Call)
+    for operation in (
+        *(Reset, Build, Load, Move, Train, WriteGiven, ReadState),
+        *(Call, Get, Take, RunProgram),
+    )
+}
+
+
+_DEFAULTS: dict[type[Operation], dict[str, object]] = {
+    operation: {f.name: f.default for f in fields(operation)} for operation in _BY_KIND.values()
+}
+
+
+# What a read operation begins with. Nobody writes to these.
+_FILLED: dict[type[Operation], dict[str, object]] = {
+    operation: {
+        f.name: {} if f.default_factory is not MISSING else f.default
+        for f in fields(operation)
+        if f.default is not MISSING or f.default_factory is not MISSING
+    }
+    for operation in _BY_KIND.values()
 }
 
 
 def write_operation(operation: Operation, writer: Writer) -> list[Any]:
     """Return the plain form of an operation."""
-    named = {f.name: writer.write(getattr(operation, f.name)) for f in fields(operation)}
+    named = {
+        name: writer.write(value)
+        for name, value in vars(operation).items()
+        # What is not said is the default.
+        if not (value is _DEFAULTS[type(operation)].get(name, MISSING) or _is_nothing(value))
+    }
     return [operation.kind, named]
+
+
+def _is_nothing(value: Value) -> bool:
+    """Tell whether a value is an empty container, which is the default wherever one can be."""
+    return isinstance(value, tuple | dict) and len(value) == 0
 
 
 def read_operation(plain: list[Any], reader: Reader) -> Operation:
     """Read an operation that `write_operation` wrote; it is trusted."""
     kind, named = plain
-    return _BY_KIND[kind](**{name: reader.read(value) for name, value in named.items()})
+    cls = _BY_KIND[kind]
+    # Without a constructor, which sets each field of a frozen one by a call: a child does this
+    # for every operation of every request.
+    operation = object.__new__(cls)
+    found = operation.__dict__
+    found.update(_FILLED[cls])
+    read = reader.read
+    for name, value in named.items():
+        found[name] = read(value) if type(value) is list else value
+    return operation
 
 
 def with_changed_tensors(operation: Operation, change: Callable[[Tensor], Tensor]) -> Operation:

@@ -1,8 +1,8 @@
 """Values that cross between a test and a component, and their plain form, in which each is tagged.
 
-None, booleans, numbers and short texts stand for themselves; everything else is a list that begins
-with its tag, so that no list or dictionary of anybody's can pass for a tensor. What holds many
-bytes lies beside the plain form, in parts.
+None, booleans, numbers and texts stand for themselves; everything else is a list that begins with
+its tag, so that no list or dictionary of anybody's can pass for a tensor. What tensors and arrays
+hold lies beside the plain form.
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-# A tree of the kinds named below. A recursive alias would cost more words than it checks.
+# A tree of the kinds that are named below. A recursive alias would cost more words than it checks.
 Value = Any
 
 MAX_DEPTH = 32
 MAX_ITEMS = 20_000
+# Of a dictionary or a set: keys can be chosen so that each is compared with all others.
+MAX_KEYS = 4_000
 MAX_TEXT = 100_000
 MAX_DIGITS = 1_000
+_MAX_BITS = 3_322
 
 # By the name under which they are sent: those whose values torch can compare, which leaves out
 # quantised ones and those of 8 bits and less that are no integers.
@@ -34,14 +38,18 @@ DTYPES: dict[str, torch.dtype] = {
     if hasattr(torch, name)
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+# Those of numpy that hold numbers and nothing that points elsewhere.
+ARRAY_DTYPES: dict[str, np.dtype[Any]] = {
+    name: np.dtype(name)
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+}
 
 
 class Unsendable(Exception):
-    """A value is no value that can be sent, or exceeds a cap; the message says which."""
-
-
-class Malformed(Exception):
-    """A plain form stands for no value."""
+    """A value is none that can be sent, or exceeds a cap; the message says which."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,13 @@ class Embedding:
     """Stands for an `nn.Embedding` with this weight (V, D), made where the component lives."""
 
     weight: Tensor
+
+
+@dataclass(frozen=True)
+class Handle:
+    """Stands for an object that lives beside the component, under a number of the test's."""
+
+    number: int
 
 
 @dataclass(frozen=True)
@@ -65,21 +80,24 @@ OPAQUE = Opaque()
 ABSENT = Absent()
 
 
-def answered(value: object) -> Value:
-    """Return what a component returned as a value: tensors detached, unknown objects opaque.
-
-    Raises:
-        Unsendable: it exceeds a cap.
-    """
-    return _Copier().copy(value, 0)
-
-
 def plain_tensor(tensor: Tensor) -> Tensor:
     """Return a tensor detached, of torch's own class: another one may say anything of itself."""
     if type(tensor) is Tensor:
         return tensor.detach()
     with torch._C.DisableTorchFunctionSubclass():
         return Tensor.detach(tensor)
+
+
+def answered(value: object) -> Value:
+    """Return what a component returned as a value: tensors detached, unknown objects opaque.
+
+    Raises:
+        Unsendable: it exceeds a cap.
+    """
+    if type(value) is Tensor:
+        # Nearly all answers are one tensor, or a few.
+        return value.detach()
+    return _Copier().copy(value, 0)
 
 
 class _Copier:
@@ -94,107 +112,61 @@ class _Copier:
             raise Unsendable(f"it has more than {MAX_ITEMS} parts")
         if isinstance(value, Tensor):
             return plain_tensor(value)
-        if value is None or isinstance(value, bool | float):
+        if value is None or isinstance(value, bool | torch.dtype):
             return value
+        if isinstance(value, float):
+            return float.__float__(value)
+        if isinstance(value, complex):
+            return complex.__complex__(value)
         if isinstance(value, int):
-            if value.bit_length() > 3 * MAX_DIGITS:
+            # A subclass may say anything of itself; an enumeration's member is a number, too.
+            number = int.__index__(value)
+            if number.bit_length() > _MAX_BITS:
                 raise Unsendable(f"a whole number has more than {MAX_DIGITS} digits")
-            return value
-        if isinstance(value, str):
+            return number
+        if isinstance(value, str | bytes | bytearray):
             if len(value) > MAX_TEXT:
                 raise Unsendable(f"a text has more than {MAX_TEXT} characters")
-            return value
-        if isinstance(value, list | tuple):
+            return str.__str__(value) if isinstance(value, str) else bytes(value)
+        if isinstance(value, np.ndarray | np.generic):
+            array = np.array(value, copy=True, subok=False)
+            if array.dtype.name not in ARRAY_DTYPES:
+                return OPAQUE
+            return array.astype(array.dtype.newbyteorder("="), copy=False)
+        if isinstance(value, torch.Size):
+            return torch.Size(value)
+        if isinstance(value, list | tuple | dict | set | frozenset):
             if depth == MAX_DEPTH:
                 raise Unsendable(f"it is nested more than {MAX_DEPTH} deep")
-            items = [self.copy(item, depth + 1) for item in value]
-            return items if isinstance(value, list) else tuple(items)
+            return self._container(value, depth + 1)
         return OPAQUE
 
-
-class Writer:
-    """Writes values in plain form.
-
-    Args:
-        tensor: writes a tensor; returns what stands behind its tag.
-    """
-
-    def __init__(self, tensor: Callable[[Tensor], list[Any]]) -> None:
-        self._tensor = tensor
-
-    def write(self, value: Value) -> Any:
-        """Return the plain form of a value.
-
-        Raises:
-            TypeError: it is none.
-        """
-        if value is None or isinstance(value, bool | int | float | str):
-            return value
-        if isinstance(value, Tensor):
-            return ["tensor", *self._tensor(value)]
-        if isinstance(value, tuple):
-            return ["tuple", *map(self.write, value)]
+    def _container(self, value: Any, depth: int) -> Value:
+        if not isinstance(value, list | tuple) and len(value) > MAX_KEYS:
+            raise Unsendable(f"a dictionary or set has more than {MAX_KEYS} keys")
+        if isinstance(value, dict):
+            return {
+                _as_key(self.copy(key, depth)): self.copy(item, depth)
+                for key, item in dict.items(value)
+            }
+        items = [self.copy(item, depth) for item in iter(value)]
         if isinstance(value, list):
-            return ["list", *map(self.write, value)]
-        if isinstance(value, Mapping):
-            items = [self.write(part) for pair in value.items() for part in pair]
-            return ["dict", *items]
-        if isinstance(value, Embedding):
-            return ["embedding", self.write(value.weight)]
-        if isinstance(value, Opaque):
-            return ["opaque"]
-        if isinstance(value, Absent):
-            return ["absent"]
-        raise TypeError(f"a component cannot be given a {type(value).__name__}")
+            return items
+        return tuple(items) if isinstance(value, tuple) else set(map(_as_key, items))
 
 
-class Reader:
-    """Reads values from their plain form, which may be hostile.
-
-    Args:
-        tensor: reads a tensor from what stands behind its tag.
-    """
-
-    def __init__(self, tensor: Callable[[list[Any]], Tensor]) -> None:
-        self._tensor = tensor
-
-    def read(self, plain: Any, depth: int = 0) -> Value:
-        """Return the value of a plain form.
-
-        Raises:
-            Malformed: it has none.
-        """
-        if not isinstance(plain, list):
-            if isinstance(plain, dict):
-                raise Malformed("an object stands for no value")
-            return plain
-        if not plain or depth > MAX_DEPTH + 2:
-            raise Malformed("a list has no tag, or is nested too deep")
-        tag, *parts = plain
-        match tag:
-            case "tensor":
-                return self._tensor(parts)
-            case "tuple":
-                return tuple(self.read(part, depth + 1) for part in parts)
-            case "list":
-                return [self.read(part, depth + 1) for part in parts]
-            case "dict" if len(parts) % 2 == 0:
-                keys = [self.read(part, depth + 1) for part in parts[::2]]
-                values = [self.read(part, depth + 1) for part in parts[1::2]]
-                try:
-                    return dict(zip(keys, values, strict=True))
-                except TypeError as error:
-                    raise Malformed("a key cannot be one") from error
-            case "embedding" if len(parts) == 1:
-                weight = self.read(parts[0], depth + 1)
-                if not isinstance(weight, Tensor):
-                    raise Malformed("an embedding has no weight")
-                return Embedding(weight)
-            case "opaque" if not parts:
-                return OPAQUE
-            case "absent" if not parts:
-                return ABSENT
-        raise Malformed("a tag stands for nothing")
+def _as_key(value: Value) -> Value:
+    """Return a value that can be a key or in a set."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return value.item()
+    if isinstance(value, set):
+        return frozenset(value)
+    try:
+        hash(value)
+    except TypeError:
+        return OPAQUE
+    # A tensor can be one, by its identity, which nothing keeps.
+    return OPAQUE if isinstance(value, Tensor) else value
 
 
 def tensors_in(value: Value) -> Iterator[Tensor]:
@@ -217,6 +189,8 @@ def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
         return change(value)
     if isinstance(value, Embedding):
         return Embedding(change(value.weight))
+    if isinstance(value, torch.Size):
+        return value
     if isinstance(value, list | tuple):
         items = [with_tensors(item, change) for item in value]
         return items if isinstance(value, list) else tuple(items)
@@ -225,9 +199,38 @@ def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
     return value
 
 
-def made_real(value: Value) -> Value:
-    """Return an argument as a component gets it, with what only stands for an object made."""
+def handles_in(value: Value) -> Iterator[Handle]:
+    """Yield every handle of a value."""
+    if isinstance(value, Handle):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from handles_in(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from handles_in(item)
+
+
+def made_real(value: Value, objects: Mapping[int, object]) -> Value:
+    """Return an argument as a component gets it, with what only stands for an object made.
+
+    Args:
+        value: the argument.
+        objects: what lives beside the component, by handle.
+    """
     if isinstance(value, Embedding):
         weight = value.weight.clone()
         return nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
+    if isinstance(value, Handle):
+        return objects[value.number]
+    if isinstance(value, torch.Size):
+        return value
+    if isinstance(value, list | tuple):
+        items = [made_real(item, objects) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, Mapping):
+        return {key: made_real(item, objects) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        # The test's own must not be written to.
+        return value.copy()
     return value

@@ -35,10 +35,12 @@ _SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THR
 
 def patience_s(assignment: Assignment) -> float:
     """Return how long one submission may take before its worker is given up."""
-    limits = assignment.limits
-    slowest = limits.component_wall_s + (limits.deaths + 1) * limits.call_wall_s
+    slowest = [
+        spec.limits.component_wall_s + (spec.limits.deaths + 1) * spec.limits.call_wall_s
+        for spec in assignment.components
+    ]
     # Twice, because a component may be graded once more with stand-ins.
-    return 120.0 + 2 * slowest * len(assignment.components)
+    return 120.0 + 2 * sum(slowest)
 
 
 class WorkerLost(Exception):

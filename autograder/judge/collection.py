@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import pytest
 
 from autograder.assignment import Assignment
+from autograder.exchange.names import resolve
 from autograder.judge.lint import complaints
-from autograder.judge.suite import FIXTURES, Check, Suite, SuiteFault
-from autograder.solutions.reference import ReferenceSession, SolutionSession
+from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
+from autograder.solutions.reference import reference_of, solution_of
+from autograder.solutions.workplace import workplace
 from autograder.suite.criterion import MARKER, criterion_of
 from autograder.suite.run import VIEWS, drawings_of
 
@@ -41,6 +44,7 @@ def collect(assignment: Assignment, seed: int | None = None) -> Suite:
         ReferenceFault: a solution cannot be imported, or fails where it is compared with.
     """
     public, hidden = assignment.public / "tests", assignment.secret / "tests"
+    _check_files(assignment)
     # Tests take it up when they are imported.
     hypothesis.settings.register_profile(
         "gradeformer-judge",
@@ -51,29 +55,62 @@ def collect(assignment: Assignment, seed: int | None = None) -> Suite:
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     hypothesis.settings.load_profile("gradeformer-judge")
-    items = _found_in([public, hidden])
-    paths = {item.path for item in items} | {public / VIEWS}
-    for path in sorted(path for path in paths if path.is_file()):
-        for complaint in complaints(path):
+    # First, because a test that imports what it may not is told so.
+    tests = [path for folder in (public, hidden) for path in sorted(folder.glob("test_*.py"))]
+    for path in [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests:
+        for complaint in complaints(path, public=path.is_relative_to(public)):
             raise SuiteFault(complaint)
-    checks = _filed(items, hidden, assignment.totals)
-    for component, found in checks.items():
-        points = sum(check.criterion.points for check in found)
-        if points != assignment.totals[component]:
-            raise SuiteFault(
-                f"the criteria of {component} add up to {points:g} points, "
-                f"assignment.toml gives it {assignment.totals[component]:g}"
-            )
+    checks = _filed(_found_in([public, hidden]), public, assignment.totals)
+    _check_points(assignment, checks)
+    for found in checks.values():
         for check in found:
             if check.is_property:
                 hypothesis.seed(assignment.seed if seed is None else seed)(check.function)
-    references = {name: ReferenceSession(assignment.secret, name) for name in checks}
+    references = {name: reference_of(assignment, name) for name in checks}
     suite = Suite(checks, references, drawings_of(public))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), workplace(assignment):
         warnings.simplefilter("ignore")
         for component in checks:
-            suite.meet(component, SolutionSession(assignment.secret, component))
+            suite.meet(component, solution_of(assignment, component))
+            suite.replay(component, solution_of(assignment, component))
     return suite
+
+
+def _check_points(assignment: Assignment, checks: Mapping[str, Sequence[Check]]) -> None:
+    for spec in assignment.components:
+        # As they are written: a tenth has no exact float.
+        points = sum(
+            (Decimal(str(check.criterion.points)) for check in checks[spec.name]), Decimal()
+        )
+        if points != spec.points:
+            raise SuiteFault(
+                f"the criteria of {spec.name} add up to {_written(points)} points, "
+                f"assignment.toml gives it {_written(spec.points)}"
+            )
+
+
+def _written(points: Decimal) -> str:
+    return f"{points.normalize():f}"
+
+
+def _check_files(assignment: Assignment) -> None:
+    """See that everything is there that a suite is about."""
+    for folder in (assignment.public / "tests", assignment.secret / "tests"):
+        if not folder.is_dir():
+            raise SuiteFault(f"there is no {folder}: put the tests there")
+    used = {name for spec in assignment.components for name in spec.uses}
+    for name in sorted(used):
+        if not assignment.stand_in(name).is_file():
+            raise SuiteFault(
+                f"there is no stand-in {assignment.stand_in(name)}, which components that use "
+                f"{name} are graded with when it is broken"
+            )
+    for spec in assignment.components:
+        for dotted in spec.rules.functions:
+            try:
+                resolve(dotted)
+            except LookupError as error:
+                raise SuiteFault(f"assignment.toml, {spec.name}, functions: {error}") from error
 
 
 class _Collector:
@@ -125,30 +162,39 @@ def _found_in(folders: list[Path]) -> list[pytest.Function]:
 
 
 def _filed(
-    items: Iterable[pytest.Function], hidden: Path, totals: dict[str, float]
+    items: Iterable[pytest.Function], public: Path, totals: dict[str, float]
 ) -> dict[str, list[Check]]:
-    """File every test under its component, public ones first."""
+    """File every test under its component, public ones first; cases of one test together."""
     checks: dict[str, list[Check]] = {name: [] for name in totals}
-    known: set[str] = set()
+    known: dict[str, tuple[Path, Check]] = {}
     for item in items:
-        visibility = "hidden" if item.path.is_relative_to(hidden) else "public"
+        # Whatever is not surely public is hidden.
+        visibility = "public" if item.path.is_relative_to(public) else "hidden"
         try:
             criterion = criterion_of(item, visibility)
         except pytest.UsageError as error:
             raise SuiteFault(str(error)) from error
         if criterion.component not in checks:
             raise SuiteFault(f"{item.path.name} is about no component of the assignment")
-        if criterion.id in known:
+        case = Case()
+        if hasattr(item, "callspec"):
+            case = Case(item.callspec.id, dict(item.callspec.params))
+        path, check = known.get(criterion.id, (item.path, None))
+        if check is None:
+            fixtures = _fixtures_of(item, criterion.id, case)
+            check = Check(criterion, item.obj, fixtures)
+            known[criterion.id] = (item.path, check)
+            checks[criterion.component].append(check)
+        elif path != item.path or not case.name:
             raise SuiteFault(f"two criteria are called {criterion.id}")
-        known.add(criterion.id)
-        parameters: dict[str, Any] = dict(item.callspec.params) if hasattr(item, "callspec") else {}
-        fixtures = _fixtures_of(item, criterion.id, parameters)
-        check = Check(criterion, item.obj, fixtures, parameters)
-        checks[criterion.component].append(check)
+        check.cases.append(case)
+    for name, found in checks.items():
+        if not found:
+            raise SuiteFault(f"no test is about {name}: write test_{name}.py")
     return checks
 
 
-def _fixtures_of(item: pytest.Function, name: str, parameters: dict[str, Any]) -> tuple[str, ...]:
+def _fixtures_of(item: pytest.Function, name: str, case: Case) -> tuple[str, ...]:
     """Return the fixtures that a test takes.
 
     Raises:
@@ -161,9 +207,12 @@ def _fixtures_of(item: pytest.Function, name: str, parameters: dict[str, Any]) -
             raise SuiteFault(f"{name}: the judge does not know the mark {mark.name!r}")
     # Those that apply by themselves, or by way of a mark, are among them.
     for wanted in item.fixturenames:
-        if wanted not in FIXTURES and wanted not in parameters:
+        if wanted not in FIXTURES and wanted not in case.parameters:
+            near = difflib.get_close_matches(wanted, FIXTURES, n=1)
+            meant = f": did you mean {near[0]}?" if near else ""
             raise SuiteFault(
-                f"{name}: there is no fixture {wanted!r}; a test may ask for {', '.join(FIXTURES)}"
+                f"{name}: there is no fixture {wanted!r}{meant}; a test may ask for "
+                f"{', '.join(FIXTURES)}"
             )
     taken = inspect.signature(item.obj).parameters
     return tuple(fixture for fixture in FIXTURES if fixture in taken)

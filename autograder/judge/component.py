@@ -17,7 +17,8 @@ from autograder.judge.replay import Heard
 from autograder.judge.session import ComponentSession, NotRun
 from autograder.judge.stand_ins import OWN
 from autograder.judge.suite import Attempt
-from autograder.results import ComponentStatus, Outcome
+from autograder.judge.terms import terms_of, with_provided
+from autograder.results import ComponentStatus, Outcome, Usage
 from autograder.sandbox.handle import ChildGone, SandboxFault
 from autograder.solutions.reference import ReferenceFault
 from autograder.suite.answer import CheckFailed, StudentRaised
@@ -40,6 +41,7 @@ class Verdict:
         hints: what to do about it.
         not_attempted: the component's own stub stopped it.
         heard: what was asked and answered.
+        cases: how many cases share the points.
     """
 
     outcome: Outcome
@@ -48,6 +50,7 @@ class Verdict:
     hints: Sequence[str] = ()
     not_attempted: bool = False
     heard: Sequence[tuple[Request, Reply]] = field(default_factory=list)
+    cases: int = 1
 
     @property
     def passed(self) -> bool | None:
@@ -58,6 +61,15 @@ class Verdict:
     def message(self) -> str:
         """Facts and hints, a line each."""
         return "\n".join(lines_of(self.facts, self.hints))
+
+
+def _of_cases(attempt: Attempt) -> list[str]:
+    """Say how many cases passed, where there are several."""
+    if attempt.cases == 1:
+        return []
+    return [
+        f"{attempt.passed} of {attempt.cases} cases pass; the first that does not: {attempt.case}"
+    ]
 
 
 def fulfilled(*facts: str) -> Verdict:
@@ -95,6 +107,14 @@ class ComponentRun:
         observer: Observer | None = None,
     ) -> None:
         assignment = judge.assignment
+        spec = assignment.component(name)
+        siblings = frozenset(
+            f"{prefix}{other}.py"
+            for other in assignment.totals
+            for prefix in ("", OWN)
+            if other != name
+        )
+        terms = terms_of(spec, judge.provided, exempt, siblings)
         self.criteria = judge.suite.criteria[name]
         self._judge = judge
         self._suite = judge.suite
@@ -103,16 +123,12 @@ class ComponentRun:
         self._verdicts: dict[str, Verdict] = {}
         self._run_again = _RUN_AGAIN
         self._session = ComponentSession(
-            fork=partial(judge.sandbox.fork, name, files, exempt),
-            siblings=frozenset(
-                f"{prefix}{other}.py"
-                for other in assignment.totals
-                for prefix in ("", OWN)
-                if other != name
-            ),
-            deaths_allowed=assignment.limits.deaths,
-            end_of_time=time.monotonic() + assignment.limits.component_wall_s,
+            fork=partial(judge.sandbox.fork, name, with_provided(files, judge.provided), terms),
+            siblings=siblings,
+            deaths_allowed=spec.limits.deaths,
+            end_of_time=time.monotonic() + spec.limits.component_wall_s,
             lines={Path(name).name: len(source.splitlines()) + 1 for name, source in files.items()},
+            refused=terms.rules.names,
         )
 
     def __enter__(self) -> ComponentRun:
@@ -174,6 +190,16 @@ class ComponentRun:
             return "crashed", "its process died; what came after was not run"
         return "graded", ""
 
+    @property
+    def used(self) -> Usage:
+        """What its processes have used, rounded to milliseconds."""
+        used = self._session.used
+        return Usage(**{name: round(value, 3) for name, value in used.model_dump().items()})
+
+    def end(self) -> None:
+        """End its process: nothing more will be asked."""
+        self._session.close()
+
     def diagnose(self) -> Diagnosis:
         """Run all criteria and find the misconceptions behind those that are lost."""
         verdicts = self.verdicts()
@@ -211,6 +237,7 @@ class ComponentRun:
         heard = self._session.heard
         verdict = fulfilled() if attempt.failure is None else self._lost(criterion, attempt)
         verdict.heard = heard
+        verdict.cases = attempt.cases
         if self._observer is not None:
             self._observer.ran(criterion, attempt, verdict, asked)
         return verdict
@@ -224,17 +251,21 @@ class ComponentRun:
             return Verdict("not_run")
         if isinstance(failure, ChildGone):
             timeout = failure.reason == "timeout"
-            return Verdict("timeout" if timeout else "crashed", facts=[failure.words])
+            share = attempt.passed / attempt.cases
+            facts = [*_of_cases(attempt), failure.words]
+            return Verdict("timeout" if timeout else "crashed", share, facts)
         found = find(failure, attempt.question, reveal=criterion.visibility == "public")
         hints = list(found.hints)
+        facts = [*_of_cases(attempt), *found.facts]
+        share = attempt.passed / attempt.cases
         if isinstance(failure, CheckFailed) and self._passes_again(criterion):
             hints.append(_UNSTEADY)
         if found.outcome == "failed":
-            return Verdict("failed", facts=found.facts, hints=hints)
+            return Verdict("failed", share, facts, hints, cases=attempt.cases)
         # Another component's stub stops this one too, but this one was attempted.
         own = isinstance(failure, StudentRaised) and failure.error.file == f"{self._name}.py"
         own = own and found.outcome == "not_attempted"
-        return Verdict("student_error", facts=found.facts, hints=hints, not_attempted=own)
+        return Verdict("student_error", share, facts, hints, own, cases=attempt.cases)
 
     def _ask(self, criterion: Criterion) -> tuple[Attempt, int]:
         """Run a criterion's test; return what came of it and how many requests it read."""

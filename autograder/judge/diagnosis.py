@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from autograder.assignment import Assignment
 from autograder.judge.replay import Ask, Case, Heard
-from autograder.solutions.misconceptions import Misconception, file_of, read
+from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.plan import Planned
-from autograder.solutions.variants import Variants, examples_of
+from autograder.solutions.variants import examples_of, variants_of
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Diagnoser:
         self._plans = plans
         self._known = {name: read(assignment, name) for name in assignment.totals}
         self._variants = {
-            name: Variants(file_of(assignment, name).parent, name, tuple(known))
+            name: variants_of(assignment, name, tuple(known))
             for name, known in self._known.items()
             if known
         }

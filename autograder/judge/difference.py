@@ -11,17 +11,21 @@ from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import (
     Build,
     Call,
+    Get,
     Load,
     Move,
     Operation,
     ReadState,
     Reset,
+    RunProgram,
+    Take,
     Train,
     WriteGiven,
 )
 from autograder.exchange.values import Embedding, Opaque, Value
-from autograder.suite.answer import FORM_WORDS, SHOWN_VALUES, form_of, show_tensor
-from autograder.suite.expect import TOLERANCE
+from autograder.suite.answer import CheckFailed
+from autograder.suite.expect import TOLERANCE, Expect
+from autograder.suite.showing import FORM_WORDS, SHOWN_VALUES, form_of, show_tensor, show_value
 from autograder.suite.wording import error_words
 
 _SHOWN = 12
@@ -45,14 +49,25 @@ def _handle_of(op: Operation) -> int | None:
 
 
 def _makes(op: Operation) -> bool:
-    return not isinstance(op, Call | ReadState)
+    return not isinstance(op, Call | ReadState | Get | Take | RunProgram)
 
 
 def _operation(op: Operation) -> str:
     module = f"module{_handle_of(op)}" if _handle_of(op) is not None else ""
     match op:
         case Build():
-            return f"{module} = {op.name}({_listed(op)})"
+            owner = "" if op.of is None else f"object{op.of}."
+            owner = f"{op.provided}." if op.provided else owner
+            kind = "module" if op.module else "object"
+            return f"{kind}{op.handle} = {owner}{op.name}({_listed(op)})"
+        case Get():
+            return f"{module}.{op.name}"
+        case Take():
+            return f"the next {op.count} of {module}"
+        case RunProgram():
+            files = f", with files {', '.join(op.files)}" if op.files else ""
+            stdin = f", standard input {op.stdin!r}" if op.stdin else ""
+            return f"program {' '.join(map(repr, op.arguments))}{stdin}{files}"
         case Load():
             state = [f"{key}: {_show(tensor)}" for key, tensor in op.state.items()]
             return f"{module}.load_state_dict({{{', '.join(state)}}})"
@@ -65,7 +80,8 @@ def _operation(op: Operation) -> str:
         case ReadState():
             return f"{module}.state_dict()"
         case Call():
-            text = f"{'.'.join(filter(None, (module, op.name)))}({_listed(op)})"
+            owner = op.provided or module
+            text = f"{'.'.join(filter(None, (owner, op.name)))}({_listed(op)})"
             if op.seed is not None:
                 text += f", after torch.manual_seed({op.seed})"
             if op.cotangent is not None:
@@ -83,7 +99,7 @@ def _listed(op: Build | Call) -> str:
 def _show_value(value: Value) -> str:
     if isinstance(value, Embedding):
         return f"nn.Embedding with weight {_show(value.weight)}"
-    return _show(value) if isinstance(value, Tensor) else repr(value)
+    return _show(value) if isinstance(value, Tensor) else show_value(value)
 
 
 def _show(tensor: Tensor) -> str:
@@ -157,8 +173,13 @@ def _capped(lines: list[str]) -> list[str]:
 def _difference(mine: Value, right: Value) -> tuple[str, bool]:
     """Compare two values: in words, and whether they differ by more than rounding."""
     if not isinstance(mine, Tensor | None) or not isinstance(right, Tensor | None):
-        differ = type(mine) is not type(right) or bool(mine != right)
-        return f"answered {_written(mine)}, right {_written(right)}" if differ else "", differ
+        try:
+            Expect().same(mine, right, "the value")
+        except CheckFailed as failure:
+            return f"{failure.fact}: answered {_written(mine)}, right {_written(right)}", True
+        return "", False
+    if mine is None and right is None:
+        return "", False
     if mine is None or right is None:
         words = "none, but there is a right one" if mine is None else "there, but none is right"
         return words, mine is not right

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from autograder.assignment import Assignment
 from autograder.judge.diagnosis import Diagnoser
@@ -19,9 +20,11 @@ class Judge:
         suite: its collected suites.
         sandbox: a running sandbox.
         diagnoser: knows the misconceptions.
+        provided: code and data that every component gets, by relative path.
     """
 
     assignment: Assignment
     suite: Suite
     sandbox: Sandbox
     diagnoser: Diagnoser
+    provided: Mapping[str, bytes] = field(default_factory=dict)

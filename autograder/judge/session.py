@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.exchange.operations import Call, RunProgram
+from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone
 from autograder.sandbox.wire import encode_request
 from autograder.solutions.plan import Planned
@@ -21,6 +23,10 @@ _BYTES_AHEAD = 48 * 1024
 # Right answers come to less than a tenth of this; a component's replies are kept until it is done.
 _BYTES_HEARD = 64 * 1024 * 1024
 _NOT_KEPT = Reply(gradient="not kept")
+
+
+def _costs(request: Request) -> bool:
+    return any(isinstance(op, Call | RunProgram) and op.cost for op in request.ops)
 
 
 class NotRun(Exception):
@@ -37,12 +43,14 @@ class ComponentSession:
         deaths_allowed: hangs and crashes after which nothing more is asked.
         end_of_time: the moment, by the monotonic clock, after which nothing more is asked.
         lines: the number of lines of every file of the submission; no other place is believed.
+        refused: what may be reported as forbidden; no other word is believed.
 
     Attributes:
         over: why nothing more is asked, or empty.
         load_error: why the component could not be imported, or None.
         forbidden: the forbidden operation that the component called, or None.
         heard: the requests of the criterion that was begun last, with their replies.
+        used: what all children used.
     """
 
     fork: Callable[[], Child]
@@ -50,12 +58,14 @@ class ComponentSession:
     deaths_allowed: int
     end_of_time: float
     lines: Mapping[str, int] = field(default_factory=dict)
+    refused: Collection[str] = ()
     child: Child | None = None
     deaths: int = 0
     over: str = ""
     load_error: StudentError | None = None
     forbidden: ForbiddenUse | None = None
     heard: list[tuple[Request, Reply]] = field(default_factory=list)
+    used: Usage = field(default_factory=Usage)
     _plan: Sequence[Planned] = ()
     _next: int = 0
     _room: int = _BYTES_HEARD
@@ -85,15 +95,23 @@ class ComponentSession:
         if self.over:
             raise NotRun
         child = self._loaded_child()
-        frame = encode_request(request, 0)
-        if self._next < len(self._plan) and self._plan[self._next].frame == frame:
-            request = self._plan[self._next].request
-            self._post_ahead(child)
-            reply = self._receive(child)
-            self._next += 1
+        planned = self._next < len(self._plan) and request.same_as(self._plan[self._next].request)
+        if planned:
+            request, frame = self._plan[self._next].request, self._plan[self._next].frame
         else:
             child = self._leave_the_plan(child)
+            frame = encode_request(request, 0)
+        if _costs(request):
+            # Alone, so that the kernel's account is that of this call.
+            before = child.cpu_s()
             reply = self._guarded(lambda: child.answer(child.post(frame)))
+            reply.seconds = max(0.0, child.cpu_s() - before)
+        elif planned:
+            self._post_ahead(child)
+            reply = self._receive(child)
+        else:
+            reply = self._guarded(lambda: child.answer(child.post(frame)))
+        self._next += planned
         self._take(request, reply)
         return reply
 
@@ -109,7 +127,8 @@ class ComponentSession:
     def close(self) -> None:
         """End the child."""
         if self.child is not None:
-            self.child.close()
+            self.used.cpu_s += self.child.close().get("cpu_s", 0.0)
+            self.used.call_s = max(self.used.call_s, self.child.slowest_call_s)
             self.child = None
 
     def _loaded_child(self) -> Child:
@@ -133,6 +152,8 @@ class ComponentSession:
             frame = self._plan[at].frame
             if self._ahead and under_way + len(frame) > _BYTES_AHEAD:
                 return
+            if _costs(self._plan[at].request):
+                return
             self._ahead.append((self._guarded(partial(child.post, frame)), len(frame)))
             under_way += len(frame)
             at += 1
@@ -154,6 +175,7 @@ class ComponentSession:
         return child
 
     def _guarded(self, ask: Callable[[], _T], loading: bool = False) -> _T:
+        start = time.monotonic()
         try:
             return ask()
         except ChildGone as gone:
@@ -164,6 +186,8 @@ class ComponentSession:
             if loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
             raise
+        finally:
+            self.used.wall_s += time.monotonic() - start
 
     def _take(self, request: Request, reply: Reply) -> None:
         if reply.error is not None:
@@ -181,6 +205,8 @@ class ComponentSession:
     def _note(self, reply: Reply) -> None:
         for claimed in reply.forbidden:
             use = replace(claimed, **self._place(claimed.file, claimed.line))
+            if use.operation not in self.refused:
+                use = replace(use, operation="something forbidden")
             # Charged to the file that calls it; another component answers for itself.
             if use.file not in self.siblings:
                 self.forbidden = use

@@ -91,6 +91,8 @@ def grade_component(
 def _shown(own: ComponentRun, result: ComponentResult) -> ComponentResult:
     """Add what the suite shows of the student's own work, once the marks are made."""
     result.views = own.views()
+    own.end()
+    result.usage = own.used
     return result
 
 
@@ -175,9 +177,11 @@ def _mark(criterion: Criterion, verdict: Verdict, diagnosis: Diagnosis) -> Crite
     return CriterionResult(
         id=criterion.id,
         title=criterion.title,
-        score=criterion.points * verdict.share,
+        score=round(criterion.points * verdict.share, 4),
         max_score=criterion.points,
         passed=verdict.passed,
+        cases=verdict.cases,
+        passed_cases=round(verdict.share * verdict.cases),
         outcome=verdict.outcome,
         visibility="hidden" if criterion.visibility == "hidden" else "public",
         source=criterion.source,

@@ -26,7 +26,6 @@ from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_component
 from autograder.judge.suite import Attempt
 from autograder.results import Graded
-from autograder.sandbox.wire import encode_request
 from autograder.solutions.plan import Planned
 from autograder.suite.criterion import Criterion
 from autograder.suite.likeness import all_alike
@@ -173,7 +172,7 @@ def _example_at(requests: Sequence[Request], at: int) -> int:
 def _right(plan: Sequence[Planned], index: int, request: Request) -> Reply | None:
     """Return the solution's reply, if it was asked the same."""
     planned = plan[index] if index < len(plan) else None
-    if planned is None or planned.frame != encode_request(request, 0):
+    if planned is None or not request.same_as(planned.request):
         return None
     return planned.reply
 

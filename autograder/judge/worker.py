@@ -6,6 +6,7 @@ job is graded in a fork of the warm judge, so nothing of one submission is left 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib.metadata
@@ -38,17 +39,17 @@ from autograder.grading.messages import (
 )
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.intake import MAX_FILE_BYTES, Rejected, digest, take_in
+from autograder.judge.intake import Rejected, digest, take_in
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import SuiteFault
+from autograder.judge.terms import largest_budget, usual_operations
 from autograder.judge.trace import explain_criterion
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
-from autograder.sandbox.handle import Budget
-from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.solutions.reference import ReferenceFault
+from autograder.solutions.workplace import workplace
 
 
 @functools.cache
@@ -59,19 +60,6 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **found}
 
 
-def budget_of(assignment: Assignment) -> Budget:
-    """Return the limits of one child."""
-    limits = assignment.limits
-    return Budget(
-        call_cpu_s=limits.call_cpu_s,
-        call_wall_s=limits.call_wall_s,
-        cpu_s=limits.component_cpu_s,
-        memory=limits.memory_mb * 1024 * 1024,
-        # Its own source is written where it runs, too.
-        file_size=max(limits.output_kb * 1024, MAX_FILE_BYTES),
-    )
-
-
 def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes]) -> None:
     """Start up, say so, and do job after job until the input ends."""
 
@@ -79,37 +67,45 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
         answers.write(line)
         answers.flush()
 
-    sandbox: Sandbox | None = None
-    try:
-        if sys.platform == "linux":
-            confine.die_with_parent()
-        torch.set_num_threads(1)
-        # Whatever the suite or torch warns of, a mark does not hang on it.
-        warnings.simplefilter("ignore")
-        assignment = load_assignment(root, name)
-        secrets = [assignment.secret, root, *sorted(assignment.secret.glob("*.py"))]
-        secrets += [root / "pyproject.toml", Path(__file__)]
-        sandbox, description = open_sandbox(
-            choice, budget_of(assignment), assignment.rules.forbidden, secrets
-        )
-        suite = collect(assignment)
-        judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
-        # Looked up here once, not by every fork anew.
-        versions()
-        answer(written(Ready(sandbox=description)))
-        gc.collect()
-        gc.freeze()
-        if sys.platform == "linux":
-            confine.gather_pages()
-        for line in jobs:
-            answer(_in_a_fork(judge, description, JOBS.validate_json(line)))
-    except (NotIsolated, UsageError) as error:
-        answer(written(Refused(reason=str(error))))
-    except (SuiteFault, ReferenceFault) as error:
-        answer(written(Refused(reason=f"the suite of {name} is broken: {error}")))
-    finally:
-        if sandbox is not None:
-            sandbox.close()
+    with contextlib.ExitStack() as stack:
+        try:
+            if sys.platform == "linux":
+                confine.die_with_parent()
+            torch.set_num_threads(1)
+            # Whatever the suite or torch warns of, a mark does not hang on it.
+            warnings.simplefilter("ignore")
+            assignment = load_assignment(root, name)
+            judge, description = _judge_of(assignment, choice, stack)
+            # Looked up here once, not by every fork anew.
+            versions()
+            answer(written(Ready(sandbox=description)))
+            gc.collect()
+            gc.freeze()
+            if sys.platform == "linux":
+                confine.gather_pages()
+            for line in jobs:
+                answer(_in_a_fork(judge, description, JOBS.validate_json(line)))
+        except (NotIsolated, UsageError) as error:
+            answer(written(Refused(reason=str(error))))
+        except (SuiteFault, ReferenceFault) as error:
+            answer(written(Refused(reason=f"the suite of {name} is broken: {error}")))
+
+
+def _judge_of(
+    assignment: Assignment, choice: str, stack: contextlib.ExitStack
+) -> tuple[Judge, str]:
+    """Start the sandbox and collect the suites; `stack` ends what was started."""
+    root = assignment.root
+    secrets = [assignment.secret, root, *sorted(assignment.secret.glob("*.py"))]
+    secrets += [root / "pyproject.toml", Path(__file__)]
+    sandbox, description = open_sandbox(
+        choice, largest_budget(assignment), usual_operations(assignment), secrets
+    )
+    stack.callback(sandbox.close)
+    stack.enter_context(workplace(assignment))
+    suite = collect(assignment)
+    diagnoser = Diagnoser(assignment, suite.plans_by_component())
+    return Judge(assignment, suite, sandbox, diagnoser, assignment.provided()), description
 
 
 def _in_a_fork(judge: Judge, description: str, job: Job) -> bytes:

@@ -37,6 +37,8 @@ def component_page(component: ComponentResult) -> str:
             criterion.max_score,
             _lines(criterion, component.causes),
             criterion.source if not criterion.passed else "",
+            criterion.passed_cases,
+            criterion.cases,
         )
         for criterion in component.criteria
     ]

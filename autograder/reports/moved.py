@@ -160,7 +160,10 @@ def _share_earned(criterion: CriterionResult) -> float:
 
 
 def _share(criterion: CriterionResult) -> str:
-    return f"{criterion.score:g} of {criterion.max_score:g}"
+    points = f"{criterion.score:g} of {criterion.max_score:g}"
+    if criterion.cases == 1:
+        return points
+    return f"{points}, {criterion.passed_cases} of {criterion.cases} cases"
 
 
 def _criteria(result: SubmissionResult) -> dict[str, CriterionResult]:

@@ -6,6 +6,7 @@ import json
 import os
 import struct
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from autograder.exchange.guard import Guard
 from autograder.exchange.messages import Reply, StudentError
 from autograder.sandbox import confine
 from autograder.sandbox.probe import attempt_escapes
-from autograder.sandbox.wire import decode_request, encode_reply
+from autograder.sandbox.replies import encode_reply
+from autograder.sandbox.wire import decode_request
 
 _SCRATCH_BYTES = 16 * 1024 * 1024
 
@@ -25,6 +27,7 @@ class Setup:
 
     `tier` is 1 (namespaces and all), 2 (no namespaces) or 3 (nothing). `project` names the
     project's own modules: to look for them among thousands would touch the memory of each.
+    `forbidden` are the operations that the zygote's guard refuses.
     """
 
     tier: int
@@ -32,25 +35,44 @@ class Setup:
     readable: list[str]
     scratch: str
     program: bytes
-    limits: confine.Limits
+    forbidden: list[str]
     uid: int
     keep_reading: bool
 
 
-def run_child(
-    setup: Setup, guard: Guard, wire: int, component: str, scratch: str, stand_ins: list[str]
-) -> None:
+@dataclass(frozen=True)
+class Task:
+    """What one child is for: the terms of a component, as the judge sent them.
+
+    `ours` are files of the submission's folder that may call forbidden operations, `others` those
+    of other components.
+    """
+
+    component: str
+    scratch: str
+    limits: confine.Limits
+    program: bool
+    ours: list[str]
+    others: list[str]
+    operations: list[str]
+    modules: list[str]
+    functions: list[str]
+
+
+def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     """Become the child; returns when the judge closes the wire.
 
-    `guard` was installed reversibly before the fork. `stand_ins` are files of the submission's
-    folder that may call forbidden operations.
+    `guard` was installed reversibly before the fork.
     """
-    if stand_ins:
-        # It is installed anew, in the form that lets them through, once their files are there.
+    scratch = task.scratch
+    anew = bool(task.ours) or task.operations != setup.forbidden
+    if anew:
+        # It is installed anew, in the form that suits the task, once the files are there.
         guard.uninstall()
+        guard.forbid(task.operations)
     else:
         guard.settle()
-    _confine(setup, wire, scratch)
+    _confine(setup, wire, task)
 
     # Plain reads and writes: the filter has no socket calls.
     def receive(size: int) -> bytes:
@@ -79,16 +101,24 @@ def run_child(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(receive(size))
     os.chdir(scratch)
+    # Looked up before, where everything could be written to.
+    tempfile.tempdir = scratch
     _forget_project(setup.project)
     guard.charge(Path(scratch))
-    if stand_ins:
-        guard.watch(stand_ins)
-    executor = Executor(Path(scratch), component, fatal=(), own_tensors=True)
+    if anew and task.operations:
+        guard.watch(task.ours)
+    executor = Executor(
+        Path(scratch), task.component, fatal=(), own_tensors=True, program=task.program
+    )
     load_error: StudentError | None = None
     loaded = False
     while True:
         nonce, request = decode_request(receive)
         if not loaded:
+            executor.load_provided()
+            guard.refuse_names(
+                task.modules, task.functions, last=True, is_others=task.others.__contains__
+            )
             load_error, loaded = executor.load(), True
         reply = Reply(error=load_error)
         if load_error is None:
@@ -101,12 +131,13 @@ def run_child(
         send(frame)
 
 
-def _confine(setup: Setup, wire: int, scratch: str) -> None:
+def _confine(setup: Setup, wire: int, task: Task) -> None:
+    scratch = task.scratch
     if setup.tier == 3:
         confine.close_descriptors(wire)
         return
     # Limits are read from /proc, so they come before it is hidden.
-    confine.limit_resources(setup.limits)
+    confine.limit_resources(task.limits)
     if setup.tier == 1:
         confine.unshare(confine.CLONE_NEWNS | confine.CLONE_NEWIPC)
         confine.mount_scratch(scratch, _SCRATCH_BYTES)

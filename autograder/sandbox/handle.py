@@ -9,11 +9,13 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.exchange.messages import Reply, Request
-from autograder.sandbox.wire import WireError, decode_reply, encode_request, with_nonce
+from autograder.exchange.rules import Rules
+from autograder.sandbox.replies import decode_reply
+from autograder.sandbox.wire import WireError, encode_request, with_nonce
 
 _POLL_S = 0.05
 
@@ -47,8 +49,31 @@ class Budget:
     file_size: int
 
 
+@dataclass(frozen=True)
+class Terms:
+    """On what terms a child runs a component.
+
+    Attributes:
+        budget: its limits.
+        rules: what it may not use.
+        program: whether it is run as a program.
+        ours: files of its folder that are the grader's: stand-ins, and what is provided.
+        others: files of other components, which have rules of their own.
+    """
+
+    budget: Budget
+    rules: Rules = field(default_factory=Rules)
+    program: bool = False
+    ours: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
 class Child:
-    """One confined process that holds one component of one submission."""
+    """One confined process that holds one component of one submission.
+
+    Attributes:
+        slowest_call_s: the CPU seconds of its slowest call, to a few hundredths.
+    """
 
     def __init__(
         self,
@@ -65,6 +90,7 @@ class Child:
         self._handle = handle
         self._host_pid = _pid_of(handle)
         self._buffer = bytearray()
+        self.slowest_call_s = 0.0
         self._open = True
 
     @property
@@ -120,6 +146,8 @@ class Child:
             raise ChildGone("timeout", deadline.words()) from error
         except OSError as error:
             raise self._epitaph() from error
+        finally:
+            self.slowest_call_s = max(self.slowest_call_s, deadline.cpu_s)
 
     def send(self, data: bytes) -> None:
         """Send raw bytes: the submission, before the first request."""
@@ -135,6 +163,15 @@ class Child:
     def read(self, size: int) -> bytes:
         """Read raw bytes (a probe's answer)."""
         return self._receive(size, _Deadline(self._host_pid, self._budget))
+
+    def cpu_s(self) -> float:
+        """Return the CPU time of all its threads so far, by the kernel's account."""
+        total = 0
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"/proc/{self._host_pid}/task"):
+                with open(f"/proc/{self._host_pid}/task/{task}/schedstat") as account:
+                    total += int(account.read().split()[0])
+        return total / 1e9
 
     def close(self) -> dict[str, Any]:
         """End the child and everything it started; return how it ended."""
@@ -191,7 +228,7 @@ class _Deadline:
         self._start = time.monotonic()
         self._checked = self._start
         self._cpu_before: float | None = None
-        self._cpu = 0.0
+        self.cpu_s = 0.0
 
     def check(self) -> None:
         now = time.monotonic()
@@ -202,12 +239,12 @@ class _Deadline:
         # First asked a poll after the call began, which the child gets for free.
         if self._cpu_before is None:
             self._cpu_before = used
-        self._cpu = used - self._cpu_before
-        if self._cpu > self._budget.call_cpu_s or now - self._start > self._budget.call_wall_s:
+        self.cpu_s = used - self._cpu_before
+        if self.cpu_s > self._budget.call_cpu_s or now - self._start > self._budget.call_wall_s:
             raise TimeoutError
 
     def words(self) -> str:
-        if self._cpu > self._budget.call_cpu_s:
+        if self.cpu_s > self._budget.call_cpu_s:
             return f"no answer after {self._budget.call_cpu_s:g} s of computing"
         return f"no answer after {self._budget.call_wall_s:g} s"
 

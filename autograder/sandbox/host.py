@@ -12,14 +12,15 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from autograder.exchange.rules import Rules
 from autograder.sandbox import confine, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
-from autograder.sandbox.handle import Budget, Child, SandboxFault
+from autograder.sandbox.handle import Budget, Child, SandboxFault, Terms
 
 _START_S = 120.0
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
@@ -42,14 +43,13 @@ class Sandbox:
 
     Args:
         tier: 1, 2, or 3 for none at all.
-        budget: limits of every child.
-        forbidden: operations that raise there.
+        budget: limits of a child; no child's own may be larger.
+        forbidden: operations of torch that raise there, unless its own terms say otherwise.
     """
 
     def __init__(self, tier: int, budget: Budget, forbidden: Sequence[str] = ()) -> None:
         self.tier = tier
-        self._forbidden = forbidden
-        self._budget = budget
+        self._terms = Terms(budget, Rules(tuple(forbidden)))
         self._scratch = Path(tempfile.mkdtemp(prefix="gradeformer-"))
         self._scratch.chmod(0o711)
         self._numbers = 0
@@ -82,22 +82,23 @@ class Sandbox:
             found.append("as an unprivileged user" if dropped else "as root, without its rights")
         return found
 
-    def fork(
-        self, component: str, files: Mapping[str, bytes], stand_ins: Collection[str] = ()
-    ) -> Child:
+    def fork(self, component: str, files: Mapping[str, bytes], terms: Terms | None = None) -> Child:
         """Fork a child that will answer for `component` of a submission's `files`.
 
-        `stand_ins` are those of the files that are ours and may call what is forbidden.
+        Args:
+            component: its name.
+            files: by relative path.
+            terms: its limits and rules; by default those that the sandbox was made with.
         """
         listing = json.dumps({"files": [[name, len(data)] for name, data in files.items()]})
-        child = self._fork(component, stand_ins)
+        child = self._fork(component, terms or self._terms)
         child.send(struct.pack("<I", len(listing)) + listing.encode() + b"".join(files.values()))
         return child
 
     def probe(self, canaries: Mapping[str, Any]) -> list[str]:
         """Fork a child that tries to escape; return the escapes that worked."""
         listing = json.dumps({"probe": canaries}).encode()
-        child = self._fork("")
+        child = self._fork("", self._terms)
         try:
             child.send(struct.pack("<I", len(listing)) + listing)
             (size,) = struct.unpack("<I", child.read(4))
@@ -173,12 +174,7 @@ class Sandbox:
             "program": base64.b64encode(
                 policy.seccomp_program() if self.tier != 3 else b""
             ).decode(),
-            "limits": {
-                "cpu_s": self._budget.cpu_s + 1,
-                "memory": self._budget.memory,
-                "file_size": self._budget.file_size,
-            },
-            "forbidden": list(self._forbidden),
+            "forbidden": list(self._terms.rules.operations),
             "uid": _UNPRIVILEGED if root else 0,
             "keep_reading": root,
             "package_root": str(_PACKAGE_ROOT),
@@ -186,7 +182,7 @@ class Sandbox:
         self._control.settimeout(_START_S)
         self._ask(config)
 
-    def _fork(self, component: str, stand_ins: Collection[str] = ()) -> Child:
+    def _fork(self, component: str, terms: Terms) -> Child:
         ours, theirs = socket.socketpair()
         self._numbers += 1
         scratch = "/scratch"
@@ -197,11 +193,24 @@ class Sandbox:
                 os.chown(folder, _UNPRIVILEGED, _UNPRIVILEGED)
             scratch = str(folder)
         with theirs:
-            answer, handle = self._ask(
-                {"component": component, "scratch": scratch, "stand_ins": list(stand_ins)},
-                theirs.fileno(),
-            )
-        return Child(partial(self.reap, scratch), self._budget, ours, answer["pid"], handle)
+            budget, rules = terms.budget, terms.rules
+            message = {
+                "component": component,
+                "scratch": scratch,
+                "ours": terms.ours,
+                "others": terms.others,
+                "program": terms.program,
+                "operations": rules.operations,
+                "modules": rules.modules,
+                "functions": rules.functions,
+                "limits": {
+                    "cpu_s": budget.cpu_s + 1,
+                    "memory": budget.memory,
+                    "file_size": budget.file_size,
+                },
+            }
+            answer, handle = self._ask(message, theirs.fileno())
+        return Child(partial(self.reap, scratch), budget, ours, answer["pid"], handle)
 
     def _ask(self, message: dict[str, Any], *descriptors: int) -> tuple[dict[str, Any], int]:
         try:

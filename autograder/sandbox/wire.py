@@ -8,61 +8,29 @@ before memory is given.
 
 from __future__ import annotations
 
-import ctypes
-import math
-import re
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 # By name: a student's code may put others in their place.
+from ctypes import string_at
 from json import dumps, loads
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from autograder.exchange.kernels import FORBIDDEN
 from autograder.exchange.messages import (
-    ERROR_KINDS,
-    GRADIENTS,
-    MAX_TEXT,
-    PHASES,
-    ForbiddenUse,
-    Reply,
     Request,
-    StudentError,
-    read_parts,
     read_request,
-    write_parts,
     write_request,
 )
-from autograder.exchange.values import (
-    DTYPE_NAMES,
-    DTYPES,
-    MAX_ITEMS,
-    Malformed,
-    Reader,
-    Unsendable,
-    Writer,
-)
+from autograder.exchange.plain import Reader, Writer
+from autograder.exchange.values import DTYPE_NAMES, DTYPES
 
-MAX_DIMS = 8
-MAX_NAME = 200
-MAX_NAMES = 1000
-MAX_USES = 8
-MAX_BYTES = 32 * 1024 * 1024
-# The plain form of a reply, and how many items it may have: each costs memory when it is parsed.
-MAX_HEADER = 4 * 1024 * 1024
-MAX_MARKS = 10 * MAX_ITEMS
-_ALIGN = 16
-_MAX_BODY = MAX_BYTES + _ALIGN * MAX_ITEMS
+ALIGN = 16
 
-_MAGIC = b"gf02"
-_MAX_SPAN = 2**40
-# Half a character, which no text of UTF-8 holds.
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_DEVICES = ("cpu", "meta", "cuda", "other")
-_FRAME = struct.Struct("<4sQII")
+MAGIC = b"gf02"
+FRAME = struct.Struct("<4sQII")
 
 Receive = Callable[[int], bytes]
 
@@ -73,28 +41,35 @@ class WireError(Exception):
 
 def encode_request(request: Request, nonce: int) -> bytes:
     """Write a request; tensors travel contiguous, with the strides to give them back."""
-    body = bytearray()
-    known: dict[int, int] = {}
+    body: list[bytes] = []
+    # With the tensors themselves: the identity of one that is gone may be another's.
+    known: dict[int, tuple[int, Tensor]] = {}
 
     def write(tensor: Tensor) -> list[Any]:
         # One tensor that stands in two places stays one on the other side.
         if id(tensor) in known:
-            return [known[id(tensor)]]
-        known[id(tensor)] = len(known)
-        layout = [DTYPE_NAMES[tensor.dtype], list(tensor.shape), list(tensor.stride())]
+            return [known[id(tensor)][0]]
+        known[id(tensor)] = len(known), tensor
+        shape = [*tensor.shape]
+        layout = [DTYPE_NAMES[tensor.dtype], shape, [*tensor.stride()]]
         if tensor.is_meta:
             return [*layout, None]
+        if tensor.is_contiguous():
+            body.append(padded(string_at(tensor.data_ptr(), tensor.nbytes), b"\0"))
+            return [*layout, shape]
         blob = _collapse(tensor)
-        body.extend(_padded(tensor_bytes(blob), b"\0"))
-        return [*layout, list(blob.shape)]
+        body.append(padded(tensor_bytes(blob), b"\0"))
+        return [*layout, [*blob.shape]]
 
-    header = _padded(dumps(write_request(request, Writer(write))).encode(), b" ")
-    return _FRAME.pack(_MAGIC, nonce, len(header), len(body)) + header + body
+    header = padded(dumps(write_request(request, Writer(write))).encode(), b" ")
+    data = b"".join(body)
+    return FRAME.pack(MAGIC, nonce, len(header), len(data)) + header + data
 
 
-def _padded(data: bytes, filler: bytes) -> bytes:
+def padded(data: bytes, filler: bytes) -> bytes:
     """Fill up, so that what follows can be read as numbers where it lies."""
-    return data + filler * (-len(data) % _ALIGN)
+    more = -len(data) % ALIGN
+    return data + filler * more if more else data
 
 
 def with_nonce(frame: bytes, nonce: int) -> bytes:
@@ -104,8 +79,8 @@ def with_nonce(frame: bytes, nonce: int) -> bytes:
 
 def decode_request(receive: Receive) -> tuple[int, Request]:
     """Read a request; `receive(n)` returns exactly n bytes."""
-    magic, nonce, header_size, body_size = _FRAME.unpack(receive(_FRAME.size))
-    if magic != _MAGIC:
+    magic, nonce, header_size, body_size = FRAME.unpack(receive(FRAME.size))
+    if magic != MAGIC:
         raise WireError("not a request")
     data = bytearray(receive(header_size + body_size))
     tensors: list[Tensor] = []
@@ -126,205 +101,18 @@ def decode_request(receive: Receive) -> tuple[int, Request]:
         if count := tensor.numel():
             flat = torch.frombuffer(data, dtype=dtype, count=count, offset=offset)
             tensor.copy_(flat.view(sent))
-            offset += flat.nbytes + -flat.nbytes % _ALIGN
+            offset += flat.nbytes + -flat.nbytes % ALIGN
         tensors.append(tensor if sent == shape else tensor.expand(shape))
         return tensors[-1]
 
     return nonce, read_request(loads(data[:header_size]), Reader(read))
 
 
-def encode_reply(reply: Reply, nonce: int) -> bytes:
-    """Write a reply. Runs beside student code, so it promises nothing.
-
-    Raises:
-        Unsendable: it exceeds a cap.
-    """
-    body: list[bytes] = []
-    size = 0
-
-    def write(tensor: Tensor) -> list[Any]:
-        nonlocal size
-        device = tensor.device.type if tensor.device.type in _DEVICES else "other"
-        if tensor.dtype not in DTYPE_NAMES or tensor.layout is not torch.strided:
-            raise Unsendable("a tensor is of a kind that has no plain values")
-        if device != "meta":
-            size += tensor.nbytes
-            if size > MAX_BYTES:
-                raise Unsendable("a tensor is too large to send")
-            body.append(_padded(tensor_bytes(tensor.cpu().resolve_conj().resolve_neg()), b"\0"))
-        return [DTYPE_NAMES[tensor.dtype], device, list(tensor.shape)]
-
-    plain: dict[str, Any] = {"parts": write_parts(reply, Writer(write))}
-    if reply.gradient != GRADIENTS[0]:
-        plain["gradient"] = reply.gradient
-    if reply.error is not None:
-        plain["error"] = _plain_error(reply.error)
-    if reply.forbidden:
-        plain["forbidden"] = [
-            [use.operation, use.file[:MAX_NAME], use.line] for use in reply.forbidden[:MAX_USES]
-        ]
-    text = dumps(plain, ensure_ascii=False)
-    header = _padded(text.encode(errors="replace"), b" ")
-    if len(header) > MAX_HEADER or _marks(header) > MAX_MARKS:
-        raise Unsendable("it has too many parts to send")
-    data = b"".join(body)
-    return _FRAME.pack(_MAGIC, nonce, len(header), len(data)) + header + data
-
-
-def _plain_error(error: StudentError) -> dict[str, Any]:
-    plain: dict[str, Any] = {"kind": error.kind, "phase": error.phase}
-    plain["text"] = error.text[:MAX_TEXT]
-    # An exception may claim to be anywhere.
-    known = isinstance(error.line, int) and 0 <= error.line < 2**32
-    plain |= {"file": error.file[:MAX_NAME], "line": error.line if known else 0}
-    if error.key:
-        plain |= {"key": error.key[:MAX_NAME], "shape": error.shape, "wanted": error.wanted}
-        plain["found"] = [name[:MAX_NAME] for name in error.found[:MAX_NAMES]]
-    return plain
-
-
-def decode_reply(receive: Receive) -> tuple[int, Reply]:
-    """Read a reply; `receive(n)` returns exactly n bytes or raises its own error.
-
-    Raises:
-        WireError: the bytes are no reply, or ask for more than the caps allow.
-    """
-    magic, nonce, header_size, body_size = _FRAME.unpack(receive(_FRAME.size))
-    if magic != _MAGIC:
-        raise WireError("a reply must begin with the magic number")
-    if header_size > MAX_HEADER or body_size > _MAX_BODY:
-        raise WireError("a reply is larger than its caps")
-    header = receive(header_size)
-    if _marks(header) > MAX_MARKS:
-        raise WireError("a reply has too many parts")
-    if _SURROGATE.search(header):
-        raise WireError("a text is no text")
-    try:
-        plain = loads(header.decode())
-    except (ValueError, RecursionError) as error:
-        raise WireError("a reply is no JSON") from error
-    if not isinstance(plain, dict) or not plain.keys() <= _FIELDS:
-        raise WireError("a reply has no parts, or unknown ones")
-    body = _Body(bytearray(receive(body_size)))
-    try:
-        parts = read_parts(plain.get("parts", {}), Reader(body.tensor))
-    except (Malformed, RecursionError) as error:
-        raise WireError(str(error)) from error
-    if body.read != body_size:
-        raise WireError("there are more bytes than tensors")
-    return nonce, Reply(
-        gradient=_word(plain.get("gradient", GRADIENTS[0]), GRADIENTS),
-        error=_read_error(plain["error"]) if "error" in plain else None,
-        forbidden=_read_uses(plain.get("forbidden", [])),
-        **parts,
-    )
-
-
-_FIELDS = {"parts", "gradient", "error", "forbidden"}
-
-
-class _Body:
-    """The bytes of a reply's tensors, read in order.
-
-    Attributes:
-        read: how many have been.
-    """
-
-    def __init__(self, data: bytearray) -> None:
-        self._data = data
-        self.read = 0
-
-    def tensor(self, parts: list[Any]) -> Tensor:
-        if len(parts) != 3:
-            raise WireError("a tensor has another layout")
-        name, device, shape = parts
-        dtype = DTYPES[_word(name, DTYPES)]
-        if not isinstance(shape, list) or len(shape) > MAX_DIMS:
-            raise WireError("a tensor's number of dimensions is too large")
-        if not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
-            raise WireError("a dimension is too large, or none")
-        # Of a tensor without elements too, or its strides would overflow.
-        if math.prod(max(1, size) for size in shape) > _MAX_SPAN:
-            raise WireError("the dimensions are too large together")
-        if _word(device, _DEVICES) == "meta":
-            try:
-                return torch.empty(shape, dtype=dtype, device="meta")
-            except RuntimeError as error:
-                raise WireError("a tensor's shape is too large") from error
-        count = math.prod(shape)
-        if count == 0:
-            return torch.empty(shape, dtype=dtype)
-        start, size = self.read, count * dtype.itemsize
-        self.read += size + -size % _ALIGN
-        if self.read > len(self._data):
-            raise WireError("there are fewer bytes than tensors")
-        if dtype is torch.bool:
-            # Any byte but 0 is true; a torch bool holding another byte would be undefined.
-            bytes_ = torch.frombuffer(self._data, dtype=torch.uint8, count=size, offset=start)
-            return bytes_.ne(0).reshape(shape)
-        return torch.frombuffer(self._data, dtype=dtype, count=count, offset=start).reshape(shape)
-
-
-def _marks(header: bytes) -> int:
-    """Count what begins or parts the items of a JSON text, an upper bound of their number."""
-    return sum(map(header.count, (b"[", b"{", b",")))
-
-
-def _word(word: object, known: Collection[str]) -> str:
-    if not isinstance(word, str) or word not in known:
-        raise WireError("a word is none of those that can be sent")
-    return word
-
-
-def _text(text: object, limit: int = MAX_NAME) -> str:
-    if not isinstance(text, str) or len(text) > limit:
-        raise WireError("a text is too long, or none")
-    return text
-
-
-def _number(number: object, below: int = 2**32) -> int:
-    if type(number) is not int or not 0 <= number < below:
-        raise WireError("a number is too large, or none")
-    return number
-
-
-def _items(items: object, most: int) -> list[Any]:
-    if not isinstance(items, list) or len(items) > most:
-        raise WireError("a list is too long, or none")
-    return items
-
-
-def _read_error(plain: object) -> StudentError:
-    if not isinstance(plain, dict):
-        raise WireError("an error has no parts")
-    return StudentError(
-        _word(plain.get("kind"), ERROR_KINDS),
-        _word(plain.get("phase"), PHASES),
-        _text(plain.get("text", ""), MAX_TEXT),
-        _text(plain.get("file", "")),
-        _number(plain.get("line", 0)),
-        key=_text(plain.get("key", "")),
-        found=tuple(_text(name) for name in _items(plain.get("found", []), MAX_NAMES)),
-        shape=tuple(_number(size, 2**63) for size in _items(plain.get("shape", []), MAX_DIMS)),
-        wanted=tuple(_number(size, 2**63) for size in _items(plain.get("wanted", []), MAX_DIMS)),
-    )
-
-
-def _read_uses(plain: object) -> list[ForbiddenUse]:
-    uses = []
-    for use in _items(plain, MAX_USES):
-        if len(_items(use, 3)) != 3:
-            raise WireError("a use has other parts")
-        operation, file, line = use
-        uses.append(ForbiddenUse(_word(operation, FORBIDDEN), _text(file), _number(line)))
-    return uses
-
-
 def tensor_bytes(tensor: Tensor) -> bytes:
     """Return a CPU tensor's values in row-major order, as they lie in memory."""
     contiguous = tensor.contiguous()
     # A tenth of the cost of going through numpy, which has no bfloat16 either.
-    return ctypes.string_at(contiguous.data_ptr(), contiguous.nbytes)
+    return string_at(contiguous.data_ptr(), contiguous.nbytes)
 
 
 def _collapse(tensor: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from typing import Any
 
 from autograder.exchange.guard import Guard
 from autograder.sandbox import confine
-from autograder.sandbox.child import Setup, run_child
+from autograder.sandbox.child import Setup, Task, run_child
 
 
 def main(control_descriptor: int) -> None:
@@ -36,7 +36,7 @@ def main(control_descriptor: int) -> None:
         readable=config["readable"],
         scratch=config["scratch"],
         program=base64.b64decode(config["program"]),
-        limits=confine.Limits(**config["limits"]),
+        forbidden=config["forbidden"],
         uid=config["uid"],
         keep_reading=config["keep_reading"],
     )
@@ -80,8 +80,8 @@ def _fork(
         code = 70
         try:
             control.detach()
-            component, scratch = request["component"], request["scratch"]
-            run_child(setup, guard, wire, component, scratch, request["stand_ins"])
+            limits = confine.Limits(**request.pop("limits"))
+            run_child(setup, guard, wire, Task(limits=limits, **request))
             code = 0
         finally:
             os._exit(code)

@@ -73,9 +73,23 @@ def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
     }
 
 
-def with_mistakes(source: bytes, names: Iterable[str]) -> bytes:
-    """Return a component file of misconceptions with these mistakes in force."""
-    return source + f"\n\nWRONG = frozenset({sorted(names)!r})\n".encode()
+def with_mistakes(source: bytes, names: Iterable[str], program: bool = False) -> bytes:
+    """Return a component file of misconceptions with these mistakes in force.
+
+    A program runs as it is read, so they stand at its beginning.
+    """
+    line = f"WRONG = frozenset({sorted(names)!r})\n".encode()
+    if not program:
+        return source + b"\n\n" + line
+    lines = source.splitlines(keepends=True)
+    first = [
+        node.end_lineno or node.lineno
+        for node in ast.parse(source).body
+        if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+    ]
+    at = max(first, default=0)
+    return b"".join([*lines[:at], line, *lines[at:]])
 
 
 def _table(tree: ast.Module, path: Path) -> dict[str, tuple[str, str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from autograder.exchange.messages import Reply, Request
 from autograder.sandbox.wire import encode_request
-from autograder.suite.component import Session
+from autograder.suite.asking import Session
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import sys
 from pathlib import Path
 
+from autograder.assignment import Assignment
 from autograder.exchange.executor import Executor
+from autograder.exchange.guard import PROVIDED
 from autograder.exchange.messages import Reply, Request
-from autograder.sandbox.wire import encode_request
 
 
 class ReferenceFault(Exception):
@@ -21,14 +23,17 @@ class SolutionSession:
     Args:
         folder: the solutions.
         name: the component.
+        given: where `provided` lies.
+        program: whether the component is run as a program.
 
     Raises:
         ReferenceFault: it cannot be imported.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._executor = Executor(folder, name)
-        import_apart(self._executor, folder)
+    def __init__(
+        self, folder: Path, name: str, given: Path | None = None, program: bool = False
+    ) -> None:
+        self._executor = import_apart(folder, name, given, program)
 
     def perform(self, request: Request) -> Reply:
         """Answer a request; what the solution raises is an answer, too."""
@@ -43,9 +48,11 @@ class ReferenceSession(SolutionSession):
     requests before it have been performed.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
-        super().__init__(folder, name)
-        self._kept: dict[tuple[str, int], tuple[bytes, Reply]] = {}
+    def __init__(
+        self, folder: Path, name: str, given: Path | None = None, program: bool = False
+    ) -> None:
+        super().__init__(folder, name, given, program)
+        self._kept: dict[tuple[str, int], tuple[Request, Reply]] = {}
         self._example = ""
         self._asked: list[Request] = []
         self._performed = 0
@@ -64,36 +71,73 @@ class ReferenceSession(SolutionSession):
         """
         self._asked.append(request)
         key = (self._example, len(self._asked))
-        frame = encode_request(request, 0)
         kept = self._kept.get(key)
-        if kept is not None and kept[0] == frame:
+        if kept is not None and request.same_as(kept[0]):
             return kept[1]
         for earlier in self._asked[self._performed :]:
             reply = super().perform(earlier)
         self._performed = len(self._asked)
         if reply.error is not None:
-            raise ReferenceFault(f"the reference raised {reply.error}")
-        self._kept[key] = (frame, reply)
+            error = reply.error
+            raise ReferenceFault(
+                f"the solution raised {error.kind} ({error.file}, line {error.line}): {error.text}"
+            )
+        # A copy, because the test may go on to write into its tensors.
+        self._kept[key] = (copy.deepcopy(request), reply)
         return reply
 
 
-def import_apart(executor: Executor, folder: Path) -> object:
-    """Import and return a component apart from other modules, which have the same names.
+def import_apart(
+    folder: Path, name: str, given: Path | None = None, program: bool = False
+) -> Executor:
+    """Import a component of ours apart from other modules, which have the same names.
+
+    Args:
+        folder: where it lies.
+        name: the component.
+        given: where `provided` lies.
+        program: whether it is run as a program, and not imported.
 
     Raises:
         ReferenceFault: it cannot be imported.
     """
+    executor = Executor(folder, name, given=given, program=program)
     names = [path.stem for path in folder.glob("*.py")]
+    provided = ((given or folder) / PROVIDED).glob("*.py")
+    names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
     path_before = list(sys.path)
-    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    hidden = {other: sys.modules.pop(other) for other in names if other in sys.modules}
     try:
         error = executor.load()
     finally:
         sys.path[:] = path_before
-        for name in names:
-            sys.modules.pop(name, None)
+        for other in names:
+            sys.modules.pop(other, None)
         sys.modules.update(hidden)
         importlib.invalidate_caches()
     if error is not None:
-        raise ReferenceFault(f"the reference could not be imported: {error}")
-    return executor.loaded
+        where = f" ({error.file}, line {error.line})" if error.file else ""
+        raise ReferenceFault(
+            f"{folder / f'{name}.py'} cannot be imported: {error.kind}{where}: {error.text}"
+        )
+    return executor
+
+
+def solution_of(assignment: Assignment, name: str) -> SolutionSession:
+    """Return the solution of a component as if it were a submission's.
+
+    Raises:
+        ReferenceFault: it cannot be imported.
+    """
+    program = assignment.component(name).program
+    return SolutionSession(assignment.secret, name, assignment.public, program)
+
+
+def reference_of(assignment: Assignment, name: str) -> ReferenceSession:
+    """Return the solution of a component that hidden tests compare with.
+
+    Raises:
+        ReferenceFault: it cannot be imported.
+    """
+    program = assignment.component(name).program
+    return ReferenceSession(assignment.secret, name, assignment.public, program)

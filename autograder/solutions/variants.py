@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from autograder.exchange.executor import Executor
+from autograder.assignment import Assignment
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call, Operation, Reset
+from autograder.solutions.misconceptions import file_of
 from autograder.solutions.reference import import_apart
 from autograder.suite.likeness import alike
 
@@ -37,16 +37,24 @@ class Variants:
         folder: the misconceptions of an assignment.
         component: whose.
         names: the mistakes that may be put in force.
+        given: where `provided` lies.
+        program: whether the component is run as a program.
 
     Attributes:
         computed: how many examples were performed, which is what a diagnosis costs.
     """
 
-    def __init__(self, folder: Path, component: str, names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        component: str,
+        names: Sequence[str],
+        given: Path | None = None,
+        program: bool = False,
+    ) -> None:
         self.names = tuple(names)
         self.computed = 0
-        self._executor = Executor(folder, component)
-        self._module: Any = import_apart(self._executor, folder)
+        self._executor = import_apart(folder, component, given, program)
         # The requests stand beside the replies to stay alive: their identity is the key.
         self._replies: dict[tuple[Names, int, bool], tuple[Sequence[Request], list[Reply]]] = {}
         self._drawn: dict[tuple[Names, int], bool] = {}
@@ -74,10 +82,15 @@ class Variants:
 
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
-        self._module.WRONG = wrong
+        self._put_in_force(wrong)
         reply = self._executor.perform(request)
-        self._module.WRONG = RIGHT
+        self._put_in_force(RIGHT)
         return reply
+
+    def _put_in_force(self, wrong: Names) -> None:
+        self._executor.scope["WRONG"] = wrong
+        if self._executor.loaded is not None:
+            self._executor.loaded.WRONG = wrong
 
     def drawn(self, wrong: Names, example: Sequence[Request]) -> bool:
         """Tell whether the answer to an example hangs on random draws."""
@@ -104,3 +117,14 @@ def _reseeded(op: Operation) -> Operation:
     if isinstance(op, Call) and op.seed is not None:
         return replace(op, seed=op.seed + 1)
     return op
+
+
+def variants_of(assignment: Assignment, component: str, names: Sequence[str]) -> Variants:
+    """Return the wrong variants of an assignment's component.
+
+    Raises:
+        ReferenceFault: they cannot be imported.
+    """
+    folder = file_of(assignment, component).parent
+    program = assignment.component(component).program
+    return Variants(folder, component, names, assignment.public, program)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from autograder.exchange.messages import Reply, StudentError
-from autograder.exchange.values import Absent, Embedding, Value
+from autograder.exchange.programs import Program
+from autograder.exchange.values import Value
+from autograder.suite.showing import form_of, kind_words, show_value
 
-# Longer tensors are named in messages by their shape.
-SHOWN_VALUES = 24
 # A longer call is shown by its shapes: nobody reads a wall of numbers.
 _SHOWN_CALL = 200
 
@@ -42,17 +43,28 @@ class CheckFailed(AssertionError):
 
 @dataclass(frozen=True)
 class Question:
-    """A call in words, for messages."""
+    """A call in words, for messages; without arguments (None) it is no call.
+
+    `of` is what made the object whose method or attribute `name` is.
+    """
 
     name: str
-    arguments: tuple[tuple[str, Any], ...]
+    arguments: tuple[tuple[str, Any], ...] | None
+    of: Question | None = None
 
     def text(self, values: bool) -> str:
         """Write the call out; tensors by shape alone unless `values` may be shown."""
+        name = self.name
+        if self.of is not None:
+            owner = self.of.text(values=False)
+            name = f"{owner}.{name}" if name else owner
+        if self.arguments is None:
+            return name[:_SHOWN_CALL]
         parts = [
-            f"{key}={_show(v, values)}" if key else _show(v, values) for key, v in self.arguments
+            f"{key}={show_value(v, values)}" if key else show_value(v, values)
+            for key, v in self.arguments
         ]
-        text = f"{self.name}({', '.join(parts)})"
+        text = f"{name}({', '.join(parts)})"
         if len(text) <= _SHOWN_CALL or not values:
             return text[:_SHOWN_CALL]
         return self.text(values=False)
@@ -76,17 +88,86 @@ class Answer:
         self._cotangent = cotangent
 
     @property
+    def value(self) -> Value:
+        """Whatever was returned."""
+        if self._reply.error is not None:
+            raise StudentRaised(self._reply.error, self.question)
+        return self._reply.value
+
+    @property
     def output(self) -> Tensor:
         """The one tensor that was returned."""
-        value = self._of_form("tensor", "one tensor")
-        assert isinstance(value, Tensor)
+        value: Tensor = self._of_kind("one tensor", isinstance(self.value, Tensor))
+        return value
+
+    def tensors(self, *names: str) -> tuple[Tensor, ...]:
+        """Return the tensors that were returned as a tuple or list, as many as there are names."""
+        value = self.value
+        what = _COUNTED.get(len(names), f"{len(names)} tensors")
+        fits = isinstance(value, list | tuple) and len(value) == len(names)
+        fits = fits and all(isinstance(item, Tensor) for item in value)
+        return tuple(self._of_kind(f"{what} ({', '.join(names)})", fits))
+
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        """The one numpy array that was returned."""
+        value: np.ndarray[Any, Any] = self._of_kind(
+            "one numpy array", isinstance(self.value, np.ndarray)
+        )
         return value
 
     @property
-    def pair(self) -> tuple[Tensor, Tensor]:
-        """The two tensors that were returned as a pair."""
-        first, second = self._of_form("pair", "a pair of tensors (output, weights)")
-        return first, second
+    def number(self) -> float:
+        """The one number that was returned."""
+        value: float = self._of_kind("one number", _is_number(self.value))
+        return value.item() if isinstance(value, np.ndarray) else value
+
+    @property
+    def flag(self) -> bool:
+        """True or False, as it was returned."""
+        value = self.value
+        fits = isinstance(value, bool) or (_is_scalar(value) and value.dtype == np.bool_)
+        return bool(self._of_kind("True or False", fits))
+
+    @property
+    def text(self) -> str:
+        """The text that was returned."""
+        value: str = self._of_kind("a text", isinstance(self.value, str))
+        return value
+
+    def items(self, count: int | None = None) -> list[Value]:
+        """Return the items of the list or tuple that was returned, `count` of them if given."""
+        value = self.value
+        fits = isinstance(value, list | tuple) and count in (None, len(value))
+        of = "" if count is None else f" of {count} item{'' if count == 1 else 's'}"
+        return list(self._of_kind(f"a list or tuple{of}", fits))
+
+    def numbers(self, count: int | None = None) -> list[float]:
+        """Return the numbers that were returned as a list or tuple, `count` of them if given."""
+        value = self.value
+        fits = isinstance(value, list | tuple) and count in (None, len(value))
+        fits = fits and all(map(_is_number, value))
+        of = "" if count is None else f"{count} "
+        found = self._of_kind(f"a list of {of}numbers", fits)
+        return [item.item() if isinstance(item, np.ndarray) else item for item in found]
+
+    @property
+    def program(self) -> Program:
+        """What the run of a program came to."""
+        found = Program.of(self.value)
+        if found is None:
+            raise ValueError("no program was run: ask with component.run(...)")
+        return found
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds of the call, by the kernel's account."""
+        return self._counted(self._reply.seconds)
+
+    @property
+    def operations(self) -> int:
+        """Floating-point operations of the call as torch counts them, which is a claim."""
+        return int(self._counted(self._reply.operations))
 
     @property
     def gradients(self) -> list[Tensor | None]:
@@ -106,14 +187,23 @@ class Answer:
         self._differentiated()
         return self._reply.given_gradient
 
-    def _of_form(self, form: str, words: str) -> Value:
+    def _counted(self, found: float | None) -> float:
         if self._reply.error is not None:
             raise StudentRaised(self._reply.error, self.question)
-        found = form_of(self._reply.value)
-        if found != form:
-            fact = f"it must return {words}, but returned {FORM_WORDS[found]}"
-            raise self._failure(CheckFailed(fact, hint=_FORM_HINTS.get((form, found), "")))
-        return self._reply.value
+        if found is None:
+            raise ValueError("the cost was not asked for: ask with asking(cost=True)")
+        return found
+
+    def _of_kind(self, words: str, fits: bool) -> Any:
+        """Return the value if it is of the kind that was asked for."""
+        value = self.value
+        if not fits:
+            asked = "pair" if words.startswith(_COUNTED[2]) else "tensor"
+            asked = asked if "tensor" in words else ""
+            hint = _FORM_HINTS.get((asked, form_of(value)), "")
+            fact = f"it must return {words}, but returned {kind_words(value)}"
+            raise self._failure(CheckFailed(fact, hint=hint))
+        return value
 
     def _differentiated(self) -> None:
         if not self._cotangent:
@@ -144,47 +234,14 @@ _FORM_HINTS = {
     ("pair", "longer sequence"): "return the two that the handout names, and no more",
     ("tensor", "list of one"): "a comma at the end of `return x,` makes a tuple",
 }
-FORM_WORDS = {
-    "none": "None (is the `return` missing?)",
-    "tensor": "one tensor",
-    "pair": "a pair of tensors",
-    "list of one": "a tuple or list with one tensor in it",
-    "longer sequence": "a longer tuple or list",
-    "number": "a plain number",
-    "other": "something else",
-}
+_COUNTED = {1: "a tuple of one tensor", 2: "a pair of tensors"}
 
 
-def form_of(value: Value) -> str:
-    """Return what kind of answer a value is, one of FORM_WORDS."""
-    if value is None or isinstance(value, Absent):
-        return "none"
-    if isinstance(value, Tensor):
-        return "tensor"
-    if isinstance(value, tuple | list):
-        tensors = sum(isinstance(item, Tensor) for item in value)
-        if tensors == len(value) and len(value) in (1, 2):
-            return "pair" if len(value) == 2 else "list of one"
-        return "longer sequence" if len(value) > 2 else "other"
-    return "number" if isinstance(value, int | float | complex) else "other"
+def _is_scalar(value: Value) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 0
 
 
-def _show(value: object, values: bool) -> str:
-    if isinstance(value, Embedding):
-        return f"nn.Embedding{tuple(value.weight.shape)}"
-    if not isinstance(value, Tensor):
-        return repr(value)
-    return show_tensor(value) if values else f"tensor{tuple(value.shape)}"
-
-
-def show_tensor(tensor: Tensor) -> str:
-    """Write a tensor out to four digits, or only its dtype and shape where it is long."""
-    if tensor.device.type == "meta" or tensor.numel() > SHOWN_VALUES:
-        return f"{str(tensor.dtype).removeprefix('torch.')} tensor{tuple(tensor.shape)}"
-    return str(_rounded(tensor.tolist())).replace("'", "")
-
-
-def _rounded(item: Any) -> Any:
-    if isinstance(item, list):
-        return [_rounded(part) for part in item]
-    return float(f"{item:.4g}") if isinstance(item, float) else item
+def _is_number(value: Value) -> bool:
+    if _is_scalar(value):
+        return bool(np.issubdtype(value.dtype, np.number))
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,167 +1,87 @@
 """The only way a test touches a component.
 
-`component.call(name, ...)` calls a function, `component.build(name, ...)` makes a module. Both
-backends, the student's imported module and the judge's sandbox, stand behind the same `Session`,
-so a test cannot tell them apart.
+`component.call(name, ...)` calls a function, `component.build(name, ...)` makes a module,
+`component.make(name, ...)` any object, `component.run(...)` runs a program. Both backends, the
+student's imported module and the judge's sandbox, stand behind the same `Session`, so a test
+cannot tell them apart. What a test asks for beside a call, as a seed, stands in `asking(...)`:
+every argument of a call is the student's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
-import torch
 from torch import Tensor
 
-from autograder.exchange.messages import Reply, Request
+from autograder.exchange.messages import Request
 from autograder.exchange.operations import (
-    Build,
-    Call,
-    Load,
-    Move,
-    Operation,
-    ReadState,
-    Train,
-    WriteGiven,
+    RunProgram,
 )
-from autograder.exchange.values import DTYPE_NAMES
-from autograder.suite.answer import Answer, Question, StudentRaised
+from autograder.suite.answer import Answer, Question
+from autograder.suite.asking import Asker, Line, Options, Session
+from autograder.suite.objects import Module, Object
 
 
-class Session(Protocol):
-    """Carries requests to one component. `perform` may raise where the component is gone."""
-
-    def perform(self, request: Request) -> Reply:
-        """Perform the operations of `request` and return the reply to the last one."""
-
-
-class Component:
-    """One component under test."""
-
-    def __init__(self, session: Session, observe: Callable[[Answer], None]) -> None:
-        self._session = session
-        self._observe = observe
-        self._handles = 0
-
-    def call(
-        self,
-        function: str,
-        *args: object,
-        seed: int | None = None,
-        cotangent: Tensor | None = None,
-        keep_inputs: bool = False,
-        **kwargs: object,
-    ) -> Answer:
-        """Call a function of the component.
-
-        Args:
-            function: its name.
-            args: tensors, numbers, strings, booleans or None.
-            seed: seeds torch's generator before the call.
-            cotangent: if given, a tensor of the output's shape; gradients of
-                (output * cotangent).sum() come back with the answer.
-            keep_inputs: whether the tensor arguments come back as the call left them.
-        """
-        call = Call(
-            function,
-            args=args,
-            kwargs=kwargs,
-            seed=seed,
-            cotangent=cotangent,
-            keep_inputs=keep_inputs,
-        )
-        return self._ask(Request(), function, call)
-
-    def build(self, cls: str, *args: object, **kwargs: object) -> Module:
-        """Build a module. What its constructor raises shows in the module's first answer."""
-        self._handles += 1
-        return Module(self, self._handles, cls, args, kwargs)
-
-    def _ask(self, request: Request, label: str, call: Call) -> Answer:
-        request.ops.append(call)
-        reply = self._session.perform(request)
-        arguments = (*(("", arg) for arg in call.args), *call.kwargs.items())
-        answer = Answer(reply, Question(label, arguments), call.cotangent is not None)
-        self._observe(answer)
-        return answer
-
-
-class Module:
-    """A module built by a component.
-
-    `load`, `to`, `train` and `write_given` take effect with the next question and return the
-    module itself, so they can be chained.
-    """
+class Component(Asker):
+    """One component under test, or code that is provided with it."""
 
     def __init__(
         self,
-        component: Component,
-        handle: int,
-        cls: str,
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
+        session: Session,
+        observe: Callable[[Answer], None],
+        *,
+        options: Options | None = None,
+        line: Line | None = None,
+        provided: str = "",
     ) -> None:
-        self._component = component
-        self._handle = handle
-        self._cls = cls
-        self._arguments = (*(("", arg) for arg in args), *kwargs.items())
-        self._pending = Request()
-        self._queue(Build(handle, cls, args, kwargs))
+        super().__init__(line or Line(session, observe), options or Options())
+        self._provided = provided
 
-    def load(self, state: dict[str, Tensor]) -> Module:
-        """Write every tensor of `state` into the state_dict entry of that key."""
-        return self._queue(Load(self._handle, state))
-
-    def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> Module:
-        """Move the module to a dtype, a device, or both."""
-        name = None if dtype is None else DTYPE_NAMES[dtype]
-        return self._queue(Move(self._handle, name, device))
-
-    def train(self, on: bool = True) -> Module:
-        """Switch between training and evaluation."""
-        return self._queue(Train(self._handle, on))
-
-    def write_given(self, weight: Tensor) -> Module:
-        """Overwrite, in place, the weight of the embedding that the module was given."""
-        return self._queue(WriteGiven(self._handle, weight))
-
-    def __call__(
+    def asking(
         self,
-        *args: object,
-        method: str = "",
+        *,
         seed: int | None = None,
         cotangent: Tensor | None = None,
         keep_inputs: bool = False,
-        **kwargs: object,
+        cost: bool = False,
+    ) -> Component:
+        """Return the component, to be asked for more than its answer; see `Options`."""
+        options = Options(seed, cotangent, keep_inputs, cost)
+        return self._like(options, self._provided)
+
+    def provided(self, module: str) -> Component:
+        """Return `provided/<module>.py`, the grader's own copy, to be called like a component."""
+        return self._like(self._options, module)
+
+    def _like(self, options: Options, provided: str) -> Component:
+        line = self._line
+        return Component(line.session, line.observe, options=options, line=line, provided=provided)
+
+    def call(self, function: str, /, *args: object, **kwargs: object) -> Answer:
+        """Call a function."""
+        return self._put(Request(), function, args, kwargs, provided=self._provided)
+
+    def build(self, cls: str, /, *args: object, **kwargs: object) -> Module:
+        """Build a module. What its constructor raises shows in the module's first answer."""
+        return Module(self._line, cls, args, kwargs, provided=self._provided)
+
+    def make(self, name: str, /, *args: object, **kwargs: object) -> Object:
+        """Keep what a class, a class method ("Tokenizer.load") or a function makes.
+
+        What it raises shows in the object's first answer.
+        """
+        return Object(self._line, name, args, kwargs, provided=self._provided)
+
+    def run(
+        self, *arguments: str, stdin: str = "", files: Mapping[str, str | bytes] | None = None
     ) -> Answer:
-        """Call the module, or one of its methods; arguments as for `Component.call`."""
-        request, self._pending = self._pending, Request()
-        question = Question(self._cls, self._arguments).text(values=False)
-        label = f"{question}.{method}" if method else question
-        call = Call(method, self._handle, args, kwargs, seed, cotangent, keep_inputs)
-        return self._component._ask(request, label, call)
-
-    def state(self) -> State:
-        """Fetch the module's state_dict, its parameters and the weight it was given."""
-        self._queue(ReadState(self._handle))
-        request, self._pending = self._pending, Request()
-        reply = self._component._session.perform(request)
-        question = Question(self._cls, self._arguments)
-        self._component._observe(Answer(reply, question, False))
-        if reply.error is not None:
-            raise StudentRaised(reply.error, question)
-        return State(reply.state, reply.parameters, reply.given)
-
-    def _queue(self, operation: Operation) -> Module:
-        self._pending.ops.append(operation)
-        return self
-
-
-@dataclass(frozen=True)
-class State:
-    """A module's state_dict entries, its parameters, and the weight of a given embedding."""
-
-    entries: dict[str, Tensor]
-    parameters: dict[str, Tensor]
-    given: Tensor | None
+        """Run the component as a program, in a folder that holds `files`, and wait for its end."""
+        given = {
+            name: data.encode() if isinstance(data, str) else data
+            for name, data in (files or {}).items()
+        }
+        request = Request([RunProgram(tuple(arguments), stdin, given, self._options.cost)])
+        shown: list[tuple[str, Any]] = [("", argument) for argument in arguments]
+        shown += [("stdin", stdin)] if stdin else []
+        return self._line.ask(request, Question("the program", tuple(shown)))

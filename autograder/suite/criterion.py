@@ -36,7 +36,9 @@ def criterion_of(item: pytest.Item, visibility: str) -> Criterion:
     """
     component = component_of(item.path)
     function = inspect.unwrap(getattr(item, "obj"))  # noqa: B009 - `obj` is not on pytest.Item
-    name = f"{component}.{item.name.removeprefix('test_')}"
+    # Cases of one test are one criterion.
+    test: str = getattr(item, "originalname", item.name)
+    name = f"{component}.{test.removeprefix('test_')}"
     marker = item.get_closest_marker("criterion")
     title = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
     if marker is None or not {"points", "source"} <= set(marker.kwargs) or not title:

@@ -6,13 +6,26 @@ broadcasts and a comparison with NaN is false both ways.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from autograder.suite.answer import SHOWN_VALUES, Answer, CheckFailed, StudentRaised, show_tensor
-from autograder.suite.patterns import dimension_names, pattern, shape_pattern
+from autograder.exchange.values import Value
+from autograder.suite.answer import Answer, CheckFailed, StudentRaised
+from autograder.suite.patterns import pattern, shape_pattern
+from autograder.suite.places import (
+    both_shown,
+    first_place,
+    key_hint,
+    listed_keys,
+    place_words,
+    share_words,
+    tuple_of,
+    worst_place,
+)
+from autograder.suite.sameness import compare
 from autograder.text import clean
 
 # Relative and absolute. A component that computes in float32 inside is right, so float64 is
@@ -33,7 +46,13 @@ _NAN = (
 )
 # What raised instead of the exception asked for, where its own words say more.
 _OWN_WORDS = ("NotAttempted", "MissingName", "Forbidden", "StateKeys", "StateShape")
-_SHOWN_KEYS = 6
+# Below this many seconds a call costs nothing that can be measured.
+_LEAST_COST = 1e-4
+# The power and the factor by which a noisy machine may mislead.
+_SLACK = 0.4
+_NOISE = 3.0
+# How much coarser float16 is than what it is measured by.
+_HALF = 400.0
 
 
 class Expect:
@@ -77,10 +96,11 @@ class Expect:
         excess = ~(error <= allowed)
         if not bool(excess.any()):
             return
-        at = _worst((error - allowed).nan_to_num(nan=torch.inf))
-        fact = f"{what} is off by {float(error[at]):.3g}{_at(at, names)}{_share(excess, 'wrong')}"
+        at = worst_place((error - allowed).nan_to_num(nan=torch.inf))
+        fact = f"{what} is off by {float(error[at]):.3g}{place_words(at, names)}"
+        fact += share_words(excess, "wrong")
         hint = pattern(actual, want, names, scale)
-        raise CheckFailed(fact, detail=_compare(got, want, at), hint=hint)
+        raise CheckFailed(fact, detail=both_shown(got, want, at), hint=hint)
 
     def equal(
         self, actual: Tensor, expected: Tensor, what: str = "the result", names: str = ""
@@ -90,10 +110,69 @@ class Expect:
         self.shape(actual, expected.shape, what, names)
         wrong = actual != expected
         if bool(wrong.any()):
-            at = _first(wrong)
-            fact = f"{what} is wrong{_at(at, names)}{_share(wrong, 'wrong')}"
+            at = first_place(wrong)
+            fact = f"{what} is wrong{place_words(at, names)}{share_words(wrong, 'wrong')}"
             hint = pattern(actual, expected, names)
-            raise CheckFailed(fact, detail=_compare(actual, expected, at), hint=hint)
+            raise CheckFailed(fact, detail=both_shown(actual, expected, at), hint=hint)
+
+    def same(
+        self, value: Value, right: Value, what: str = "the result", scale: float = 1.0
+    ) -> None:
+        """Expect a value of any kind to be the right one, part by part.
+
+        Tensors, arrays and floats may differ within their dtype's tolerance, all else is compared
+        exactly; a list and a tuple are one kind.
+
+        Args:
+            value: what came back.
+            right: what is right.
+            what: names the value, and with [3] or ["key"] behind it a part of it.
+            scale: multiplies the tolerance.
+        """
+
+        def close(mine: Tensor, theirs: Tensor, place: str) -> None:
+            if theirs.is_complex():
+                self.dtype(mine, theirs.dtype, place)
+                mine, theirs = torch.view_as_real(mine), torch.view_as_real(theirs)
+            if theirs.is_floating_point():
+                # It has fewer digits than any that a criterion asks for by itself.
+                half = _HALF if theirs.dtype == torch.float16 else 1.0
+                self.close(mine, theirs, place, like=theirs, scale=scale * half)
+            else:
+                self.equal(mine, theirs, place)
+
+        compare(value, right, what, close, scale * TOLERANCE[torch.float64][0])
+
+    def growth(
+        self,
+        sizes: Sequence[float],
+        costs: Sequence[float],
+        exponent: float,
+        what: str = "the cost",
+    ) -> None:
+        """Expect costs to grow no faster than sizes ** exponent.
+
+        The last step may be somewhat steeper, and the largest size must cost several times what the
+        smallest allows: a noisy machine alone makes nothing fail.
+
+        Args:
+            sizes: of the questions, ascending, the last at least four times the first.
+            costs: seconds or operations, in the same order.
+            exponent: the right one.
+            what: names the cost.
+        """
+        (before, cheaper), (size, cost) = sorted(zip(sizes, costs, strict=True))[-2:]
+        # At the largest sizes, what every call costs alike counts least.
+        slope = math.log(max(cost, _LEAST_COST) / max(cheaper, _LEAST_COST)) / math.log(
+            size / before
+        )
+        allowed = _NOISE * (size / sizes[0]) ** exponent * max(costs[0], _LEAST_COST)
+        if slope > exponent + _SLACK and cost > allowed:
+            raise CheckFailed(
+                f"{what} grows about like size ** {slope:.1f}, expected at most "
+                f"size ** {exponent:g}",
+                hint="look for work that is done anew for every element",
+            )
 
     def shape(
         self, actual: Tensor, shape: Sequence[int], what: str = "the result", names: str = ""
@@ -108,7 +187,7 @@ class Expect:
         """
         right = tuple(shape)
         if tuple(actual.shape) != right:
-            given = _tuple_of(names, len(right))
+            given = tuple_of(names, len(right))
             named = f"{given} = " if given else ""
             fact = f"{what} has shape {tuple(actual.shape)}, expected {named}{right}"
             raise CheckFailed(fact, hint=shape_pattern(actual.shape, right, names))
@@ -131,20 +210,27 @@ class Expect:
             )
 
     def follows_device(
-        self, answer: Answer, *shapes: Sequence[int], names: Sequence[str] = ()
+        self,
+        answer: Answer,
+        *shapes: Sequence[int],
+        names: Sequence[str] = (),
+        called: Sequence[str] = (),
     ) -> None:
         """Expect a call on the `meta` device to give results of these shapes there.
 
         Only a clash of devices, or a result on the wrong one, counts: code that looks at values
-        cannot run there and is still right. `names` are the names of each result's dimensions.
+        cannot run there and is still right. `names` are the names of each result's dimensions,
+        `called` those of several results.
         """
         error = answer.error
         if error is not None:
             if error.kind in ("DeviceMismatch", "NotAttempted", "MissingName", "Forbidden"):
                 raise StudentRaised(error, answer.question)
             return
-        outputs = answer.pair if len(shapes) == 2 else (answer.output,)
-        for output, shape, named in zip(outputs, shapes, (*names, "", ""), strict=False):
+        outputs = answer.tensors(*called) if called else (answer.output,)
+        for output, shape, named in zip(
+            outputs, shapes, (*names, *[""] * len(shapes)), strict=False
+        ):
             self.device(output, "meta")
             self.shape(output, shape, names=named)
 
@@ -158,8 +244,8 @@ class Expect:
         ):
             if bool(wrong.any()):
                 first = ", first" if int(wrong.sum()) > 1 else ""
-                fact = f"{what} is {word}{first}{_at(_first(wrong), names)}{_share(wrong, word)}"
-                raise CheckFailed(fact, hint=hint)
+                fact = f"{what} is {word}{first}{place_words(first_place(wrong), names)}"
+                raise CheckFailed(fact + share_words(wrong, word), hint=hint)
 
     def unchanged(self, answer: Answer, *inputs: Tensor) -> None:
         """Expect the tensor arguments of a call to be as they were before it."""
@@ -195,12 +281,12 @@ class Expect:
         missing = [key for key in expected if key not in actual]
         extra = [key for key in actual if key not in expected]
         if missing or extra:
-            facts = [f"missing {_listed(missing)}"] if missing else []
+            facts = [f"missing {listed_keys(missing)}"] if missing else []
             facts += [f"{len(extra)} not asked for"] if extra else []
             # Their names are the student's, and could carry what a hidden check does not show.
-            detail = f"not asked for: {_listed(extra)}" if extra else ""
+            detail = f"not asked for: {listed_keys(extra)}" if extra else ""
             fact = f"{what}: {'; '.join(facts)}"
-            raise CheckFailed(fact, detail=detail, hint=_key_hint(missing, extra))
+            raise CheckFailed(fact, detail=detail, hint=key_hint(missing, extra))
 
     def that(self, condition: object, fact: str = "", *, detail: str = "", hint: str = "") -> None:
         """Expect a condition, or that an answer came back without an error."""
@@ -213,65 +299,3 @@ class Expect:
     def _about(self, answer: Answer, failure: CheckFailed) -> CheckFailed:
         failure.question = answer.question
         return failure
-
-
-def _worst(error: Tensor) -> tuple[int, ...]:
-    flat = int(error.flatten().argmax())
-    return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), error.shape))
-
-
-def _first(wrong: Tensor) -> tuple[int, ...]:
-    """Find the first place in reading order."""
-    return tuple(int(i) for i in wrong.nonzero()[0])
-
-
-def _tuple_of(names: str, dims: int) -> str:
-    """Write "(B, T, D)"; nothing where there are no names, or they do not fit.
-
-    They may not fit where a result is compared with another of the student's own.
-    """
-    if not any(dimension_names(names, dims)):
-        return ""
-    parts = names.split()
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
-
-
-def _at(at: tuple[int, ...], names: str) -> str:
-    named = _tuple_of(names, len(at)).replace(",)", ")")
-    return f" at {list(at)}" + (f" {named}" if named else "") if at else ""
-
-
-def _share(wrong: Tensor, word: str) -> str:
-    count = int(wrong.sum())
-    are = "is" if count == 1 else "are"
-    return f"; {count} of {wrong.numel()} values {are} {word}" if wrong.numel() > 1 else ""
-
-
-def _listed(keys: Sequence[str]) -> str:
-    more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
-    return ", ".join(clean(key, 80) for key in keys[:_SHOWN_KEYS]) + more
-
-
-def _key_hint(missing: Sequence[str], extra: Sequence[str]) -> str:
-    if missing:
-        attribute = missing[0].partition(".")[0]
-        made = "nn.Parameter(...)" if attribute == missing[0] else "..."
-        hint = f"{missing[0]} comes from self.{attribute} = {made} in __init__"
-        return hint if extra else f"{hint}; a plain tensor makes no key"
-    if all(key.endswith("bias") for key in extra):
-        return "a layer is told to have no bias: nn.Linear(..., bias=False)"
-    return "what is not learned belongs in register_buffer(..., persistent=False)"
-
-
-def _compare(actual: Tensor, expected: Tensor, at: tuple[int, ...]) -> str:
-    """Show both whole where they are short, else the row of the worst place, or that alone."""
-    if expected.numel() <= SHOWN_VALUES:
-        return f"expected {show_tensor(expected)}\nreturned {show_tensor(actual)}"
-    row = at[:-1]
-    if expected.dim() > 1 and expected.size(-1) <= SHOWN_VALUES:
-        where = ", ".join([*map(str, row), ":"])
-        return (
-            f"at [{where}] expected {show_tensor(expected[row])}\n"
-            f"at [{where}] returned {show_tensor(actual[row])}"
-        )
-    return f"there: expected {expected[at].item():.6g}, returned {actual[at].item():.6g}"

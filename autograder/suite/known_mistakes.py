@@ -24,8 +24,9 @@ from autograder.exchange.messages import (
     write_parts,
     write_request,
 )
-from autograder.exchange.values import DTYPE_NAMES, DTYPES, Reader, Writer
-from autograder.suite.component import Session
+from autograder.exchange.plain import Reader, Writer
+from autograder.exchange.values import DTYPE_NAMES, DTYPES
+from autograder.suite.asking import Session
 from autograder.suite.likeness import all_alike
 
 _DIGITS = 6

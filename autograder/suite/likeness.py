@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -78,13 +80,18 @@ def _values_alike(one: Value, other: Value, scale: float, drawn: bool) -> bool:
         return one.keys() == other.keys() and all(
             _values_alike(mine, other[key], scale, drawn) for key, mine in one.items()
         )
-    if isinstance(one, float) and isinstance(other, float):
-        return _tensors_alike(_as_tensor(one), _as_tensor(other), scale, drawn)
+    if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
+        mine, theirs = np.asarray(one), np.asarray(other)
+        if mine.dtype.kind != theirs.dtype.kind:
+            return False
+        return _tensors_alike(_as_tensor(mine), _as_tensor(theirs), scale, drawn)
     return type(one) is type(other) and bool(one == other)
 
 
-def _as_tensor(number: float) -> Tensor:
-    return torch.tensor(number, dtype=torch.float64)
+def _as_tensor(array: np.ndarray[Any, Any]) -> Tensor:
+    # Not every machine's whole numbers have the same width.
+    wide = {"f": np.float64, "i": np.int64, "u": np.int64}.get(array.dtype.kind)
+    return torch.from_numpy(np.ascontiguousarray(array if wide is None else array.astype(wide)))
 
 
 def _tensors_alike(one: Tensor, other: Tensor, scale: float, drawn: bool) -> bool:

@@ -82,7 +82,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Row:
-    """One criterion on a page."""
+    """One criterion on a page; `cases` share its points, and `passed` of them pass."""
 
     title: str
     outcome: str
@@ -90,6 +90,8 @@ class Row:
     max_score: float
     lines: Sequence[Line] = ()
     source: str = ""
+    passed: int = 0
+    cases: int = 1
 
 
 def page(
@@ -125,10 +127,12 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "sign": sign,
         "colour": colour,
-        "title": row.title,
+        "title": row.title
+        if row.cases == 1
+        else f"{row.title} ({row.passed} of {row.cases} cases)",
         "lines": [line for line in row.lines if line.text.strip()],
         "source": row.source,
-        "points": f"{row.score:g} / {row.max_score:g}",
+        "points": f"{round(row.score, 2):g} / {row.max_score:g}",
     }
 
 

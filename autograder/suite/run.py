@@ -10,7 +10,8 @@ from typing import Any
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Reset
 from autograder.suite.answer import Answer, Question, StudentRaised
-from autograder.suite.component import Component, Session
+from autograder.suite.asking import Session
+from autograder.suite.component import Component
 from autograder.suite.show import Show
 
 VIEWS = "views.py"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,20 @@ import hypothesis
 import pytest
 from hypothesis.errors import Flaky
 
-from autograder.exchange.executor import Executor
-from autograder.exchange.guard import Guard, belongs_to
-from autograder.exchange.messages import Reply, Request, StudentError
+from autograder.exchange.guard import PROVIDED, Guard, belongs_to
+from autograder.exchange.messages import StudentError
+from autograder.exchange.names import NameGuard
+from autograder.exchange.rules import Rules
 from autograder.suite.answer import StudentRaised
 from autograder.suite.component import Component
 from autograder.suite.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.suite.expect import Expect
 from autograder.suite.known_mistakes import read_known
+from autograder.suite.local import LocalSession, Terms
 from autograder.suite.make import Make
 from autograder.suite.page import Line, Row, page
 from autograder.suite.run import Run, drawings_of
-from autograder.suite.wording import error_words, find, lines_of
+from autograder.suite.wording import error_words, find, forbidden_words, lines_of
 from autograder.text import clean
 
 _LETTERS = {
@@ -33,27 +35,12 @@ _LETTERS = {
 }
 
 
-class LocalSession:
-    """Requests to the component in `folder`, imported into this process."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.executor = Executor(folder, name)
-        self._load_error = self.executor.load()
-
-    def perform(self, request: Request) -> Reply:
-        """Answer with the component, or with why it could not be imported."""
-        if self._load_error is not None:
-            return Reply(error=self._load_error)
-        return self.executor.perform(request)
-
-
 class StudentPlugin:
     """Points and plain words instead of tracebacks.
 
     Args:
         folder: where the student's component files are.
-        totals: what every component is worth in all, hidden checks included.
-        forbidden: operations that raise when a component calls them.
+        terms: those of every component, in order.
         known: the table of known mistakes, where there is one.
         page: where to write the results as HTML, if they are wanted so.
     """
@@ -61,8 +48,7 @@ class StudentPlugin:
     def __init__(
         self,
         folder: Path,
-        totals: dict[str, float],
-        forbidden: Sequence[str] = (),
+        terms: Mapping[str, Terms],
         known: Path | None = None,
         page: Path | None = None,
     ) -> None:
@@ -70,9 +56,12 @@ class StudentPlugin:
         self._known = {} if known is None else read_known(known)
         self._page = page
         self._lines: dict[str, list[Line]] = {}
-        self._guard = Guard(folder, forbidden)
+        self._guard = Guard(folder, (), ours=(PROVIDED, "tests"))
+        self._names: NameGuard | None = None
+        self._enforced = Rules()
+        self._tested = ""
         self._folder = folder
-        self._totals = totals
+        self._terms = terms
         self._sessions: dict[str, LocalSession] = {}
         self._criteria: dict[str, Criterion] = {}
         self._results: dict[str, list[tuple[Criterion, str]]] = {}
@@ -96,13 +85,34 @@ class StudentPlugin:
     def session(self, component: str) -> LocalSession:
         """Import the component at its first use."""
         if component not in self._sessions:
-            self._sessions[component] = LocalSession(self._folder, component)
+            self._tested = component
+            self._enforce(self._terms[component].rules)
+            program = self._terms[component].program
+            self._sessions[component] = LocalSession(self._folder, component, program)
         return self._sessions[component]
+
+    def _is_others(self, file: str) -> bool:
+        """Tell whether a file is another component's than the one that is tested."""
+        name = file.removesuffix(".py")
+        return name in self._terms and name != self._tested
+
+    def _enforce(self, rules: Rules) -> None:
+        """Refuse what one component may not use, and nothing else."""
+        if self._names is not None:
+            self._names.enforce([*rules.modules, *rules.functions])
+        if rules.operations != self._enforced.operations:
+            self._guard.uninstall()
+            self._guard.forbid(rules.operations)
+            self._guard.install(reversible=True)
+        self._enforced = rules
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Draw the same examples in every run, and shrink the one that fails."""
         config.addinivalue_line("markers", MARKER)
-        self._guard.install()
+        rules = [terms.rules for terms in self._terms.values()]
+        modules = [name for rule in rules for name in rule.modules]
+        functions = [name for rule in rules for name in rule.functions]
+        self._names = self._guard.refuse_names(modules, functions, False, self._is_others)
         phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase.shrink]
         hypothesis.settings.register_profile(
             "gradeformer-student",
@@ -118,7 +128,7 @@ class StudentPlugin:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Read every test's criterion; keep the components in the handout's order."""
-        order = list(self._totals)
+        order = list(self._terms)
         for item in items:
             self._criteria[item.nodeid] = criterion_of(item, "public")
         items.sort(key=lambda item: order.index(component_of(item.path)))
@@ -126,6 +136,8 @@ class StudentPlugin:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip what cannot run: a file that is not there or cannot be imported."""
         component = component_of(item.path)
+        self._tested = component
+        self._enforce(self._terms[component].rules)
         file = f"{component}.py"
         if not (self._folder / file).is_file():
             self._stopped[component] = ("missing", f"missing: there is no {file}")
@@ -172,9 +184,22 @@ class StudentPlugin:
             outcome = "passed"
             if call.excinfo is not None:
                 outcome = self._failed(report, criterion, call.excinfo.value)
+            outcome = self._charged(report, criterion, outcome)
         if outcome:
             self._results.setdefault(criterion.component, []).append((criterion, outcome))
         return report
+
+    def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
+        """Fail what used something forbidden, even if nothing came of it: so does the grader."""
+        file = f"{criterion.component}.py"
+        used = [use for use in self._guard.uses() if use.file == file]
+        if outcome != "passed" or not used:
+            return outcome
+        words = forbidden_words(used[0])
+        report.outcome = "failed"
+        report.longrepr = f"{criterion.title}\n{words}; a file that does so scores 0"
+        self._lines[criterion.id] = [Line(words)]
+        return "failed"
 
     def _failed(self, report: Any, criterion: Criterion, failure: BaseException) -> str:
         if isinstance(failure, KeyboardInterrupt | pytest.exit.Exception):
@@ -252,32 +277,51 @@ class StudentPlugin:
         )
 
     def _component_line(self, component: str, results: list[tuple[Criterion, str]]) -> str:
-        total = self._totals[component]
+        total = self._terms[component].points
         if component in self._stopped:
             return f"{component:<22} {self._stopped[component][1]}"
         outcomes = {outcome for _, outcome in results}
         if outcomes == {"not_attempted"}:
             return f"{component:<22} not attempted (worth {total:g})"
-        points = sum(criterion.points for criterion, _ in results)
-        earned = sum(criterion.points for criterion, outcome in results if outcome == "passed")
-        return f"{component:<22} {earned:g} of {points:g} public points (worth {total:g} in all)"
+        rows = self._rows(component)
+        points = sum(row.max_score for row in rows)
+        earned = sum(row.score for row in rows)
+        shared = [f"{row.passed} of {row.cases}" for row in rows if 0 < row.passed < row.cases]
+        partly = f"; in part: {', '.join(shared)} cases" if shared else ""
+        worth = f"(worth {total:g} in all)"
+        return f"{component:<22} {round(earned, 2):g} of {points:g} public points {worth}{partly}"
+
+    def _rows(self, component: str) -> list[Row]:
+        """Return what became of every criterion; cases of one share its points."""
+        found: dict[str, list[tuple[Criterion, str]]] = {}
+        for criterion, outcome in self._results[component]:
+            found.setdefault(criterion.id, []).append((criterion, outcome))
+        rows = []
+        for name, cases in found.items():
+            criterion = cases[0][0]
+            # Where the student ran only some, the points of those count.
+            passed = sum(outcome == "passed" for _, outcome in cases)
+            lost = [outcome for _, outcome in cases if outcome != "passed"]
+            rows.append(
+                Row(
+                    criterion.title,
+                    lost[0] if lost else "passed",
+                    criterion.points * passed / len(cases),
+                    criterion.points,
+                    self._lines.get(name, ()),
+                    criterion.source if lost else "",
+                    passed,
+                    len(cases),
+                )
+            )
+        return rows
 
     def _page_of(self, component: str) -> str:
         results = self._results[component]
         headline = " ".join(self._component_line(component, results).split())
         if component in self._stopped:
             return page(headline, [], [], [])
-        rows = [
-            Row(
-                criterion.title,
-                outcome,
-                criterion.points if outcome == "passed" else 0.0,
-                criterion.points,
-                self._lines.get(criterion.id, ()),
-                criterion.source if outcome != "passed" else "",
-            )
-            for criterion, outcome in results
-        ]
+        rows = self._rows(component)
         if all(outcome == "not_attempted" for _, outcome in results):
             return page(headline, [], rows, [])
         views = self._run.views(component, drawings_of(self._folder / "tests"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autograder.exchange.kernels import KERNELS
 from autograder.exchange.messages import ForbiddenUse, StudentError
 from autograder.suite.answer import CheckFailed, Question, StudentRaised
 from autograder.text import clean
@@ -115,10 +116,7 @@ def error_words(error: StudentError, reveal: bool) -> str:
         case "DeviceMismatch":
             return f"tensors on different devices were mixed{where}: make new ones on x.device"
         case "Forbidden":
-            return (
-                f"a forbidden operation was called{where}: {text}".rstrip(": ")
-                + "; it does the exercise, and a file that calls it scores 0: write it out yourself"
-            )
+            return f"{_use_words(text, where)}; a file that does so scores 0"
     if error.phase == "import":
         return f"the file could not be imported: {error.kind}{where}{said}"
     doing = {"backward": " while gradients were computed", "build": " when it was built"}
@@ -126,11 +124,21 @@ def error_words(error: StudentError, reveal: bool) -> str:
 
 
 def forbidden_words(use: ForbiddenUse) -> str:
-    """Name a forbidden operation and the line that called it."""
-    return (
-        f"torch's {use.operation} was called{place(use.file, use.line)}: it does the exercise "
-        "and is not allowed; write it out yourself"
-    )
+    """Name something forbidden and the line that used it."""
+    return _use_words(use.operation, place(use.file, use.line))
+
+
+def _use_words(name: str, where: str) -> str:
+    if not name:
+        return f"something forbidden was used{where}"
+    if name in KERNELS:
+        return (
+            f"torch's {name} was called{where}: it does the exercise "
+            "and is not allowed; write it out yourself"
+        )
+    how = "called" if "." in name else "imported"
+    how = how if name.replace(".", "").replace("_", "").isalnum() else "used"
+    return f"{name} was {how}{where}: it is not allowed in this component"
 
 
 def place(file: str, line: int) -> str:

@@ -223,12 +223,12 @@ def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     from autograder.judge.intake import take_in
     from autograder.judge.judge import Judge
     from autograder.judge.submission import grade_submission
-    from autograder.judge.worker import budget_of
+    from autograder.judge.terms import largest_budget, usual_operations
     from autograder.sandbox.tiers import open_sandbox
 
     assignment = load_assignment(ROOT, NAME)
-    forbidden = assignment.rules.forbidden
-    sandbox, _ = open_sandbox("auto", budget_of(assignment), forbidden, [])
+    forbidden = usual_operations(assignment)
+    sandbox, _ = open_sandbox("auto", largest_budget(assignment), forbidden, [])
     files = take_in(submission)
     spent: dict[str, float] = {}
 

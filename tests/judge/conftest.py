@@ -9,7 +9,7 @@ from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite
-from autograder.judge.worker import budget_of
+from autograder.judge.terms import largest_budget, usual_operations
 from autograder.results import ComponentResult
 from autograder.sandbox.host import Sandbox
 
@@ -19,7 +19,7 @@ Grade = Callable[[Mapping[str, str]], dict[str, ComponentResult]]
 @pytest.fixture(scope="session")
 def grade(assignment: Assignment, suite: Suite) -> Iterator[Grade]:
     """Grade a submission, given its files' texts by name."""
-    sandbox = Sandbox(3, budget_of(assignment), assignment.rules.forbidden)
+    sandbox = Sandbox(3, largest_budget(assignment), usual_operations(assignment))
     judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
     yield lambda files: grade_submission(judge, {n: text.encode() for n, text in files.items()})
     sandbox.close()

@@ -64,10 +64,10 @@ def test_the_suite_tells_right_from_wrong(write: Write, tmp_path: Path) -> None:
     assert outcomes(suite, tmp_path / "wrong") == {"shape": True, "values": False}
 
 
-def test_parametrized_criteria_are_one_each(write: Write) -> None:
+def test_the_cases_of_a_criterion_share_its_points(write: Write) -> None:
     public = '''
 @pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.criterion(points=0.5, source="page 1")
+@pytest.mark.criterion(points=1, source="page 1")
 def test_shape(component, expect, make, size):
     """the shape is kept"""
     x = make.normal(size, seed=1)
@@ -75,17 +75,9 @@ def test_shape(component, expect, make, size):
 '''
     assignment = write(public=public)
     suite = collect(assignment)
-    assert outcomes(suite, assignment.secret) == {
-        "shape[2]": True,
-        "shape[3]": True,
-        "values": True,
-    }
-    shapes = [
-        tuple(planned.request.tensors()[0].shape)
-        for size in (2, 3)
-        for planned in suite.plans[f"layer_norm.shape[{size}]"]
-    ]
-    assert shapes == [(2,), (3,)]
+    assert outcomes(suite, assignment.secret) == {"shape": True, "values": True}
+    plan = suite.plans["layer_norm.shape"]
+    assert [tuple(planned.request.tensors()[0].shape) for planned in plan] == [(2,), (3,)]
 
 
 @pytest.mark.parametrize("wanted", ["tmp_path", "compnent", "request", "monkeypatch", "capsys"])
@@ -110,8 +102,11 @@ def test_a_fixture_of_the_file_itself_is_refused(write: Write) -> None:
 
 
 def test_a_fixture_that_applies_by_itself_is_refused(write: Write) -> None:
-    with pytest.raises(SuiteFault, match="there is no fixture 'seeded'"):
-        collect(write("\n@pytest.fixture(autouse=True)\ndef seeded():\n    torch.manual_seed(1)\n"))
+    with pytest.raises(SuiteFault, match="the grader's own fixtures only"):
+        collect(write("\n@pytest.fixture(autouse=True)\ndef seeded():\n    pass\n"))
+    # What is called before every test is a fixture by another name.
+    with pytest.raises(SuiteFault, match="there is no fixture '_xunit_setup_function"):
+        collect(write("\ndef setup_function(function):\n    pass\n"))
 
 
 def test_a_class_of_tests_is_refused(write: Write) -> None:
@@ -144,7 +139,7 @@ def test_a_mark_that_the_judge_would_pass_over_is_refused_by_name(write: Write, 
         ('"""the shape is kept"""', "pass", "needs a docstring"),
         ('points=1, source="page 1"', "points=1", "needs a docstring and"),
         ('@pytest.mark.criterion(points=1, source="page 1")', "", "needs a docstring and"),
-        ("component.call(", "component.session(", "only build and call"),
+        ("component.call(", "component.session(", "has only asking, build, call"),
         ("    expect.shape(", "    assert print(", "use expect"),
         ("expect.shape(", "expect._shape(", "_shape is private"),
         ("def test_shape(", "def test_values(", "two criteria are called layer_norm.values"),
@@ -159,7 +154,11 @@ def test_a_broken_suite_is_refused(write: Write, old: str, new: str, said: str) 
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [("import os", "may not import os"), ("import nothing_here", "cannot be collected: .*nothing")],
+    [
+        ("import os", "may not import os"),
+        ("import nothing_here", "may not import nothing_here"),
+        ("import math.nothing", "cannot be collected: .*math"),
+    ],
 )
 def test_what_a_test_may_not_import_is_named(write: Write, line: str, said: str) -> None:
     with pytest.raises(SuiteFault, match=said):

@@ -162,7 +162,12 @@ def diagnose(
         asked.append(requests)
         return [theirs.perform(request) for request in requests] if alive else None
 
-    assignment: Any = SimpleNamespace(secret=secret, totals={"double": 1.0})
+    assignment: Any = SimpleNamespace(
+        secret=secret,
+        public=secret,
+        totals={"double": 1.0},
+        component=lambda name: SimpleNamespace(program=False),
+    )
     diagnoser = Diagnoser(assignment, {"double": [recorder.plan]})
     heard = [Heard("double.works", False, exchange)]
     return diagnoser.diagnose("double", heard, ask), len(asked)

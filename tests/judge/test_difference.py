@@ -220,7 +220,9 @@ def test_another_form_is_told() -> None:
         "form: answered None (is the `return` missing?), right one tensor"
     )
     assert differ(1.5, X)[0] == "form: answered a plain number, right one tensor"
-    assert differ(3, 4) == ["output: answered 3, right 4"]
+    assert differ(3, 4) == ["output: the value is wrong; off by 1: answered 3, right 4"]
+    assert differ([[X]], [[X]]) == []
+    assert differ({"a": X}, {"a": X + 1})[0].startswith("output: the value['a'] is off by 1")
 
 
 def test_a_gradient_that_is_missing_on_either_side_is_told() -> None:

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -51,6 +52,8 @@ def plan_of(requests: Sequence[Request]) -> list[Planned]:
 class FakeChild:
     """Answers as `answers` says; `events` notes what is posted, read and closed."""
 
+    slowest_call_s = 0.0
+
     def __init__(self, answers: Answers, events: list[str]) -> None:
         self._answers, self._events = answers, events
         self._posted: deque[tuple[int, Request]] = deque()
@@ -91,10 +94,11 @@ class FakeChild:
         self._events.append(f"read {number_of(request)}")
         return self._answers.reply(request)
 
-    def close(self) -> None:
+    def close(self) -> dict[str, Any]:
         assert self.open
         self.open = False
         self._events.append("close")
+        return {}
 
 
 class Answers:
@@ -112,7 +116,11 @@ class Answers:
 
     def session(self, **more: object) -> ComponentSession:
         given = {"siblings": frozenset({"attention.py"}), "deaths_allowed": 2}
-        given |= {"end_of_time": FOREVER, "lines": {"layer_norm.py": 10, "attention.py": 10}}
+        given |= {
+            "end_of_time": FOREVER,
+            "refused": {"layer_norm"},
+            "lines": {"layer_norm.py": 10, "attention.py": 10},
+        }
         return ComponentSession(fork=self.fork, **{**given, **more})
 
 

@@ -156,7 +156,8 @@ def test_a_death_is_told_as_what_it_was(sandbox: Sandbox, body: str, reason: str
 @pytest.fixture
 def impatient(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """The sandbox with a short wait for an answer."""
-    monkeypatch.setattr(sandbox, "_budget", replace(BUDGET, call_wall_s=1.5))
+    budget = replace(BUDGET, call_wall_s=1.5)
+    monkeypatch.setattr(sandbox, "_terms", replace(sandbox._terms, budget=budget))
     return sandbox
 
 

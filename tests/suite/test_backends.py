@@ -74,14 +74,14 @@ def test_mutation_seeds_and_tying_cross_the_wire(sandbox: Sandbox) -> None:
     child = sandbox.fork("layer_norm", {"layer_norm.py": source.encode()})
     component = Component(child, lambda answer: None)
     x = torch.arange(3.0)
-    answer = component.call("layer_norm", x, cotangent=torch.ones(3), keep_inputs=True)
+    answer = component.asking(cotangent=torch.ones(3), keep_inputs=True).call("layer_norm", x)
     assert x.tolist() == [0, 1, 2]
     assert answer.inputs_after[0].tolist() == [1, 2, 3]
     assert answer.gradients[0].tolist() == [2, 2, 2]
     head = component.build("LayerNorm", Embedding(torch.eye(3)))
-    first, again = head(x, seed=3).output, head(x, seed=3).output
+    first, again = head.asking(seed=3)(x).output, head.asking(seed=3)(x).output
     assert torch.equal(first, again)
-    assert not torch.equal(first, head(x, seed=4).output)
+    assert not torch.equal(first, head.asking(seed=4)(x).output)
     head.write_given(2 * torch.eye(3))
     assert head.state().entries["embedding.weight"].tolist() == (2 * torch.eye(3)).tolist()
     changed = head.load({"embedding.weight": 3 * torch.eye(3)}).state()

@@ -86,8 +86,8 @@ def test_a_hidden_failure_shows_no_text_of_the_student() -> None:
         ([torch.ones(1)], "a tuple or list with one tensor"),
         ((torch.ones(1),) * 3, "a longer tuple or list"),
         (1.5, "a plain number"),
-        ("text", "something else"),
-        (OPAQUE, "something else"),
+        ("text", "a text"),
+        (OPAQUE, "an object of another class"),
     ],
 )
 def test_a_wrong_form_is_named(value: object, said: str) -> None:

@@ -36,7 +36,7 @@ def test_scale(component, expect):
     query, key = torch.ones(1, 4), torch.tensor([[1.0] * 4, [0.0] * 4])
     output, weights = component.call(
         "scaled_dot_product_attention", query, key, torch.tensor([[1.0, 0.0], [0.0, 10.0]])
-    ).pair
+    ).tensors("output", "weights")
     expect.close(weights, [[0.8807971, 0.1192029]], "the matrix of weights", names="Tq Tk")
     expect.close(output, [[0.8807971, 1.1920292]], "the output", names="Tq d_v")
 
@@ -47,7 +47,7 @@ def test_walkthrough_one_query(component, expect):
     query, key, value = (walkthrough(name)[0, 0] for name in ("query", "key", "value"))
     mask = walkthrough("mask")[0, :1]
     answer = component.call("scaled_dot_product_attention", query[:1], key, value, mask)
-    weights = answer.pair[1]
+    weights = answer.tensors("output", "weights")[1]
     expect.close(
         weights,
         [[0.0, 0.4998208, 0.4998208, 0.00035828611, 0.0]],
@@ -62,7 +62,9 @@ def test_walkthrough_all_queries(component, expect):
     """both sequences and both heads of the walkthrough give its weights and attention values"""
     query, key, value = (walkthrough(name) for name in ("query", "key", "value"))
     mask = walkthrough("mask").unsqueeze(1)
-    output, weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair
+    output, weights = component.call(
+        "scaled_dot_product_attention", query, key, value, mask
+    ).tensors("output", "weights")
     expect.close(
         weights, walkthrough("attention_weights"), "the matrix of weights", names="B H Tq Tk"
     )
@@ -79,7 +81,9 @@ def test_rows_sum_to_one(component, expect, make, seed, leading, queries, keys, 
     key = make.normal(*leading, keys, 3, seed=seed + 1)
     value = make.normal(*leading, keys, 2, seed=seed + 2)
     mask = make.mask(queries, keys, seed=seed) if masked else None
-    weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair[1]
+    weights = component.call("scaled_dot_product_attention", query, key, value, mask).tensors(
+        "output", "weights"
+    )[1]
     expect.shape(weights, (*leading, queries, keys), "the matrix of weights", names="... Tq Tk")
     expect.close(
         weights.sum(-1),
@@ -96,7 +100,9 @@ def test_masked_weights(component, expect, make, seed, batch, queries, keys):
     query = make.normal(batch, queries, 4, seed=seed)
     key, value = make.normal(batch, keys, 4, seed=seed + 1), make.normal(batch, keys, 2, seed=seed)
     mask = make.mask(batch, queries, keys, seed=seed)
-    weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair[1]
+    weights = component.call("scaled_dot_product_attention", query, key, value, mask).tensors(
+        "output", "weights"
+    )[1]
     expect.shape(weights, mask.shape, "the matrix of weights", names="B Tq Tk")
     expect.that(bool((weights[~mask] == 0).all()), "a masked weight is not exactly 0")
     expect.that(bool((weights[mask] > 0).all()), "the weight of an allowed key is 0")
@@ -111,7 +117,9 @@ def test_mask_beats_every_score(component, expect):
     """
     query, key = torch.tensor([[100.0]]), torch.tensor([[-300.0], [-300.0], [300.0]])
     value, mask = torch.tensor([[2.0], [4.0], [50.0]]), torch.tensor([[True, True, False]])
-    output, weights = component.call("scaled_dot_product_attention", query, key, value, mask).pair
+    output, weights = component.call(
+        "scaled_dot_product_attention", query, key, value, mask
+    ).tensors("output", "weights")
     expect.close(weights, [[0.5, 0.5, 0.0]], "the matrix of weights", names="Tq Tk", scale=100)
     expect.close(output, [[3.0]], "the output", names="Tq d_v", scale=100)
 
@@ -123,7 +131,9 @@ def test_one_allowed_key(component, expect, make, seed, chosen):
     query, key = make.normal(2, 3, 4, seed=seed), make.normal(2, 4, 4, seed=seed + 1)
     value = make.normal(2, 4, 5, seed=seed + 2)
     mask = torch.tensor(chosen).unsqueeze(-1) == torch.arange(4)
-    output = component.call("scaled_dot_product_attention", query, key, value, mask).pair[0]
+    output = component.call("scaled_dot_product_attention", query, key, value, mask).tensors(
+        "output", "weights"
+    )[0]
     expect.close(output, value[:, chosen], "the output", names="B Tq d_v")
 
 
@@ -133,10 +143,14 @@ def test_order_of_keys(component, expect, make, seed, order):
     """shuffling keys and values together shuffles the weights and leaves the output as it was"""
     query, key = make.normal(3, 4, seed=seed), make.normal(5, 4, seed=seed + 1)
     value = make.normal(5, 2, seed=seed + 2)
-    output, weights = component.call("scaled_dot_product_attention", query, key, value).pair
+    output, weights = component.call("scaled_dot_product_attention", query, key, value).tensors(
+        "output", "weights"
+    )
     expect.shape(output, (3, 2), "the output", names="Tq d_v")
     expect.shape(weights, (3, 5), "the matrix of weights", names="Tq Tk")
-    shuffled = component.call("scaled_dot_product_attention", query, key[order], value[order]).pair
+    shuffled = component.call(
+        "scaled_dot_product_attention", query, key[order], value[order]
+    ).tensors("output", "weights")
     expect.close(shuffled[0], output, "the output for the shuffled keys", scale=5, names="Tq d_v")
     expect.close(
         shuffled[1],
@@ -182,7 +196,9 @@ def test_padding_mask(component, expect):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_session_shapes(component, expect, make):
     """SelfAttention(64) takes (2, 5, 64) to an output (2, 5, 64) and weights (2, 5, 5)"""
-    output, weights = component.build("SelfAttention", 64)(make.normal(2, 5, 64, seed=1)).pair
+    output, weights = component.build("SelfAttention", 64)(make.normal(2, 5, 64, seed=1)).tensors(
+        "output", "weights"
+    )
     expect.shape(output, (2, 5, 64), "the output", names="B T D")
     expect.shape(weights, (2, 5, 5), "the matrix of weights", names="B T T")
 
@@ -209,7 +225,7 @@ def test_self_attention_by_hand(component, expect):
     state = {"v_linear.weight": torch.diag(torch.tensor([1.0, 2.0, 3.0, 4.0]))}
     state |= dict.fromkeys(("q_linear.weight", "k_linear.weight"), torch.eye(4))
     attention = component.build("SelfAttention", 4, bias=False).load(state)
-    output, weights = attention(torch.tensor([[[1.0] * 4, [0.0] * 4]])).pair
+    output, weights = attention(torch.tensor([[[1.0] * 4, [0.0] * 4]])).tensors("output", "weights")
     expect.close(
         weights, [[[0.8807971, 0.1192029], [0.5, 0.5]]], "the matrix of weights", names="B T T"
     )
@@ -225,8 +241,15 @@ def test_no_look_ahead(component, expect, make, seed, length):
     changed = torch.cat([x[:, :-1], make.normal(2, 1, 4, seed=seed + 1)], dim=1)
     attention = self_attention(component, make, 4, seed)
     mask = torch.ones(length, length, dtype=torch.bool).tril()
-    before = expect.shape(attention(x, mask).pair[0], x.shape, "the output", names="B T D")
-    after = expect.shape(attention(changed, mask).pair[0], x.shape, "the output", names="B T D")
+    before = expect.shape(
+        attention(x, mask).tensors("output", "weights")[0], x.shape, "the output", names="B T D"
+    )
+    after = expect.shape(
+        attention(changed, mask).tensors("output", "weights")[0],
+        x.shape,
+        "the output",
+        names="B T D",
+    )
     expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens", names="B T D")
 
 
@@ -236,7 +259,7 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
     """a mask (T, T) holds for every sequence, as if it were repeated to (B, T, T)"""
     x, mask = make.normal(batch, length, 4, seed=seed), make.mask(length, length, seed=seed)
     attention = self_attention(component, make, 4, seed)
-    output, weights = attention(x, mask.expand(batch, length, length)).pair
+    output, weights = attention(x, mask.expand(batch, length, length)).tensors("output", "weights")
     expect.shape(output, x.shape, "the output with a mask (B, T, T)", names="B T D")
     expect.shape(
         weights,
@@ -244,6 +267,6 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
         "the matrix of weights with a mask (B, T, T)",
         names="B T T",
     )
-    shared = attention(x, mask).pair
+    shared = attention(x, mask).tensors("output", "weights")
     expect.close(shared[0], output, "the output with a mask (T, T)", names="B T D")
     expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)", names="B T T")

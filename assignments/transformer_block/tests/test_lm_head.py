@@ -22,7 +22,7 @@ def test_logits(component, expect, make):
 def test_probabilities(component, expect, make):
     """the logits [2, 1, 3] are the probabilities [0.2447, 0.0900, 0.6652]"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
-    answer = head(torch.tensor([[[2.0, 1.0]]]), method="next_token_probabilities")
+    answer = head.call("next_token_probabilities", torch.tensor([[[2.0, 1.0]]]))
     expect.close(answer.output, [[0.2447285, 0.0900306, 0.6652410]], names="B V")
 
 
@@ -48,8 +48,8 @@ def test_last_token_only(component, expect, make, seed, sizes):
     weight = make.normal(words, features, seed=seed)
     hidden = make.normal(batch, length + 1, features, seed=seed + 1)
     head = component.build("TiedLMHead", make.embedding(weight))
-    whole = head(hidden, method="next_token_probabilities").output
-    alone = head(hidden[:, -1:], method="next_token_probabilities").output
+    whole = head.call("next_token_probabilities", hidden).output
+    alone = head.call("next_token_probabilities", hidden[:, -1:]).output
     expect.close(whole, alone, "the result with the earlier tokens", names="B V")
 
 
@@ -61,7 +61,7 @@ def test_sum_to_one(component, expect, make, seed, sizes):
     weight = make.normal(words, features, seed=seed)
     hidden = make.normal(batch, length, features, seed=seed + 1)
     head = component.build("TiedLMHead", make.embedding(weight))
-    answer = head(hidden, method="next_token_probabilities")
+    answer = head.call("next_token_probabilities", hidden)
     result = expect.shape(answer.output, (batch, words), names="B V")
     expect.that(bool((result >= 0).all()), "a probability is negative")
     expect.close(result.sum(-1), torch.ones(batch), "the sum of the probabilities", names="B")

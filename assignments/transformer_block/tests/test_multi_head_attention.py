@@ -43,7 +43,7 @@ def drawn_attention(component, make, features, heads, seed):
 def test_session_shapes(component, expect, make):
     """MultiHeadAttention(64, 4) takes (2, 5, 64) to an output (2, 5, 64), weights (2, 4, 5, 5)"""
     attention = component.build("MultiHeadAttention", 64, 4)
-    output, weights = attention(make.normal(2, 5, 64, seed=1)).pair
+    output, weights = attention(make.normal(2, 5, 64, seed=1)).tensors("output", "weights")
     expect.shape(output, (2, 5, 64), "the output", names="B T D")
     expect.shape(weights, (2, 4, 5, 5), "the matrix of weights", names="B H T T")
 
@@ -75,7 +75,12 @@ def test_walkthrough_weights(component, expect):
     The page prints five digits, the last of which can be off by one.
     """
     answer = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask"))
-    weights = expect.shape(answer.pair[1], (2, 2, 5, 5), "the matrix of weights", names="B H T T")
+    weights = expect.shape(
+        answer.tensors("output", "weights")[1],
+        (2, 2, 5, 5),
+        "the matrix of weights",
+        names="B H T T",
+    )
     first = [[0, 0.4998208, 0.4998208, 0.00035828611, 0]]
     first += [[0, 4.518023e-6, 0.4998186, 0.4998186, 0.00035828448]]
     expect.close(weights[:, 0, 0], first, "the row of CLS in the first head", names="B T")
@@ -94,7 +99,7 @@ def test_walkthrough_values(component, expect):
     With the identity as output projection, the heads' results come out side by side.
     """
     attention = walkthrough_attention(component, out_proj_weight=torch.eye(2))
-    output = attention(walkthrough("x"), walkthrough("mask")).pair[0]
+    output = attention(walkthrough("x"), walkthrough("mask")).tensors("output", "weights")[0]
     expect.close(
         output, walkthrough("attention_values"), "what the heads found", scale=2, names="B T D"
     )
@@ -103,7 +108,9 @@ def test_walkthrough_values(component, expect):
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
 def test_walkthrough_output(component, expect):
     """the output projection mixes the heads' results into the walkthrough's output"""
-    output = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask")).pair[0]
+    output = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask")).tensors(
+        "output", "weights"
+    )[0]
     expect.close(output, walkthrough("attention_output"), "the output", scale=2, names="B T D")
 
 
@@ -116,7 +123,7 @@ def test_scale(component, expect):
     """
     state = {f"{layer}.weight": torch.eye(8) for layer in LAYERS}
     attention = component.build("MultiHeadAttention", 8, 2, bias=False).load(state)
-    weights = attention(torch.tensor([[[1.0] * 8, [0.0] * 8]])).pair[1]
+    weights = attention(torch.tensor([[[1.0] * 8, [0.0] * 8]])).tensors("output", "weights")[1]
     expect.close(
         weights,
         [[[[0.8807971, 0.1192029], [0.5, 0.5]]] * 2],
@@ -136,7 +143,7 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     for name in ("q_linear.weight", "q_linear.bias"):
         state[name][head * size : (head + 1) * size] = 0
     attention = component.build("MultiHeadAttention", heads * size, heads).load(state)
-    weights = attention(make.normal(2, 4, heads * size, seed=seed)).pair[1]
+    weights = attention(make.normal(2, 4, heads * size, seed=seed)).tensors("output", "weights")[1]
     expect.shape(weights, (2, heads, 4, 4), "the matrix of weights", names="B H T T")
     alike = torch.full((2, 4, 4), 0.25)
     expect.close(
@@ -152,8 +159,10 @@ def test_order_of_tokens(component, expect, make, seed, order):
     """shuffling the tokens shuffles the outputs alike"""
     x = make.normal(2, 4, 6, seed=seed)
     attention = drawn_attention(component, make, 6, 3, seed)
-    output = expect.shape(attention(x).pair[0], x.shape, "the output", names="B T D")
-    shuffled = attention(x[:, order]).pair[0]
+    output = expect.shape(
+        attention(x).tensors("output", "weights")[0], x.shape, "the output", names="B T D"
+    )
+    shuffled = attention(x[:, order]).tensors("output", "weights")[0]
     expect.close(
         shuffled, output[:, order], "the output for the shuffled tokens", scale=5, names="B T D"
     )
@@ -165,7 +174,7 @@ def test_rows_sum_to_one(component, expect, make, seed, heads, length, masked):
     """in every head, the weights of a query sum to 1, with a mask and without"""
     mask = make.mask(length, length, seed=seed) if masked else None
     attention = drawn_attention(component, make, 6, heads, seed)
-    weights = attention(make.normal(2, length, 6, seed=seed), mask).pair[1]
+    weights = attention(make.normal(2, length, 6, seed=seed), mask).tensors("output", "weights")[1]
     expect.shape(weights, (2, heads, length, length), "the matrix of weights", names="B H T T")
     expect.close(
         weights.sum(-1), torch.ones(2, heads, length), "the sum of a query's weights", names="B H T"
@@ -181,7 +190,9 @@ def test_mask_of_each_sequence(component, expect, make, seed, heads, batch, leng
     """
     mask = make.mask(batch, length, length, seed=seed)
     attention = drawn_attention(component, make, heads * 2, heads, seed)
-    weights = attention(make.normal(batch, length, heads * 2, seed=seed), mask).pair[1]
+    weights = attention(make.normal(batch, length, heads * 2, seed=seed), mask).tensors(
+        "output", "weights"
+    )[1]
     expect.shape(weights, (batch, heads, length, length), "the matrix of weights", names="B H T T")
     masks = mask.unsqueeze(1).expand(weights.shape)
     expect.that(bool((weights[~masks] == 0).all()), "a masked weight is not exactly 0")
@@ -194,7 +205,7 @@ def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
     """a mask (T, T) holds for every sequence and head, as if it were repeated to (B, T, T)"""
     x, mask = make.normal(batch, length, heads * 2, seed=seed), make.mask(length, length, seed=seed)
     attention = drawn_attention(component, make, heads * 2, heads, seed)
-    output, weights = attention(x, mask.expand(batch, length, length)).pair
+    output, weights = attention(x, mask.expand(batch, length, length)).tensors("output", "weights")
     expect.shape(output, x.shape, "the output with a mask (B, T, T)", names="B T D")
     expect.shape(
         weights,
@@ -202,7 +213,7 @@ def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
         "the matrix of weights with a mask (B, T, T)",
         names="B H T T",
     )
-    shared = attention(x, mask).pair
+    shared = attention(x, mask).tensors("output", "weights")
     expect.close(shared[0], output, "the output with a mask (T, T)", names="B T D")
     expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)", names="B H T T")
 
@@ -215,6 +226,13 @@ def test_no_look_ahead(component, expect, make, seed, length):
     changed = torch.cat([x[:, :-1], make.normal(2, 1, 6, seed=seed + 1)], dim=1)
     attention = drawn_attention(component, make, 6, 2, seed)
     mask = torch.ones(length, length, dtype=torch.bool).tril()
-    before = expect.shape(attention(x, mask).pair[0], x.shape, "the output", names="B T D")
-    after = expect.shape(attention(changed, mask).pair[0], x.shape, "the output", names="B T D")
+    before = expect.shape(
+        attention(x, mask).tensors("output", "weights")[0], x.shape, "the output", names="B T D"
+    )
+    after = expect.shape(
+        attention(changed, mask).tensors("output", "weights")[0],
+        x.shape,
+        "the output",
+        names="B T D",
+    )
     expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens", names="B T D")

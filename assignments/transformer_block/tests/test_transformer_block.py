@@ -222,5 +222,8 @@ def test_evaluation(component, expect, make):
     right = expect.shape(plain(x).output, x.shape, names="B T D")
     block = component.build("TransformerBlock", 4, 2, 8, dropout=0.5).load(state).train(False)
     expect.close(
-        block(x, seed=3).output, right, "the result with dropout=0.5 in evaluation", names="B T D"
+        block.asking(seed=3)(x).output,
+        right,
+        "the result with dropout=0.5 in evaluation",
+        names="B T D",
     )

@@ -76,7 +76,7 @@ def positional_encoding(component, show):
 def attention(component, show):
     query, key, value = (walkthrough(name)[0, 0] for name in ("query", "key", "value"))
     asked = (query[:1], key, value, walkthrough("mask")[0, :1])
-    weights = component.call("scaled_dot_product_attention", *asked).pair[1]
+    weights = component.call("scaled_dot_product_attention", *asked).tensors("output", "weights")[1]
     if fits(weights, 1, 5):
         show.table(
             "The walkthrough: what CLS attends to in CLS a a c PAD, first head",
@@ -92,7 +92,9 @@ def attention(component, show):
     mask = component.call("causal_mask", 6).output
     if fits(mask, 6, 6, dtype=torch.bool):
         even, values = torch.zeros(6, 2), torch.eye(6)
-        equal = component.call("scaled_dot_product_attention", even, even, values, mask).pair[1]
+        equal = component.call("scaled_dot_product_attention", even, even, values, mask).tensors(
+            "output", "weights"
+        )[1]
         if fits(equal, 6, 6):
             positions = [str(number) for number in range(6)]
             show.heatmap(
@@ -113,7 +115,7 @@ def multi_head_attention(component, show):
     weight = {name: WALKTHROUGH["weights"][f"attention.{name}.weight"] for name in layers}
     built = component.build("MultiHeadAttention", 2, 2, bias=False)
     built.load({f"{name}.weight": torch.tensor(weight[name]) for name in layers})
-    weights = built(walkthrough("x"), walkthrough("mask")).pair[1]
+    weights = built(walkthrough("x"), walkthrough("mask")).tensors("output", "weights")[1]
     if not fits(weights, 2, 2, 5, 5):
         return
     printed = (
@@ -227,7 +229,7 @@ def lm_head(component, show):
     head = component.build("TiedLMHead", embedding)
     hidden = torch.tensor([[[-1.0, 3.0], [2.0, 1.0]]])
     logits = head(hidden).output
-    shares = head(hidden, method="next_token_probabilities").output
+    shares = head.call("next_token_probabilities", hidden).output
     if fits(logits, 1, 2, 3) and fits(shares, 1, 3):
         show.table(
             "After the last vector (2, 1)",

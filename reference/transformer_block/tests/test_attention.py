@@ -51,8 +51,8 @@ def test_float64(component, reference, expect, make, seed, leading, sizes, kind)
     """attention is right for any leading dimensions, lengths, sizes and masks, in float64"""
     query, key, value = inputs(make, leading, sizes, seed, torch.float64)
     mask = draw_mask(make, kind, leading, *sizes[:2], seed)
-    right = reference.call(ATTEND, query, key, value, mask).pair
-    actual = component.call(ATTEND, query, key, value, mask).pair
+    right = reference.call(ATTEND, query, key, value, mask).tensors("output", "weights")
+    actual = component.call(ATTEND, query, key, value, mask).tensors("output", "weights")
     expect.close(actual[1], right[1], "the matrix of weights", like=query, names="... Tq Tk")
     expect.close(actual[0], right[0], "the output", like=query, names="... Tq d_v")
 
@@ -64,8 +64,8 @@ def test_bfloat16(component, reference, expect, make, seed, leading, sizes, kind
     query, key, value = inputs(make, leading, sizes, seed, torch.bfloat16)
     mask = draw_mask(make, kind, leading, *sizes[:2], seed)
     exact = (tensor.to(torch.float64) for tensor in (query, key, value))
-    right = reference.call(ATTEND, *exact, mask).pair
-    actual = component.call(ATTEND, query, key, value, mask).pair
+    right = reference.call(ATTEND, *exact, mask).tensors("output", "weights")
+    actual = component.call(ATTEND, query, key, value, mask).tensors("output", "weights")
     expect.close(actual[1], right[1], "the matrix of weights", like=query, names="... Tq Tk")
     expect.close(actual[0], right[0], "the output", like=query, names="... Tq d_v")
 
@@ -78,8 +78,8 @@ def test_input_gradients(component, reference, expect, make, seed, leading, size
     mask = draw_mask(make, kind, leading, *sizes[:2], seed)
     shape = (*leading, sizes[0], sizes[3])
     cotangent = make.normal(*shape, seed=seed + 3, dtype=torch.float64)
-    right = reference.call(ATTEND, query, key, value, mask, cotangent=cotangent).gradients
-    actual = component.call(ATTEND, query, key, value, mask, cotangent=cotangent).gradients
+    right = reference.asking(cotangent=cotangent).call(ATTEND, query, key, value, mask).gradients
+    actual = component.asking(cotangent=cotangent).call(ATTEND, query, key, value, mask).gradients
     for number, name in enumerate(("query", "key", "value")):
         expect.close(actual[number], right[number], f"the gradient of the {name}", scale=5)
 
@@ -91,8 +91,16 @@ def test_self_attention(component, reference, expect, make, seed, shape, kind, b
     batch, length, features = shape
     x = make.normal(*shape, seed=seed)
     mask = draw_mask(make, kind, (batch,), length, length, seed)
-    right = self_attention(reference, make, features, seed, bias).to(torch.float32)(x, mask).pair
-    actual = self_attention(component, make, features, seed, bias).to(torch.float32)(x, mask).pair
+    right = (
+        self_attention(reference, make, features, seed, bias)
+        .to(torch.float32)(x, mask)
+        .tensors("output", "weights")
+    )
+    actual = (
+        self_attention(component, make, features, seed, bias)
+        .to(torch.float32)(x, mask)
+        .tensors("output", "weights")
+    )
     expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2, names="B T T")
     expect.close(actual[0], right[0], "the output", like=x, scale=2, names="B T D")
 
@@ -105,8 +113,8 @@ def test_parameter_gradients(component, reference, expect, make, seed, shape, ki
     x = make.normal(*shape, seed=seed, dtype=torch.float64)
     cotangent = make.normal(*shape, seed=seed + 1, dtype=torch.float64)
     mask = draw_mask(make, kind, (batch,), length, length, seed)
-    right = self_attention(reference, make, features, seed)(x, mask, cotangent=cotangent)
-    actual = self_attention(component, make, features, seed)(x, mask, cotangent=cotangent)
+    right = self_attention(reference, make, features, seed).asking(cotangent=cotangent)(x, mask)
+    actual = self_attention(component, make, features, seed).asking(cotangent=cotangent)(x, mask)
     expect.close(
         actual.gradients[0], right.gradients[0], "the input's gradient", scale=10, names="B T D"
     )
@@ -147,7 +155,11 @@ def test_combined_masks(component, reference, expect, make, seed, padding, pad):
     ids[0, 1 : 1 + padding] = pad
     x = make.normal(2, 4, 6, seed=seed)
     mask = torch.ones(4, 4, dtype=torch.bool).tril() & (ids != pad).unsqueeze(1)
-    right = self_attention(reference, make, 6, seed).to(torch.float32)(x, mask).pair
+    right = (
+        self_attention(reference, make, 6, seed)
+        .to(torch.float32)(x, mask)
+        .tensors("output", "weights")
+    )
     causal = component.call("causal_mask", 4).output
     keys = component.call("padding_mask", ids, pad).output
     expect.dtype(causal, torch.bool, "causal_mask's result")
@@ -157,7 +169,11 @@ def test_combined_masks(component, reference, expect, make, seed, padding, pad):
     judged = ids != pad
     expect.equal((causal & keys)[judged], mask.expand(2, 4, 4)[judged], "the combined mask")
     # Not the component's own masks: what is asked must not hang on what was answered.
-    actual = self_attention(component, make, 6, seed).to(torch.float32)(x, mask).pair
+    actual = (
+        self_attention(component, make, 6, seed)
+        .to(torch.float32)(x, mask)
+        .tensors("output", "weights")
+    )
     expect.shape(actual[0], (2, 4, 6), "the output", names="B T D")
     expect.shape(actual[1], (2, 4, 4), "the matrix of weights", names="B T T")
     what = "the matrix of weights of tokens that are no padding"
@@ -176,8 +192,8 @@ def test_large_scores(component, reference, expect, make, seed):
     query = make.normal(2, 3, 4, seed=seed).round() * 60
     key, value = make.normal(2, 5, 4, seed=seed + 1).round() * 60, make.normal(2, 5, 2, seed=seed)
     mask = make.mask(3, 5, seed=seed)
-    right = reference.call(ATTEND, query, key, value, mask).pair
-    actual = component.call(ATTEND, query, key, value, mask).pair
+    right = reference.call(ATTEND, query, key, value, mask).tensors("output", "weights")
+    actual = component.call(ATTEND, query, key, value, mask).tensors("output", "weights")
     what = "the matrix of weights"
     expect.close(actual[1], right[1], what, like=query, names="B Tq Tk", scale=100)
     expect.close(actual[0], right[0], "the output", like=query, names="B Tq d_v", scale=100)
@@ -191,13 +207,17 @@ def test_non_contiguous(component, reference, expect, make, seed):
     key = make.normal(3, 10, 4, seed=seed + 1)[:, ::2]
     value = make.normal(1, 5, 6, seed=seed + 2).expand(3, 5, 6)
     mask = make.mask(5, 2, seed=seed).T | torch.eye(2, 5, dtype=torch.bool)
-    right = reference.call(ATTEND, query, key, value, mask).pair
-    actual = component.call(ATTEND, query, key, value, mask).pair
+    right = reference.call(ATTEND, query, key, value, mask).tensors("output", "weights")
+    actual = component.call(ATTEND, query, key, value, mask).tensors("output", "weights")
     expect.close(actual[1], right[1], "the matrix of weights", names="B Tq Tk")
     expect.close(actual[0], right[0], "the output", names="B Tq d_v")
     x = make.normal(5, 2, 6, seed=seed).transpose(0, 1)
-    right = self_attention(reference, make, 6, seed).to(torch.float32)(x).pair
-    actual = self_attention(component, make, 6, seed).to(torch.float32)(x).pair
+    right = (
+        self_attention(reference, make, 6, seed).to(torch.float32)(x).tensors("output", "weights")
+    )
+    actual = (
+        self_attention(component, make, 6, seed).to(torch.float32)(x).tensors("output", "weights")
+    )
     expect.close(actual[0], right[0], "the output of SelfAttention", scale=2, names="B T D")
 
 
@@ -206,13 +226,13 @@ def test_inputs_untouched(component, expect, make):
     """query, key, value, mask, ids and x are left as they were"""
     query, key, value = inputs(make, (2,), (3, 3, 4, 4), 1, torch.float32)
     mask = make.mask(2, 3, 3, seed=2)
-    answer = component.call(ATTEND, query, key, value, mask, keep_inputs=True)
+    answer = component.asking(keep_inputs=True).call(ATTEND, query, key, value, mask)
     expect.unchanged(answer, query, key, value, mask)
     expect.unchanged(
-        component.build("SelfAttention", 4)(query, mask, keep_inputs=True), query, mask
+        component.build("SelfAttention", 4).asking(keep_inputs=True)(query, mask), query, mask
     )
     ids = make.integers(2, 3, seed=3, below=3)
-    expect.unchanged(component.call("padding_mask", ids, 2, keep_inputs=True), ids)
+    expect.unchanged(component.asking(keep_inputs=True).call("padding_mask", ids, 2), ids)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -221,8 +241,12 @@ def test_device(component, expect):
     x = torch.empty(2, 3, 4, device="meta")
     mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
     answer = component.call(ATTEND, x, x, x, mask)
-    expect.follows_device(answer, (2, 3, 4), (2, 3, 3), names=("B Tq d_v", "B Tq Tk"))
+    expect.follows_device(
+        answer, (2, 3, 4), (2, 3, 3), names=("B Tq d_v", "B Tq Tk"), called=("output", "weights")
+    )
     answer = component.build("SelfAttention", 4).to(device="meta")(x, mask)
-    expect.follows_device(answer, (2, 3, 4), (2, 3, 3), names=("B T D", "B T T"))
+    expect.follows_device(
+        answer, (2, 3, 4), (2, 3, 3), names=("B T D", "B T T"), called=("output", "weights")
+    )
     ids = torch.empty(2, 3, dtype=torch.int64, device="meta")
     expect.follows_device(component.call("padding_mask", ids, 0), (2, 3, 3), names=("B T T",))

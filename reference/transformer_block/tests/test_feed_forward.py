@@ -39,8 +39,8 @@ def test_memory_lookup(component, reference, expect, make, seed, leading, sizes)
     keys = make.normal(slots, features, seed=seed + 1, dtype=torch.float64)
     values = make.normal(slots, width, seed=seed + 2, dtype=torch.float64)
     cotangent = make.normal(*leading, width, seed=seed + 3, dtype=torch.float64)
-    right = reference.call("memory_lookup", x, keys, values, cotangent=cotangent)
-    actual = component.call("memory_lookup", x, keys, values, cotangent=cotangent)
+    right = reference.asking(cotangent=cotangent).call("memory_lookup", x, keys, values)
+    actual = component.asking(cotangent=cotangent).call("memory_lookup", x, keys, values)
     expect.close(actual.output, right.output, names="... Dv")
     for name, mine, theirs in zip(
         ("x", "keys", "values"), actual.gradients, right.gradients, strict=True
@@ -83,8 +83,8 @@ def test_gradients(component, reference, expect, make, seed, shape, hidden):
     x = make.normal(*shape, seed=seed, dtype=torch.float64)
     cotangent = make.normal(*shape, seed=seed + 1, dtype=torch.float64)
     arguments = (make, shape[-1], hidden, seed, torch.float64)
-    right = module(reference, *arguments)(x, cotangent=cotangent)
-    actual = module(component, *arguments)(x, cotangent=cotangent)
+    right = module(reference, *arguments).asking(cotangent=cotangent)(x)
+    actual = module(component, *arguments).asking(cotangent=cotangent)(x)
     expect.close(
         actual.gradients[0], right.gradients[0], "the input's gradient", scale=5, names="B T D"
     )
@@ -101,7 +101,7 @@ def test_dropout(component, expect, make):
     plain = see_through(component, 64, dropout=0.0).train(False)(x)
     activated = expect.shape(plain.output, x.shape, names="B T D") - 3
     for rate in (0.4, 0.6):
-        answer = see_through(component, 64, dropout=rate).train()(x, seed=2)
+        answer = see_through(component, 64, dropout=rate).train().asking(seed=2)(x)
         result = expect.shape(answer.output, x.shape, names="B T D")
         dropped = (result - 3).abs() < 0.5
         share = float(dropped.double().mean())
@@ -120,12 +120,12 @@ def test_dropout_rate(component, expect, make):
     x = make.normal(4, 64, 32, seed=1).abs() + 1
     plain = see_through(component, 32, dropout=0.0).train(False)(x)
     right = expect.shape(plain.output, x.shape, names="B T D")
-    answer = see_through(component, 32, dropout=0.5).train(False)(x, seed=2)
+    answer = see_through(component, 32, dropout=0.5).train(False).asking(seed=2)(x)
     expect.close(answer.output, right, "the result in evaluation", names="B T D")
-    answer = see_through(component, 32, dropout=0.0).train()(x, seed=3)
+    answer = see_through(component, 32, dropout=0.0).train().asking(seed=3)(x)
     expect.close(answer.output, right, "the result in training with dropout=0", names="B T D")
     result = expect.shape(
-        see_through(component, 32).train()(x, seed=4).output, x.shape, names="B T D"
+        see_through(component, 32).train().asking(seed=4)(x).output, x.shape, names="B T D"
     )
     # No activated feature is below 0.8. 8192 values: the bounds are nine deviations away.
     share = float(((result - 3).abs() < 0.5).double().mean())
@@ -148,9 +148,9 @@ def test_input_untouched(component, expect, make):
     """the inputs are left as they were"""
     x, keys, values = make.normal(2, 3, 4, seed=3), make.normal(5, 4, seed=4), torch.ones(5, 2)
     expect.unchanged(
-        component.call("memory_lookup", x, keys, values, keep_inputs=True), x, keys, values
+        component.asking(keep_inputs=True).call("memory_lookup", x, keys, values), x, keys, values
     )
-    expect.unchanged(component.build("FeedForward", 4, 5, 0.0)(x, keep_inputs=True), x)
+    expect.unchanged(component.build("FeedForward", 4, 5, 0.0).asking(keep_inputs=True)(x), x)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")

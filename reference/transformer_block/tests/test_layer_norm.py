@@ -52,8 +52,8 @@ def test_input_gradient(component, reference, expect, make, seed, shape):
     """gradients flow back through the mean and the variance"""
     x = make.normal(*shape, seed=seed, dtype=torch.float64)
     cotangent = make.normal(*shape, seed=seed + 1, dtype=torch.float64)
-    right = reference.call("layer_norm", x, 0.1, cotangent=cotangent).gradients[0]
-    actual = component.call("layer_norm", x, 0.1, cotangent=cotangent)
+    right = reference.asking(cotangent=cotangent).call("layer_norm", x, 0.1).gradients[0]
+    actual = component.asking(cotangent=cotangent).call("layer_norm", x, 0.1)
     expect.close(actual.gradients[0], right, "the input's gradient", names="B T D")
 
 
@@ -63,8 +63,8 @@ def test_parameter_gradients(component, reference, expect, make, seed, shape):
     """weight and bias get their gradients"""
     x = make.normal(*shape, seed=seed, dtype=torch.float64)
     cotangent = make.normal(*shape, seed=seed + 1, dtype=torch.float64)
-    right = module(reference, make, shape[-1], seed, torch.float64)(x, cotangent=cotangent)
-    actual = module(component, make, shape[-1], seed, torch.float64)(x, cotangent=cotangent)
+    right = module(reference, make, shape[-1], seed, torch.float64).asking(cotangent=cotangent)(x)
+    actual = module(component, make, shape[-1], seed, torch.float64).asking(cotangent=cotangent)(x)
     expect.close(
         actual.gradients[0], right.gradients[0], "the input's gradient", scale=5, names="B T D"
     )
@@ -111,8 +111,8 @@ def test_small_variance(component, reference, expect, make):
 def test_input_untouched(component, expect, make):
     """the input is left as it was"""
     x = make.normal(2, 3, 4, seed=3)
-    expect.unchanged(component.call("layer_norm", x, keep_inputs=True), x)
-    expect.unchanged(component.build("LayerNorm", 4)(x, keep_inputs=True), x)
+    expect.unchanged(component.asking(keep_inputs=True).call("layer_norm", x), x)
+    expect.unchanged(component.build("LayerNorm", 4).asking(keep_inputs=True)(x), x)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")

@@ -34,8 +34,8 @@ def test_random_probabilities(component, reference, expect, make, seed, shape, w
     hidden = make.normal(*shape, seed=seed)
     arguments = (make, words, shape[-1], seed, torch.float32)
     method = "next_token_probabilities"
-    right = module(reference, *arguments)(hidden, method=method).output
-    actual = module(component, *arguments)(hidden, method=method).output
+    right = module(reference, *arguments).call(method, hidden).output
+    actual = module(component, *arguments).call(method, hidden).output
     expect.close(actual, right, like=hidden, names="B V")
 
 
@@ -47,8 +47,8 @@ def test_large_logits(component, reference, expect, make, seed):
     weight = (make.integers(6, 4, seed=seed, below=5) - 2).to(torch.float32)
     hidden = (make.integers(3, 1, 4, seed=seed + 1, below=5) - 2).to(torch.float32) * 60
     method = "next_token_probabilities"
-    right = reference.build("TiedLMHead", make.embedding(weight))(hidden, method=method).output
-    actual = component.build("TiedLMHead", make.embedding(weight))(hidden, method=method).output
+    right = reference.build("TiedLMHead", make.embedding(weight)).call(method, hidden).output
+    actual = component.build("TiedLMHead", make.embedding(weight)).call(method, hidden).output
     expect.close(actual, right, names="B V")
 
 
@@ -58,12 +58,12 @@ def test_dtypes(component, expect, make):
     hidden, weight = make.normal(2, 3, 6, seed=1), make.normal(5, 6, seed=2, deviation=0.5)
     head = component.build("TiedLMHead", make.embedding(weight))
     method = "next_token_probabilities"
-    logits, probabilities = head(hidden).output, head(hidden, method=method).output
+    logits, probabilities = head(hidden).output, head.call(method, hidden).output
     for dtype in (torch.float64, torch.bfloat16):
         same = hidden.to(dtype)
         actual = head.to(dtype)(same).output
         expect.close(actual, logits, f"the result for {dtype}", like=same, names="B T V")
-        actual = head(same, method=method).output
+        actual = head.call(method, same).output
         expect.close(actual, probabilities, f"the result for {dtype}", like=same, names="B V")
 
 
@@ -74,8 +74,8 @@ def test_input_gradient(component, reference, expect, make, seed, shape, words):
     hidden = make.normal(*shape, seed=seed, dtype=torch.float64)
     cotangent = make.normal(*shape[:2], words, seed=seed + 2, dtype=torch.float64)
     arguments = (make, words, shape[-1], seed, torch.float64)
-    right = module(reference, *arguments)(hidden, cotangent=cotangent)
-    actual = module(component, *arguments)(hidden, cotangent=cotangent)
+    right = module(reference, *arguments).asking(cotangent=cotangent)(hidden)
+    actual = module(component, *arguments).asking(cotangent=cotangent)(hidden)
     expect.close(
         actual.gradients[0], right.gradients[0], "the input's gradient", scale=5, names="B T D"
     )
@@ -88,8 +88,8 @@ def test_embedding_gradient(component, reference, expect, make, seed, shape, wor
     hidden = make.normal(*shape, seed=seed, dtype=torch.float64)
     cotangent = make.normal(*shape[:2], words, seed=seed + 2, dtype=torch.float64)
     arguments = (make, words, shape[-1], seed, torch.float64)
-    right = module(reference, *arguments)(hidden, cotangent=cotangent)
-    actual = module(component, *arguments)(hidden, cotangent=cotangent)
+    right = module(reference, *arguments).asking(cotangent=cotangent)(hidden)
+    actual = module(component, *arguments).asking(cotangent=cotangent)(hidden)
     expect.close(
         actual.given_gradient,
         right.given_gradient,
@@ -115,7 +115,7 @@ def test_input_untouched(component, expect, make):
     weight, hidden = make.normal(5, 4, seed=3), make.normal(2, 3, 4, seed=4)
     head = component.build("TiedLMHead", make.embedding(weight))
     for method in ("", "next_token_probabilities"):
-        expect.unchanged(head(hidden, method=method, keep_inputs=True), hidden)
+        expect.unchanged(head.asking(keep_inputs=True).call(method, hidden), hidden)
     expect.close(head.state().given, weight, "the embedding after the calls", names="V D")
 
 
@@ -125,5 +125,5 @@ def test_device(component, expect, make):
     hidden = torch.empty(2, 3, 4, device="meta")
     head = component.build("TiedLMHead", make.embedding(torch.ones(5, 4))).to(device="meta")
     expect.follows_device(head(hidden), (2, 3, 5), names=("B T V",))
-    answer = head(hidden, method="next_token_probabilities")
+    answer = head.call("next_token_probabilities", hidden)
     expect.follows_device(answer, (2, 5), names=("B V",))

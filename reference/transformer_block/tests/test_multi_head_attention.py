@@ -41,8 +41,8 @@ def draw_mask(make, kind, batch, length, seed):
 def test_float64(component, reference, expect, make, seed, sizes):
     """without a mask it is right for random parameters, inputs and sizes, and keeps float64"""
     x = draw_input(make, sizes, seed).to(torch.float64)
-    right = attention(reference, make, *sizes[2:], seed, x.dtype)(x).pair
-    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x).pair
+    right = attention(reference, make, *sizes[2:], seed, x.dtype)(x).tensors("output", "weights")
+    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x).tensors("output", "weights")
     expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2, names="B H T T")
     expect.close(actual[0], right[0], "the output", like=x, scale=2, names="B T D")
 
@@ -53,8 +53,12 @@ def test_masks(component, reference, expect, make, seed, sizes, kind):
     """it is right under random masks (T, T) and (B, T, T)"""
     x = draw_input(make, sizes, seed).to(torch.float32)
     mask = draw_mask(make, kind, *sizes[:2], seed)
-    right = attention(reference, make, *sizes[2:], seed, x.dtype)(x, mask).pair
-    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).pair
+    right = attention(reference, make, *sizes[2:], seed, x.dtype)(x, mask).tensors(
+        "output", "weights"
+    )
+    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).tensors(
+        "output", "weights"
+    )
     expect.close(actual[1], right[1], "the matrix of weights", like=x, scale=2, names="B H T T")
     expect.close(actual[0], right[0], "the output", like=x, scale=2, names="B T D")
 
@@ -68,8 +72,12 @@ def test_as_many_heads_as_sequences(component, reference, expect, make, seed, co
     # Every sequence has a mask of its own: one more key is allowed in each.
     allowed = torch.arange(count) <= torch.arange(count).view(count, 1, 1)
     mask = allowed.expand(count, count, count) | torch.eye(count, dtype=torch.bool)
-    right = attention(reference, make, count, size, seed, x.dtype)(x, mask).pair
-    actual = attention(component, make, count, size, seed, x.dtype)(x, mask).pair
+    right = attention(reference, make, count, size, seed, x.dtype)(x, mask).tensors(
+        "output", "weights"
+    )
+    actual = attention(component, make, count, size, seed, x.dtype)(x, mask).tensors(
+        "output", "weights"
+    )
     expect.close(actual[1], right[1], "the matrix of weights", scale=2, names="B H T T")
     expect.close(actual[0], right[0], "the output", scale=2, names="B T D")
 
@@ -80,8 +88,10 @@ def test_bfloat16(component, reference, expect, make, seed, sizes, kind):
     """bfloat16 in, bfloat16 out"""
     x, mask = draw_input(make, sizes, seed), draw_mask(make, kind, *sizes[:2], seed)
     exact = attention(reference, make, *sizes[2:], seed, torch.float64)
-    right = exact(x.to(torch.float64), mask).pair
-    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).pair
+    right = exact(x.to(torch.float64), mask).tensors("output", "weights")
+    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).tensors(
+        "output", "weights"
+    )
     expect.close(actual[1], right[1], "the matrix of weights", like=x, names="B H T T")
     expect.close(actual[0], right[0], "the output", like=x, scale=2, names="B T D")
 
@@ -94,9 +104,9 @@ def test_input_gradient(component, reference, expect, make, seed, sizes, kind):
     cotangent = draw_input(make, sizes, seed + 1).to(torch.float64)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     built = attention(reference, make, *sizes[2:], seed, x.dtype)
-    right = built(x, mask, cotangent=cotangent).gradients[0]
+    right = built.asking(cotangent=cotangent)(x, mask).gradients[0]
     built = attention(component, make, *sizes[2:], seed, x.dtype)
-    actual = built(x, mask, cotangent=cotangent).gradients[0]
+    actual = built.asking(cotangent=cotangent)(x, mask).gradients[0]
     expect.close(actual, right, "the input's gradient", scale=10, names="B T D")
 
 
@@ -108,9 +118,9 @@ def test_parameter_gradients(component, reference, expect, make, seed, sizes, ki
     cotangent = draw_input(make, sizes, seed + 1).to(torch.float64)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     built = attention(reference, make, *sizes[2:], seed, x.dtype)
-    right = built(x, mask, cotangent=cotangent).parameter_gradients
+    right = built.asking(cotangent=cotangent)(x, mask).parameter_gradients
     built = attention(component, make, *sizes[2:], seed, x.dtype)
-    actual = built(x, mask, cotangent=cotangent).parameter_gradients
+    actual = built.asking(cotangent=cotangent)(x, mask).parameter_gradients
     for name, gradient in right.items():
         expect.close(actual.get(name), gradient, f"the gradient of {name}", scale=10, names="... D")
 
@@ -121,12 +131,14 @@ def test_without_bias(component, reference, expect, make, seed, sizes, kind):
     """bias=False leaves the biases out of the computation, too"""
     x = draw_input(make, sizes, seed).to(torch.float32)
     mask = draw_mask(make, kind, *sizes[:2], seed)
-    right = attention(reference, make, *sizes[2:], seed, x.dtype, bias=False)(x, mask).pair
+    right = attention(reference, make, *sizes[2:], seed, x.dtype, bias=False)(x, mask).tensors(
+        "output", "weights"
+    )
     built = attention(component, make, *sizes[2:], seed, x.dtype, bias=False)
     expect.keys(
         list(built.state().parameters), [f"{layer}.weight" for layer in LAYERS], "the parameters"
     )
-    actual = built(x, mask).pair
+    actual = built(x, mask).tensors("output", "weights")
     expect.close(actual[1], right[1], "the matrix of weights", scale=2, names="B H T T")
     expect.close(actual[0], right[0], "the output", scale=2, names="B T D")
 
@@ -140,8 +152,8 @@ def test_called_again(component, reference, expect, make, seed, length):
     for sizes, kind in (((2, length), "(T, T)"), ((3, length), "none"), ((1, 1), "none")):
         x = make.normal(*sizes, 4, seed=seed)
         mask = draw_mask(make, kind, *sizes, seed)
-        expected = right(x, mask).pair
-        actual = own(x, mask).pair
+        expected = right(x, mask).tensors("output", "weights")
+        actual = own(x, mask).tensors("output", "weights")
         expect.close(actual[1], expected[1], "the matrix of weights", scale=2, names="B H T T")
         expect.close(actual[0], expected[0], "the output", scale=2, names="B T D")
 
@@ -155,8 +167,14 @@ def test_non_contiguous(component, reference, expect, make, seed):
     own = attention(component, make, 2, 2, seed, torch.float32)
     exact = attention(reference, make, 2, 2, seed, torch.float32)
     for view in views:
-        right = exact(view).pair
-        expect.close(own(view).pair[0], right[0], "the output", scale=2, names="B T D")
+        right = exact(view).tensors("output", "weights")
+        expect.close(
+            own(view).tensors("output", "weights")[0],
+            right[0],
+            "the output",
+            scale=2,
+            names="B T D",
+        )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -165,7 +183,7 @@ def test_inputs_untouched(component, expect, make):
     x = make.normal(2, 3, 4, seed=1)
     for mask in (make.mask(3, 3, seed=2), make.mask(2, 3, 3, seed=2)):
         expect.unchanged(
-            component.build("MultiHeadAttention", 4, 2)(x, mask, keep_inputs=True), x, mask
+            component.build("MultiHeadAttention", 4, 2).asking(keep_inputs=True)(x, mask), x, mask
         )
 
 
@@ -175,4 +193,6 @@ def test_device(component, expect):
     x = torch.empty(2, 3, 4, device="meta")
     mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
     answer = component.build("MultiHeadAttention", 4, 2).to(device="meta")(x, mask)
-    expect.follows_device(answer, (2, 3, 4), (2, 2, 3, 3), names=("B T D", "B H T T"))
+    expect.follows_device(
+        answer, (2, 3, 4), (2, 2, 3, 3), names=("B T D", "B H T T"), called=("output", "weights")
+    )

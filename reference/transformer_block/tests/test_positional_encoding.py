@@ -70,8 +70,12 @@ def test_input_gradient(component, reference, expect, make, seed, batch, length,
     """gradients flow back to the input"""
     x = make.normal(batch, length, 2 * pairs, seed=seed, dtype=torch.float64)
     cotangent = make.normal(*x.shape, seed=seed + 1, dtype=torch.float64)
-    right = reference.build("PositionalEncoding", 2 * pairs).train(False)(x, cotangent=cotangent)
-    actual = component.build("PositionalEncoding", 2 * pairs).train(False)(x, cotangent=cotangent)
+    right = (
+        reference.build("PositionalEncoding", 2 * pairs).train(False).asking(cotangent=cotangent)(x)
+    )
+    actual = (
+        component.build("PositionalEncoding", 2 * pairs).train(False).asking(cotangent=cotangent)(x)
+    )
     expect.close(actual.gradients[0], right.gradients[0], "the input's gradient", names="B T D")
 
 
@@ -83,7 +87,7 @@ def test_dropout(component, expect, make):
     answer = component.build("PositionalEncoding", 64).train(False)(x)
     whole = expect.shape(answer.output, x.shape, names="B T D")
     for rate in (0.4, 0.6):
-        answer = component.build("PositionalEncoding", 64, dropout=rate).train()(x, seed=2)
+        answer = component.build("PositionalEncoding", 64, dropout=rate).train().asking(seed=2)(x)
         result = expect.shape(answer.output, x.shape, names="B T D")
         dropped = result.abs() < 0.5
         share = float(dropped.double().mean())
@@ -102,13 +106,13 @@ def test_dropout_off(component, expect, make):
     x = make.normal(2, 32, 16, seed=1)
     plain = component.build("PositionalEncoding", 16, dropout=0.0).train(False)(x)
     right = expect.shape(plain.output, x.shape, names="B T D")
-    answer = component.build("PositionalEncoding", 16, dropout=0.5).train(False)(x, seed=2)
+    answer = component.build("PositionalEncoding", 16, dropout=0.5).train(False).asking(seed=2)(x)
     expect.close(answer.output, right, "the result in evaluation", names="B T D")
     for module in (
         component.build("PositionalEncoding", 16),
         component.build("PositionalEncoding", 16, dropout=0.0),
     ):
-        answer = module.train()(x, seed=3)
+        answer = module.train().asking(seed=3)(x)
         expect.close(answer.output, right, "the result in training without dropout", names="B T D")
 
 
@@ -116,7 +120,9 @@ def test_dropout_off(component, expect, make):
 def test_input_untouched(component, expect, make):
     """the input is left as it was"""
     x = make.normal(2, 3, 4, seed=3)
-    expect.unchanged(component.build("PositionalEncoding", 4).train(False)(x, keep_inputs=True), x)
+    expect.unchanged(
+        component.build("PositionalEncoding", 4).train(False).asking(keep_inputs=True)(x), x
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 25")

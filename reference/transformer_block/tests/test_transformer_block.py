@@ -73,7 +73,7 @@ def sublayer_output(component, norm, options, **values):
         name = key.replace("__", ".")
         state[name] = torch.full_like(state[name], value)
     built = component.build("TransformerBlock", 16, 1, 1, norm=norm, **options)
-    return built.load(state).train()(torch.zeros(64, 4, 16), seed=11).output
+    return built.load(state).train().asking(seed=11)(torch.zeros(64, 4, 16)).output
 
 
 def expect_dropped(expect, result, norm, dropout, what):
@@ -162,9 +162,9 @@ def test_gradients(component, reference, expect, make, seed, sizes, kind, norm):
     cotangent = draw_input(make, sizes, seed + 1).to(torch.float64)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     built = block(reference, make, sizes, seed, x.dtype, norm=norm, activation="gelu")
-    right = built(x, mask, cotangent=cotangent)
+    right = built.asking(cotangent=cotangent)(x, mask)
     built = block(component, make, sizes, seed, x.dtype, norm=norm, activation="gelu")
-    actual = built(x, mask, cotangent=cotangent)
+    actual = built.asking(cotangent=cotangent)(x, mask)
     expect.close(
         actual.gradients[0], right.gradients[0], "the input's gradient", scale=50, names="B T D"
     )
@@ -241,7 +241,7 @@ def test_stream_is_never_dropped(component, reference, expect, make, seed, norm)
     right = exact(x).output
     own = component.build("TransformerBlock", 6, 2, 5, 0.5, norm).load(state).train()
     expect.close(
-        own(x, seed=seed).output,
+        own.asking(seed=seed)(x).output,
         right,
         "the stream to which nothing is added",
         scale=5,
@@ -255,7 +255,9 @@ def test_inputs_untouched(component, expect, make):
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
     for norm in ("pre", "post", "none"):
         expect.unchanged(
-            component.build("TransformerBlock", 4, 2, 5, norm=norm)(x, mask, keep_inputs=True),
+            component.build("TransformerBlock", 4, 2, 5, norm=norm).asking(keep_inputs=True)(
+                x, mask
+            ),
             x,
             mask,
         )

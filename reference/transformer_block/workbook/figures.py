@@ -78,7 +78,7 @@ def attention(component: Any) -> Figure:
     query = torch.tensor([[1.0, 0.2], [0.3, 1.4], [2.2, 0.4], [0.8, 1.9], [0.5, 0.5]])
     key = torch.tensor([[0.1, 0.6], [1.9, 0.3], [0.2, 1.6], [1.0, 1.0], [2.0, 2.0]])
     asked = ("scaled_dot_product_attention", query, key, torch.eye(5), causal & padding)
-    weights = component.call(*asked).pair[1]
+    weights = component.call(*asked).tensors("output", "weights")[1]
     figure = _figure(330, 62, 20, 76, 26, 0.32)
     left, right = figure.subplots(1, 2)
     kinds = torch.where(~padding, 1.0, torch.where(causal, 0.0, 2.0))
@@ -119,7 +119,9 @@ def multi_head_attention(component: Any) -> Figure:
         for name in layers
     }
     built = component.build("MultiHeadAttention", 2, 2, bias=False).load(state)
-    weights = built(torch.tensor(figures["x"]), torch.tensor(figures["mask"])).pair[1]
+    weights = built(torch.tensor(figures["x"]), torch.tensor(figures["mask"])).tensors(
+        "output", "weights"
+    )[1]
     figure = _figure(260, 50, 10, 26, 26, 0.06)
     panels = figure.subplots(1, 2, sharey=True)
     sequences = (["CLS", "a", "a", "c", "PAD"], ["CLS", "b", "a", "a", "c"])
@@ -193,7 +195,7 @@ def lm_head(component: Any) -> Figure:
     head = component.build("TiedLMHead", Embedding(torch.tensor(words)))
     hidden = torch.tensor([[last]])
     logits = head(hidden).output[0, 0].tolist()
-    shares = head(hidden, method="next_token_probabilities").output[0].tolist()
+    shares = head.call("next_token_probabilities", hidden).output[0].tolist()
     figure = _figure(270, 24, 10, 26, 26, 0.1)
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.25, 1, 1))
     colors = (BLUE, ORANGE, GREEN)

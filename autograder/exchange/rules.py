@@ -1,0 +1,25 @@
+"""What a component may not use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a component may not use.
+
+    Attributes:
+        operations: of torch, out of `kernels.FORBIDDEN`.
+        modules: top-level modules that it may not import.
+        functions: dotted names of functions that it may not call.
+    """
+
+    operations: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Everything that a use may be reported of."""
+        return frozenset((*self.operations, *self.modules, *self.functions))
