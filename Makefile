@@ -13,7 +13,7 @@ demo: $(STAMP)
 	@$(BIN)/autograder demo
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest --durations=10
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=10
 
 # nbgrader, PostgreSQL, JupyterLab and a browser, for real; what is missing here is skipped loudly.
 test-e2e: $(E2E_STAMP)

@@ -110,6 +110,8 @@ class Reader:
         Raises:
             Malformed: it has none.
         """
+        if type(plain) is list and plain and plain[0] == "tensor":
+            return self._tensor(plain[1:])
         if not isinstance(plain, list):
             if isinstance(plain, dict):
                 raise Malformed("an object stands for no value")
@@ -119,8 +121,6 @@ class Reader:
             raise Malformed("a list has no tag, or is nested too deep")
         tag, *parts = plain
         match tag:
-            case "tensor":
-                return self._tensor(parts)
             case "tuple":
                 return tuple(self._items(parts, depth))
             case "list":

@@ -80,7 +80,9 @@ def encode_reply(reply: Reply, nonce: int) -> bytes:
             size += tensor.nbytes
             if size > MAX_BYTES:
                 raise Unsendable("a tensor is too large to send")
-            body.append(padded(tensor_bytes(tensor.cpu().resolve_conj().resolve_neg()), b"\0"))
+            if tensor.is_conj() or tensor.is_neg() or device != "cpu":
+                tensor = tensor.cpu().resolve_conj().resolve_neg()
+            body.append(padded(tensor_bytes(tensor), b"\0"))
         return [DTYPE_NAMES[tensor.dtype], device, list(tensor.shape)]
 
     plain: dict[str, Any] = {"parts": write_parts(reply, Writer(write))}

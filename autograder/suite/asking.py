@@ -108,10 +108,16 @@ class Kept(Asker):
         raise NotImplementedError
 
 
+# What may be an object, or hold one.
+_HOLDING = (Asker, list, tuple, dict)
+
+
 def handed(
     request: Request, args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> tuple[tuple[Value, ...], dict[str, Value]]:
     """Put handles in the place of objects, after what is still to be done for them."""
+    if not any(isinstance(arg, _HOLDING) for arg in (*args, *kwargs.values())):
+        return args, dict(kwargs)
 
     def hand(value: object) -> Value:
         if isinstance(value, Kept):
