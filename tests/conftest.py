@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import torch
 
@@ -22,6 +23,11 @@ from autograder.sandbox.tiers import NotIsolated, open_sandbox
 
 # The tensors are small, and the machine is shared with the processes that the tests start.
 torch.set_num_threads(1)
+# Nor does it say anything of a test that they were slow while it drew.
+hypothesis.settings.register_profile(
+    "gradeformer-tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("gradeformer-tests")
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_size=1 << 20)
