@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.exchange.messages import Request
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.host import Sandbox
 
@@ -69,6 +70,8 @@ def test_what_a_killed_grader_left_is_swept_up(group: MemoryGroup) -> None:
 def test_a_childs_user_is_as_the_description_says(sandbox: Sandbox) -> None:
     child = sandbox.fork("norm", {"norm.py": b"x = 1\n"})
     try:
+        # Once it answers, it has given up all that it gives up.
+        child.perform(Request())
         # The handle's process id is the sandbox's own; its user is read from outside, by its name.
         owners = {
             int(line.split()[1])
