@@ -87,6 +87,8 @@ class NameGuard:
             last: whether nobody else in this process needs the modules: then they are also taken
                 out of its table, so that they cannot be found there.
         """
+        if not self._modules and not self._functions:
+            return
         for dotted in sorted(self._functions):
             owner, name = resolve(dotted)
             self._filled[getattr(owner, "__name__", "")] = dotted
