@@ -118,6 +118,7 @@ def _better(
         verdict = own.verdict(criterion)
         if criterion in gained and criterion not in lost:
             verdict = fulfilled(_with_working(broken))
+            verdict.cases = followed.verdict(criterion).cases
         elif criterion in gained or (criterion in lost and diagnosis.found):
             # Only with working parts in place does its own mistake show clearly.
             verdict = followed.verdict(criterion)
