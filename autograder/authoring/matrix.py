@@ -52,7 +52,16 @@ def _print_matrix(
             for letter, criterion in zip(_LETTERS, criteria, strict=False)
         )
         name = row.id.partition(".")[2]
-        console.print(f"  {name:<{width}}  {cells}  {row.lost_points:4g} points", highlight=False)
+        partly = [
+            f"{letter} {row.partly[criterion]}"
+            for letter, criterion in zip(_LETTERS, criteria, strict=False)
+            if criterion in row.partly
+        ]
+        said = f"; {', '.join(partly)} cases" if partly else ""
+        console.print(
+            f"  {name:<{width}}  {cells}  {round(row.lost_points, 2):4g} points{said}",
+            highlight=False,
+        )
     names = [criterion.partition(".")[2] for criterion in criteria]
     legend = ", ".join(f"{letter} {n}" for letter, n in zip(_LETTERS, names, strict=False))
     console.print(f"  [dim]{legend}[/dim]\n", highlight=False)

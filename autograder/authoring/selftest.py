@@ -59,6 +59,7 @@ class RowReport(BaseModel):
     wrong: list[str]
     lost_points: float
     lost: list[str]
+    partly: dict[str, str] = {}  # of criteria that are lost in part: "2 of 3"
     named: list[str]
     either: bool
 
@@ -216,6 +217,12 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
         wrong=row.ids,
         lost_points=sum(c.max_score - c.score for c in components.values()),
         lost=[i for component in components.values() for i in _lost(component)],
+        partly={
+            criterion.id: f"{criterion.passed_cases} of {criterion.cases}"
+            for component in components.values()
+            for criterion in component.criteria
+            if 0 < criterion.passed_cases < criterion.cases
+        },
         named=[name for component in components.values() for name in component.misconceptions],
         either=any(component.either for component in components.values()),
     )
