@@ -112,13 +112,14 @@ def adopting() -> Iterator[list[str]]:
     ctypes.CDLL(None).prctl(set_subreaper, 0, 0, 0, 0)
 
 
-def abandoned_groups() -> Iterator[str]:
-    """The control groups of graders that have ended; other graders may be at work here."""
+def groups(abandoned: bool) -> Iterator[str]:
+    """The control groups of graders: of all, or of those that have ended."""
     for folder, folders, _ in os.walk("/sys/fs/cgroup"):
         for name in folders:
             grader = re.fullmatch(r"gradeformer-(\d+)-\d+", name)
-            if grader is not None and not Path("/proc", grader[1]).exists():
-                yield os.path.join(folder, name)
+            if grader is None or (abandoned and Path("/proc", grader[1]).exists()):
+                continue
+            yield os.path.join(folder, name)
 
 
 def marked_files() -> Iterator[str]:
@@ -159,7 +160,8 @@ def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
         if number % step == 0:
             control(batch / f"{number:03}-zz-control", number)
     mounts = set(Path("/proc/self/mounts").read_text().splitlines())
-    groups_before = set(abandoned_groups())
+    # Other graders may be at work here, and end meanwhile.
+    groups_before = set(groups(abandoned=False))
     command = [sys.executable, "-m", "autograder", "grade", str(batch), "--assignment", "hostile"]
     command += ["--out", str(folder / "out"), "--root", str(root), "--sandbox", tier]
     # Every component may use its limit up, and no more; two workers do them side by side.
@@ -185,7 +187,7 @@ def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
         left,
         list(marked_files()),
         set(Path("/proc/self/mounts").read_text().splitlines()) - mounts,
-        sorted(set(abandoned_groups()) - groups_before),
+        sorted(set(groups(abandoned=True)) - groups_before),
         done.stdout + done.stderr,
     )
 
