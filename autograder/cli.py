@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -243,7 +242,7 @@ def _grade(
             f"<student>/{assignment.name}/",
             highlight=False,
         )
-    _make_writable(out)
+    store.make_writable(out)
     workers = min(jobs or cores(), len(entries))
     grader = Batch(assignment, out, sandbox, workers, resume)
     try:
@@ -275,20 +274,6 @@ def _grade(
 def _check_sandbox(sandbox: str) -> None:
     if sandbox not in CHOICES:
         raise UsageError(f"--sandbox {sandbox!r} is unknown; choose one of {', '.join(CHOICES)}")
-
-
-def _make_writable(out: Path) -> None:
-    """Make the folder of the results, and see that a file can be made in it."""
-    folder = out / "results"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".{os.getpid()}.tmp"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise UsageError(
-            f"--out {out} cannot hold results ({error.strerror}): give a folder you can write to"
-        ) from error
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -44,6 +45,29 @@ def first_output(result: object) -> Tensor | None:
         if isinstance(first, Tensor) and isinstance(second, Tensor):
             return first
     return None
+
+
+def tensor_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    """Return the arguments that are tensors, in order."""
+    return [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+
+
+def differentiable(
+    args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Tensor | None], list[Any], dict[str, Any]]:
+    """Make the arguments of a call those that gradients are taken by.
+
+    Returns:
+        for each tensor argument the one that gets the gradient (None for whole numbers), and
+        what to call with.
+    """
+    leaves = tensor_arguments(args, kwargs)
+    sources = [t.requires_grad_() if t.is_floating_point() else None for t in leaves]
+    # The student gets a copy that is no leaf, so that writing to it is a fault of its own and
+    # does not also cost the gradients.
+    copies = {id(t): t.clone() for t in leaves}
+    given = {key: copies.get(id(a), a) for key, a in kwargs.items()}
+    return sources, [copies.get(id(a), a) for a in args], given
 
 
 def private_copy(tensor: Tensor) -> Tensor:

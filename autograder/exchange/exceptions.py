@@ -10,6 +10,19 @@ from autograder.exchange.guard import ForbiddenOperation, belongs_to
 from autograder.exchange.messages import ERROR_KINDS, MAX_TEXT, StudentError
 
 
+class Stop(Exception):
+    """Ends a request early, with the error that its reply reports."""
+
+    def __init__(self, error: StudentError) -> None:
+        super().__init__(error.kind)
+        self.error = error
+
+
+def unsent(error: object) -> StudentError:
+    """Describe an answer that cannot be sent."""
+    return StudentError("RuntimeError", "call", f"the result cannot be sent: {error}")
+
+
 def describe(error: BaseException, phase: str, folder: str) -> StudentError:
     """Describe an exception that left code in `folder` during `phase`."""
     file, line, innermost = _locate(error.__traceback__, folder)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,8 +21,9 @@ from autograder.exchange.operations import (
     with_changed_tensors,
     write_operation,
 )
+from autograder.exchange.parts import Part, part
 from autograder.exchange.plain import Malformed, Reader, Writer
-from autograder.exchange.values import ABSENT, Absent, Embedding, Value, tensors_in
+from autograder.exchange.values import Embedding, Value, tensors_in
 
 # Closed vocabularies: no word in a reply's frame is of the student's choosing but its texts.
 ERROR_KINDS = (
@@ -171,59 +172,6 @@ def _same(one: Value, other: Value, places: dict[int, int]) -> bool:
     return bool(one == other)
 
 
-@dataclass(frozen=True)
-class Part:
-    """What a part of a reply holds, for whoever writes, reads, compares or shows it.
-
-    Attributes:
-        words: what one item is called, in a message to the instructor; {} is its number or name.
-        holds: any "value", one "tensor", a list of "tensors", or tensors by name ("named").
-        gaps: whether a tensor in it may be missing (None).
-        derived: whether it adds up roundings, as gradients do.
-        random: whether it hangs on random draws where the outputs do.
-    """
-
-    words: str
-    holds: Literal["value", "tensor", "tensors", "named"]
-    gaps: bool = False
-    derived: bool = False
-    random: bool = True
-
-    def is_empty(self, value: Value) -> bool:
-        """Tell whether there is nothing in it."""
-        if self.holds == "value":
-            return value is ABSENT or isinstance(value, Absent)
-        return value is None or (type(value) is not Tensor and len(value) == 0)
-
-    def fits(self, value: Value) -> bool:
-        """Tell whether it can hold a value that was read."""
-        if self.holds == "value":
-            return True
-        if self.holds == "tensor":
-            return isinstance(value, Tensor)
-        if self.holds == "tensors":
-            return isinstance(value, list) and all(map(self._fits_item, value))
-        return (
-            isinstance(value, dict)
-            and all(isinstance(key, str) for key in value)
-            and all(map(self._fits_item, value.values()))
-        )
-
-    def _fits_item(self, item: Value) -> bool:
-        return isinstance(item, Tensor) or (self.gaps and item is None)
-
-
-# What stands for nothing in a part. Most parts of most replies are empty.
-_EMPTY: Mapping[str, Callable[[], Value]] = {"tensors": list, "named": dict}
-
-
-def _part(words: str, holds: Any, **more: bool) -> Any:
-    metadata = {"part": Part(words, holds, **more)}
-    if holds in _EMPTY:
-        return field(default_factory=_EMPTY[holds], metadata=metadata)
-    return field(default=ABSENT if holds == "value" else None, metadata=metadata)
-
-
 @dataclass
 class Reply:
     """What one request brought back, before anything has been believed.
@@ -239,25 +187,25 @@ class Reply:
     forbidden: list[ForbiddenUse] = field(default_factory=list)
     operations: int | None = None
     seconds: float | None = None
-    value: Value = _part("output{}", "value")
-    input_gradients: list[Tensor | None] = _part(
+    value: Value = part("output{}", "value")
+    input_gradients: list[Tensor | None] = part(
         "gradient of tensor argument {}", "tensors", gaps=True, derived=True
     )
-    inputs_after: list[Tensor] = _part("tensor argument {} after the call", "tensors", random=False)
-    parameter_gradients: dict[str, Tensor | None] = _part(
+    inputs_after: list[Tensor] = part("tensor argument {} after the call", "tensors", random=False)
+    parameter_gradients: dict[str, Tensor | None] = part(
         "gradient of parameter {}", "named", gaps=True, derived=True
     )
-    state: dict[str, Tensor] = _part("state_dict entry {}", "named")
-    parameters: dict[str, Tensor] = _part("parameter {}", "named")
-    given: Tensor | None = _part("weight of the given embedding", "tensor", random=False)
-    given_gradient: Tensor | None = _part("gradient of the given embedding", "tensor", derived=True)
+    state: dict[str, Tensor] = part("state_dict entry {}", "named")
+    parameters: dict[str, Tensor] = part("parameter {}", "named")
+    given: Tensor | None = part("weight of the given embedding", "tensor", random=False)
+    given_gradient: Tensor | None = part("gradient of the given embedding", "tensor", derived=True)
 
     def parts(self) -> Iterator[tuple[str, Part, Value]]:
         """Yield the parts that hold something: name, what it is, the value."""
-        for name, part in PARTS.items():
+        for name, kind in PARTS.items():
             value = getattr(self, name)
-            if not part.is_empty(value):
-                yield name, part, value
+            if not kind.is_empty(value):
+                yield name, kind, value
 
     def tensors(self) -> Iterator[Tensor]:
         """Yield every tensor of the reply."""
@@ -295,10 +243,10 @@ def read_parts(plain: object, reader: Reader) -> dict[str, Value]:
         raise Malformed("a reply has no parts")
     found = {}
     for name, written in plain.items():
-        part = PARTS.get(name)
-        if part is None:
+        kind = PARTS.get(name)
+        if kind is None:
             raise Malformed("a reply has no such part")
         found[name] = reader.read(written)
-        if not part.fits(found[name]):
+        if not kind.fits(found[name]):
             raise Malformed(f"the part {name} holds something else")
     return found

@@ -16,6 +16,24 @@ from autograder.errors import UsageError
 from autograder.results import SubmissionResult
 
 
+def make_writable(out: Path) -> None:
+    """Make the folder of the results, and see that a file can be made in it.
+
+    Raises:
+        UsageError: none can.
+    """
+    folder = out / "results"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".{os.getpid()}.tmp"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"--out {out} cannot hold results ({error.strerror}): give a folder you can write to"
+        ) from error
+
+
 def path_of(out: Path, submission: str) -> Path:
     """Return where a submission's result file is."""
     return out / "results" / f"{submission}.json"

@@ -10,7 +10,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.exchange.executor import Executor, unsent
+from autograder.exchange.exceptions import unsent
+from autograder.exchange.executor import Executor
 from autograder.exchange.guard import Guard
 from autograder.exchange.messages import Reply, StudentError
 from autograder.sandbox import confine
@@ -115,7 +116,7 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     while True:
         nonce, request = decode_request(receive)
         if not loaded:
-            executor.load_provided()
+            executor.code.load_provided()
             guard.refuse_names(
                 task.modules, task.functions, last=True, is_others=task.others.__contains__
             )

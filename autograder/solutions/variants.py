@@ -88,9 +88,9 @@ class Variants:
         return reply
 
     def _put_in_force(self, wrong: Names) -> None:
-        self._executor.scope["WRONG"] = wrong
-        if self._executor.loaded is not None:
-            self._executor.loaded.WRONG = wrong
+        self._executor.code.scope["WRONG"] = wrong
+        if self._executor.code.module is not None:
+            self._executor.code.module.WRONG = wrong
 
     def drawn(self, wrong: Names, example: Sequence[Request]) -> bool:
         """Tell whether the answer to an example hangs on random draws."""

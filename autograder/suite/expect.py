@@ -6,7 +6,6 @@ broadcasts and a comparison with NaN is false both ways.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -14,6 +13,7 @@ from torch import Tensor
 
 from autograder.exchange.values import Value
 from autograder.suite.answer import Answer, CheckFailed, StudentRaised
+from autograder.suite.growth import too_steep
 from autograder.suite.patterns import pattern, shape_pattern
 from autograder.suite.places import (
     both_shown,
@@ -46,11 +46,6 @@ _NAN = (
 )
 # What raised instead of the exception asked for, where its own words say more.
 _OWN_WORDS = ("NotAttempted", "MissingName", "Forbidden", "StateKeys", "StateShape")
-# Below this many seconds a call costs nothing that can be measured.
-_LEAST_COST = 1e-4
-# The power and the factor by which a noisy machine may mislead.
-_SLACK = 0.4
-_NOISE = 3.0
 # How much coarser float16 is than what it is measured by.
 _HALF = 400.0
 
@@ -161,13 +156,8 @@ class Expect:
             exponent: the right one.
             what: names the cost.
         """
-        (before, cheaper), (size, cost) = sorted(zip(sizes, costs, strict=True))[-2:]
-        # At the largest sizes, what every call costs alike counts least.
-        slope = math.log(max(cost, _LEAST_COST) / max(cheaper, _LEAST_COST)) / math.log(
-            size / before
-        )
-        allowed = _NOISE * (size / sizes[0]) ** exponent * max(costs[0], _LEAST_COST)
-        if slope > exponent + _SLACK and cost > allowed:
+        slope = too_steep(sizes, costs, exponent)
+        if slope is not None:
             raise CheckFailed(
                 f"{what} grows about like size ** {slope:.1f}, expected at most "
                 f"size ** {exponent:g}",

@@ -23,8 +23,9 @@ from autograder.suite.expect import Expect
 from autograder.suite.known_mistakes import read_known
 from autograder.suite.local import LocalSession, Terms
 from autograder.suite.make import Make
-from autograder.suite.page import Line, Row, page
+from autograder.suite.page import Line
 from autograder.suite.run import Run, drawings_of
+from autograder.suite.tally import HIDDEN_CHECKS, Tally
 from autograder.suite.wording import error_words, find, forbidden_words, lines_of
 from autograder.text import clean
 
@@ -55,7 +56,6 @@ class StudentPlugin:
         self._run = Run(self.session)
         self._known = {} if known is None else read_known(known)
         self._page = page
-        self._lines: dict[str, list[Line]] = {}
         self._guard = Guard(folder, (), ours=(PROVIDED, "tests"))
         self._names: NameGuard | None = None
         self._enforced = Rules()
@@ -64,8 +64,7 @@ class StudentPlugin:
         self._terms = terms
         self._sessions: dict[str, LocalSession] = {}
         self._criteria: dict[str, Criterion] = {}
-        self._results: dict[str, list[tuple[Criterion, str]]] = {}
-        self._stopped: dict[str, tuple[str, str]] = {}
+        self._tally = Tally(terms)
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -140,13 +139,13 @@ class StudentPlugin:
         self._enforce(self._terms[component].rules)
         file = f"{component}.py"
         if not (self._folder / file).is_file():
-            self._stopped[component] = ("missing", f"missing: there is no {file}")
-        elif component not in self._stopped:
+            self._tally.stopped[component] = ("missing", f"missing: there is no {file}")
+        elif component not in self._tally.stopped:
             load_error = self.session(component)._load_error
             if load_error is not None:
-                self._stopped[component] = ("not run", error_words(load_error, reveal=True))
-        if component in self._stopped:
-            pytest.skip(self._stopped[component][1])
+                self._tally.stopped[component] = ("not run", error_words(load_error, reveal=True))
+        if component in self._tally.stopped:
+            pytest.skip(self._tally.stopped[component][1])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -177,16 +176,16 @@ class StudentPlugin:
         report: Any = yield
         criterion = self._criteria[item.nodeid]
         outcome = ""
-        if call.when == "setup" and criterion.component in self._stopped:
+        if call.when == "setup" and criterion.component in self._tally.stopped:
             outcome = "stopped"
-            report.gradeformer = self._stopped[criterion.component][0]
+            report.gradeformer = self._tally.stopped[criterion.component][0]
         elif call.when == "call":
             outcome = "passed"
             if call.excinfo is not None:
                 outcome = self._failed(report, criterion, call.excinfo.value)
             outcome = self._charged(report, criterion, outcome)
         if outcome:
-            self._results.setdefault(criterion.component, []).append((criterion, outcome))
+            self._tally.add(criterion, outcome)
         return report
 
     def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
@@ -198,7 +197,7 @@ class StudentPlugin:
         words = forbidden_words(used[0])
         report.outcome = "failed"
         report.longrepr = f"{criterion.title}\n{words}; a file that does so scores 0"
-        self._lines[criterion.id] = [Line(words)]
+        self._tally.tell(criterion, [Line(words)])
         return "failed"
 
     def _failed(self, report: Any, criterion: Criterion, failure: BaseException) -> str:
@@ -214,7 +213,7 @@ class StudentPlugin:
             fact, *more = lines_of(found.facts, found.hints)
             causes = self._causes(criterion, outcome)
             told = [Line(fact), *(Line(words, cause=True) for words in causes), *map(Line, more)]
-            self._lines[criterion.id] = told
+            self._tally.tell(criterion, told)
             leads = ["likely cause: ", *["or: "] * len(causes)]
             named = [lead + words for lead, words in zip(leads, causes, strict=False)]
             lines += [fact, *named, *more]
@@ -267,74 +266,22 @@ class StudentPlugin:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Close with one line a component."""
-        if not self._results:
+        if not self._tally.components:
             return
         terminalreporter.section("points on the public checks")
-        for component, results in self._results.items():
-            terminalreporter.write_line(self._component_line(component, results))
-        terminalreporter.write_line(
-            "Hidden checks decide the rest; they compare with a reference on other inputs."
-        )
-
-    def _component_line(self, component: str, results: list[tuple[Criterion, str]]) -> str:
-        total = self._terms[component].points
-        if component in self._stopped:
-            return f"{component:<22} {self._stopped[component][1]}"
-        outcomes = {outcome for _, outcome in results}
-        if outcomes == {"not_attempted"}:
-            return f"{component:<22} not attempted (worth {total:g})"
-        rows = self._rows(component)
-        points = sum(row.max_score for row in rows)
-        earned = sum(row.score for row in rows)
-        shared = [f"{row.passed} of {row.cases}" for row in rows if 0 < row.passed < row.cases]
-        partly = f"; in part: {', '.join(shared)} cases" if shared else ""
-        worth = f"(worth {total:g} in all)"
-        return f"{component:<22} {round(earned, 2):g} of {points:g} public points {worth}{partly}"
-
-    def _rows(self, component: str) -> list[Row]:
-        """Return what became of every criterion; cases of one share its points."""
-        found: dict[str, list[tuple[Criterion, str]]] = {}
-        for criterion, outcome in self._results[component]:
-            found.setdefault(criterion.id, []).append((criterion, outcome))
-        rows = []
-        for name, cases in found.items():
-            criterion = cases[0][0]
-            # Where the student ran only some, the points of those count.
-            passed = sum(outcome == "passed" for _, outcome in cases)
-            lost = [outcome for _, outcome in cases if outcome != "passed"]
-            rows.append(
-                Row(
-                    criterion.title,
-                    lost[0] if lost else "passed",
-                    criterion.points * passed / len(cases),
-                    criterion.points,
-                    self._lines.get(name, ()),
-                    criterion.source if lost else "",
-                    passed,
-                    len(cases),
-                )
-            )
-        return rows
-
-    def _page_of(self, component: str) -> str:
-        results = self._results[component]
-        headline = " ".join(self._component_line(component, results).split())
-        if component in self._stopped:
-            return page(headline, [], [], [])
-        rows = self._rows(component)
-        if all(outcome == "not_attempted" for _, outcome in results):
-            return page(headline, [], rows, [])
-        views = self._run.views(component, drawings_of(self._folder / "tests"))
-        note = "Hidden checks decide the rest; they compare with a reference on other inputs."
-        return page(headline, [Line(note)], rows, views)
+        for component in self._tally.components:
+            terminalreporter.write_line(self._tally.line(component))
+        terminalreporter.write_line(HIDDEN_CHECKS)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the page; what is not attempted is not a success."""
         if self._page is not None:
-            pages = [self._page_of(component) for component in self._results]
+            pages = [self._page_of(component) for component in self._tally.components]
             self._page.write_text("\n".join(pages), encoding="utf-8")
-        done = all(
-            outcome == "passed" for results in self._results.values() for _, outcome in results
-        )
-        if not done and session.exitstatus == pytest.ExitCode.OK:
+        if not self._tally.complete and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _page_of(self, component: str) -> str:
+        drawn = self._tally.runs(component)
+        views = self._run.views(component, drawings_of(self._folder / "tests")) if drawn else []
+        return self._tally.page(component, views)

@@ -1,0 +1,79 @@
+"""The code of a component in this process: its module or program, and what is provided."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from autograder.exchange.guard import PROVIDED, belongs_to
+from autograder.exchange.programs import DATA, Program, run_program
+
+
+class ComponentCode:
+    """The code in `folder`/`name`.py and in `given`/provided/.
+
+    Attributes:
+        module: the imported module, or None.
+        scope: global names that a program finds beside its own.
+    """
+
+    def __init__(self, folder: Path, name: str, given: Path, program: bool) -> None:
+        self._folder = str(folder)
+        self._name = name
+        self._file = Path(self._folder, f"{name}.py")
+        self._given = str(given)
+        self._program = program
+        self._compiled: CodeType | None = None
+        self._provided: dict[str, ModuleType] = {}
+        self.module: Any = None
+        self.scope: dict[str, object] = {}
+
+    def load_provided(self) -> None:
+        """Import what is provided, first: what a student's code would put there comes too late."""
+        for place in (self._given, self._folder):
+            if place not in sys.path:
+                sys.path.insert(0, place)
+        provided = Path(self._given, PROVIDED)
+        # Asked first: to look for files costs more than most calls.
+        for path in sorted(provided.glob("*.py")) if provided.is_dir() else ():
+            if path.stem not in self._provided:
+                self._provided[path.stem] = importlib.import_module(f"{PROVIDED}.{path.stem}")
+
+    def load(self) -> None:
+        """Import the component; a program is only compiled."""
+        if self._program:
+            source = self._file.read_bytes()
+            self._compiled = compile(source, str(self._file), "exec", dont_inherit=True)
+        else:
+            self.module = importlib.import_module(self._name)
+
+    def provided(self, name: str) -> ModuleType:
+        """Return a provided module."""
+        if name not in self._provided:
+            raise TypeError(f"there is no {PROVIDED}/{name}.py")
+        return self._provided[name]
+
+    def run(self, arguments: tuple[str, ...], stdin: str, files: Mapping[str, bytes]) -> Program:
+        """Run the program once, as `run_program` does.
+
+        Raises:
+            TypeError: the component is none.
+        """
+        if self._compiled is None:
+            raise TypeError(f"{self._name} is no program")
+        self._forget_own_modules()
+        data = Path(self._given, DATA)
+        return run_program(
+            self._compiled, str(self._file), self.scope, arguments, stdin, files, data
+        )
+
+    def _forget_own_modules(self) -> None:
+        """Have a program import its own modules anew, as a new process would."""
+        for name, module in list(sys.modules.items()):
+            place = getattr(module, "__file__", None) or ""
+            if belongs_to(place, self._folder) and not name.startswith(PROVIDED):
+                del sys.modules[name]
