@@ -113,7 +113,7 @@ def test_the_suite_hash_follows_a_new_file_where_marks_are_decided(
 @pytest.mark.parametrize(
     "path",
     [
-        *("cli.py", "reports/terminal.py", "reports/disputes.py", "reports/feedback.py"),
+        *("cli/grading.py", "reports/terminal.py", "reports/disputes.py", "reports/feedback.py"),
         *("reports/more.py", "authoring/release.py", "nbgrader/gradebook.py"),
         *("grading/batch.py", "grading/store.py", "__init__.py"),
     ],

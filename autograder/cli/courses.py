@@ -1,0 +1,33 @@
+"""Commands for courses that nbgrader runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from autograder.assignment import load_assignment
+from autograder.cli.options import Root, project_of
+from autograder.nbgrader import course
+from autograder.reports.terminal import safe
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the course.")],
+    assignment: Annotated[str, typer.Option(help="The assignment.")] = "transformer_block",
+    course_id: Annotated[
+        str | None, typer.Option(help="nbgrader's name for the course; default: the folder's.")
+    ] = None,
+    root: Root = None,
+) -> None:
+    """Make a course folder that is ready for nbgrader."""
+    console = Console(soft_wrap=True)
+    found = load_assignment(project_of(root), assignment)
+    files = course.init(found, folder, course.course_id_of(course_id, folder))
+    where = safe(str(folder), 500)
+    console.print(f"{len(files)} files in {where}", highlight=False)
+    if not course.is_found(found):
+        console.print(f"export GRADEFORMER_ROOT={safe(str(found.root), 500)}", highlight=False)
+    console.print(f"Next: cd {where} && nbgrader generate_assignment {found.name}", highlight=False)

@@ -1,0 +1,147 @@
+"""Commands that grade: a batch, a course's gradebook, the demo; and what explains a mark."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox, project_of
+from autograder.errors import UsageError
+from autograder.grading import store
+from autograder.grading.batch import Batch
+from autograder.grading.cores import cores
+from autograder.grading.entries import discover
+from autograder.nbgrader import course
+from autograder.nbgrader.places import results_folder
+from autograder.reports import disputes, moved
+from autograder.reports.terminal import ProgressReport, print_table, safe
+
+if TYPE_CHECKING:
+    from autograder.nbgrader.gradebook import ClassGradebook
+
+# As shells have it: 128 and the number of the signal.
+_INTERRUPTED = 130
+
+
+def grade(
+    batch: Annotated[Path, typer.Argument(help="A folder with one submission an entry.")],
+    assignment: Annotated[str | None, typer.Option(help="The assignment's name.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where the results go.")] = None,
+    jobs: Jobs = None,
+    resume: Annotated[bool, typer.Option(help="Keep the results of unchanged submissions.")] = True,
+    sandbox: SandboxChoice = "auto",
+    gradebook: Annotated[
+        str | None,
+        typer.Option(help="nbgrader's gradebook (a URL): mark a course's submitted/ in it, too."),
+    ] = None,
+    root: Root = None,
+) -> None:
+    """Grade every submission of a batch."""
+    if gradebook is not None:
+        raise typer.Exit(_mark(batch, gradebook, assignment, out, jobs, resume, sandbox, root))
+    for option, value in (("--assignment", assignment), ("--out", out)):
+        if value is None:
+            raise UsageError(f"{option} is missing: give it, or --gradebook for a course")
+    assert assignment is not None
+    assert out is not None
+    found = load_assignment(find_root(root), assignment)
+    raise typer.Exit(_grade(found, batch, out, jobs, resume, sandbox))
+
+
+def explain(
+    result: Annotated[Path, typer.Argument(help="A result file, DIR/results/<submission>.json.")],
+    criterion: Annotated[str, typer.Argument(help="The criterion's id, as the result has it.")],
+    submission: Annotated[
+        Path | None, typer.Option(help="Where the submission is; default: where it was graded.")
+    ] = None,
+    sandbox: SandboxChoice = "auto",
+    root: Root = None,
+) -> None:
+    """Run one criterion again and show the instructor the call and both answers."""
+    check_sandbox(sandbox)
+    console = Console(soft_wrap=True)
+    raise typer.Exit(disputes.settle(console, result, criterion, root, sandbox, submission))
+
+
+def demo(jobs: Jobs = None, sandbox: SandboxChoice = "auto", root: Root = None) -> None:
+    """Grade the made-up class that comes with the project."""
+    folder = find_root(root)
+    batch = folder / "tests" / "classes" / "demo"
+    if not batch.is_dir():
+        raise UsageError(f"{batch} does not exist: the demo class is in the project's repository")
+    out = folder / "demo-results"
+    shutil.rmtree(out, ignore_errors=True)
+    assignment = load_assignment(folder, "transformer_block")
+    raise typer.Exit(_grade(assignment, batch, out, jobs, True, sandbox))
+
+
+def _mark(
+    batch: Path,
+    url: str,
+    name: str | None,
+    out: Path | None,
+    jobs: int | None,
+    resume: bool,
+    sandbox: str,
+    root: Path | None,
+) -> int:
+    """Grade the submissions of a course and mark them in its gradebook."""
+    folder = project_of(root)
+    home = course.course_of(batch)
+    found = load_assignment(folder, name or course.assignment_in(batch, folder))
+    place = out or results_folder(home, found.name)
+    book = course.gradebook(home, url, found)
+    return _grade(found, batch, place, jobs, resume, sandbox, book)
+
+
+def _grade(
+    assignment: Assignment,
+    batch: Path,
+    out: Path,
+    jobs: int | None,
+    resume: bool,
+    sandbox: str,
+    book: ClassGradebook | None = None,
+) -> int:
+    check_sandbox(sandbox)
+    console = Console(soft_wrap=True)
+    find = discover if book is None else course.handed_in
+    entries = find(batch, assignment.name)
+    for name in course.passed_over(batch, assignment.name) if book is not None else ():
+        console.print(
+            f"not marked: {safe(name)}; nbgrader wants it unpacked, as "
+            f"<student>/{assignment.name}/",
+            highlight=False,
+        )
+    store.make_writable(out)
+    workers = min(jobs or cores(), len(entries))
+    grader = Batch(assignment, out, sandbox, workers, resume)
+    try:
+        console.print(f"sandbox {grader.start()}", highlight=False)
+        with ProgressReport(console, len(entries)) as progress:
+            complete = True
+            if book is None:
+                found = grader.run(entries, progress)
+            else:
+                found, complete = book.grade(grader, entries, progress, not resume)
+    except KeyboardInterrupt:
+        console.print("stopped: what is done is kept; run the same command to go on")
+        moved.report(console, out, grader.regraded)
+        return _INTERRUPTED
+    finally:
+        grader.close()
+    components = list(assignment.totals)
+    table = store.write_table(out, found, components)
+    print_table(console, found, components)
+    moved.report(console, out, grader.regraded)
+    console.print(
+        f"Results: {safe(str(table), 500)} and {safe(str(out), 500)}/results/", highlight=False
+    )
+    if not complete:
+        console.print("some marks are not in the gradebook; run the same command to try again")
+    return int(not complete or any(result.status == "error" for result in found))
