@@ -225,10 +225,15 @@ class Assignment:
         results are listed, reported or handed on decides nothing.
         """
         digest = hashlib.sha256()
-        for root, path in self._sources():
-            digest.update(f"{path.relative_to(root)}\0".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        for name, data in self.deciding():
+            digest.update(f"{name}\0".encode())
+            digest.update(hashlib.sha256(data).digest())
         return digest.hexdigest()
+
+    def deciding(self) -> Iterator[tuple[str, bytes]]:
+        """Yield every file that decides a mark: its path below its folder, and what it holds."""
+        for root, path in self._sources():
+            yield path.relative_to(root).as_posix(), path.read_bytes()
 
     def _sources(self) -> Iterator[tuple[Path, Path]]:
         kinds = (".py", ".toml", ".json")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,12 @@ from autograder.judge.suite import Suite
 from autograder.sandbox.handle import Budget
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from autograder.solutions.cache import CACHE_VARIABLE
 
+# What solutions answer is kept for this run alone, and shared by all its processes.
+if CACHE_VARIABLE not in os.environ:
+    os.environ[CACHE_VARIABLE] = tempfile.mkdtemp(prefix="gradeformer-tests-")
+    atexit.register(shutil.rmtree, os.environ[CACHE_VARIABLE], ignore_errors=True)
 # The tensors are small, and the machine is shared with the processes that the tests start.
 torch.set_num_threads(1)
 # Nor does it say anything of a test that they were slow while it drew.

@@ -8,10 +8,13 @@ from typer.testing import CliRunner, Result
 
 from autograder import cli
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob
+from autograder.grading.workers import Tell
 from tests.grading.fakes import mark
 from tests.tiny import write_tiny
 
-COMMANDS = ["grade", "explain", "release", "stubs", "workbook", "selftest", "demo", "course"]
+COMMANDS = [
+    *("grade", "explain", "release", "check", "stubs", "workbook", "selftest", "demo", "course"),
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -36,7 +39,8 @@ class Pool:
     def __init__(self, *arguments: object) -> None:
         self.stopped = False
 
-    def start(self, count: int) -> str:
+    def start(self, count: int, tell: Tell) -> str:
+        tell("starting up")
         return f"none: {count} at once"
 
     def grade(self, job: GradeJob) -> GradeAnswer:
@@ -73,6 +77,7 @@ def graded(write_class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 def test_a_class_is_graded_and_listed(graded: Grade, tmp_path: Path) -> None:
     done = graded("--jobs", "2")
     assert done.exit_code == 0, done.output
+    assert "starting up …" in done.output
     assert "sandbox none: 2 at once" in done.output
     assert "3/3 " in done.output
     assert "3 submissions: 3 graded; mean 2.0 of 2" in done.output

@@ -6,9 +6,11 @@ another seed than the judge's. Nothing goes out but inputs, wrong answers and ex
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,6 +21,7 @@ from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import tensors_in
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite, SuiteFault
+from autograder.solutions.cache import Cache, cache_folder, key_of
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.variants import RIGHT, Variants, examples_of, variants_of
 from autograder.suite.known_mistakes import read_question, write_question, write_replies
@@ -31,24 +34,42 @@ _MAX_RETURNED = 120
 _SHOWN = 2
 
 
-def table(assignment: Assignment) -> dict[str, Any]:
+def table(
+    assignment: Assignment,
+    tell: Callable[[str], None] = lambda words: None,
+    cache: Cache | None = None,
+) -> dict[str, Any]:
     """Compute the table of an assignment, as plain data by component.
+
+    Args:
+        assignment: whose.
+        tell: is told what is being done.
+        cache: where tables of earlier releases are kept; by default the user's own.
 
     Raises:
         UsageError: the suite or the misconceptions are broken.
     """
     # Threads gain nothing on small tensors, and lose much beside other work.
     torch.set_num_threads(1)
+    cache = Cache(cache_folder()) if cache is None else cache
     try:
         # Not the judge's seed: its examples are for the judge alone to ask.
-        suite = collect(assignment, assignment.seed + 1)
+        suite = collect(assignment, assignment.seed + 1, tell=tell, cache=cache)
     except SuiteFault as error:
         raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
+    # This module decides no mark, so that its text is not in the key by itself.
+    written_by = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     found: dict[str, Any] = {}
     for name in assignment.totals:
         known = read(assignment, name)
-        if known:
-            found[name] = _component(suite, variants_of(assignment, name, tuple(known)), known)
+        key = key_of(assignment, name, f"known numbers {written_by}")
+        if known and (kept := cache.load(key)) is not None:
+            found[name] = kept
+        elif known:
+            tell(f"computing what the known mistakes answer: {name}")
+            variants = variants_of(assignment, name, tuple(known))
+            found[name] = _component(suite, variants, known)
+            cache.save(key, found[name])
     return found
 
 

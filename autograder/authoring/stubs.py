@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
 
@@ -36,31 +38,38 @@ def make_stub(solution: str, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def generate(assignment: Assignment) -> dict[str, str]:
-    """Return every component's stub by file name."""
-    stubs = {}
-    for component in assignment.totals:
-        path = assignment.secret / f"{component}.py"
-        if not path.is_file():
-            raise UsageError(f"there is no solution {path}")
-        stubs[path.name] = make_stub(path.read_text(encoding="utf-8"), path.name)
-    return stubs
+def stub_of(assignment: Assignment, component: str) -> str:
+    """Return the stub that a component's solution gives.
+
+    Raises:
+        UsageError: there is no solution, or its regions are no pairs of markers.
+    """
+    path = assignment.secret / f"{component}.py"
+    if not path.is_file():
+        raise UsageError(f"there is no solution {path}")
+    return make_stub(path.read_text(encoding="utf-8"), path.name)
 
 
-def drifted(assignment: Assignment) -> list[str]:
-    """Return the stubs in `assignments/` that are not what the solutions give."""
+def drifted(assignment: Assignment, components: Iterable[str] = ()) -> list[str]:
+    """Return the stubs in `assignments/` that are not what the solutions give.
+
+    Args:
+        assignment: whose.
+        components: those to look at; by default all.
+    """
     found = []
-    for name, text in generate(assignment).items():
-        path = assignment.public / name
+    for component in components or assignment.totals:
+        path = assignment.public / f"{component}.py"
+        text = stub_of(assignment, component)
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            found.append(name)
+            found.append(path.name)
     return found
 
 
 def write(assignment: Assignment) -> list[str]:
     """Write the stubs that have drifted and return their names."""
     changed = drifted(assignment)
-    stubs = generate(assignment)
     for name in changed:
-        (assignment.public / name).write_text(stubs[name], encoding="utf-8")
+        text = stub_of(assignment, name.removesuffix(".py"))
+        (assignment.public / name).write_text(text, encoding="utf-8")
     return changed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 from rich.console import Console
 
-from autograder.cli.authoring import regenerate, regenerate_workbook, release, selftest
+from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
 from autograder.cli.courses import init
 from autograder.cli.grading import demo, explain, grade
 from autograder.errors import UsageError
@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 courses = typer.Typer(no_args_is_help=True, help="Courses that nbgrader runs.")
 app.add_typer(courses, name="course")
 
-for command in (grade, explain, release, selftest, demo):
+for command in (grade, explain, release, check, selftest, demo):
     app.command()(command)
 app.command(name="stubs")(regenerate)
 app.command(name="workbook")(regenerate_workbook)

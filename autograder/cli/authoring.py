@@ -1,23 +1,26 @@
-"""Commands of an author: release, stubs, workbook, selftest."""
+"""Commands of an author: check, release, stubs, workbook, selftest."""
 
 from __future__ import annotations
 
+import itertools
 import tempfile
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from autograder.assignment import find_root, load_assignment
+from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.authoring import checking, stubs
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
-from autograder.authoring import stubs
 from autograder.authoring.matrix import print_report
 from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading.cores import cores
-from autograder.reports.terminal import ProgressReport, safe
+from autograder.reports.explained import Printer
+from autograder.reports.terminal import ProgressReport, Stages, safe
 
 
 def release(
@@ -34,10 +37,17 @@ def release(
             f"{', '.join(drifted)} differ from what the solutions give: "
             f"run `autograder stubs {name}` first"
         )
-    # Here and not above: it brings torch along, and no other command needs that in this process.
-    from autograder.authoring.known_numbers import table
+    with Stages(console) as stages:
+        stages("reading the assignment")
 
-    files = releasing.release(assignment, out, table)
+        def table(assignment: Assignment) -> dict[str, Any]:
+            stages("importing torch")
+            # Here and not above: no other command needs torch in this process.
+            from autograder.authoring import known_numbers
+
+            return known_numbers.table(assignment, stages)
+
+        files = releasing.release(assignment, out, table)
     console.print(f"{len(files)} files in {safe(str(out), 500)}", highlight=False)
 
 
@@ -59,6 +69,48 @@ def regenerate_workbook(
 
     changed = workbook.write(load_assignment(find_root(root), name))
     Console().print(f"written: {', '.join(changed)}" if changed else "the workbook is up to date")
+
+
+def check(
+    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    component: Annotated[str, typer.Argument(help="One component; default: all of them.")] = "",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again whenever one of its files changes.")
+    ] = False,
+    sandbox: SandboxChoice = "auto",
+    root: Root = None,
+) -> None:
+    """Run solution and stub through the suite, and show every failure with both answers."""
+    check_sandbox(sandbox)
+    console = Console(soft_wrap=True)
+    project = find_root(root)
+    if not watch:
+        raise typer.Exit(int(not _checked(console, project, name, component, sandbox)))
+    # Here and not above: no other command needs it.
+    import watchfiles
+
+    folders = [project / place / name for place in ("assignments", "reference")]
+    for _ in itertools.chain([None], watchfiles.watch(*folders, raise_interrupt=False)):
+        try:
+            _checked(console, project, name, component, sandbox)
+        except UsageError as error:
+            console.print(f"autograder: {safe(str(error), 2000)}", highlight=False)
+        console.print("[dim]waiting for a change; Ctrl-C ends[/dim]")
+
+
+def _checked(console: Console, project: Path, name: str, component: str, sandbox: str) -> bool:
+    start = time.monotonic()
+    with Stages(console) as stages:
+        stages("reading the assignment")
+        found = checking.check(load_assignment(project, name), component, sandbox, stages)
+    checking.print_checked(Printer(console), found)
+    verdict = "holds" if found.holds else "does not hold"
+    what = f"{name} {component}".strip()
+    console.print(
+        f"{safe(what)} {verdict} ({found.sandbox}; {time.monotonic() - start:.1f} s)",
+        highlight=False,
+    )
+    return found.holds
 
 
 def selftest(

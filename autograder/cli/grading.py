@@ -19,7 +19,7 @@ from autograder.grading.entries import discover
 from autograder.nbgrader import course
 from autograder.nbgrader.places import results_folder
 from autograder.reports import disputes, moved
-from autograder.reports.terminal import ProgressReport, print_table, safe
+from autograder.reports.terminal import ProgressReport, Stages, print_table, safe
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
@@ -122,7 +122,9 @@ def _grade(
     workers = min(jobs or cores(), len(entries))
     grader = Batch(assignment, out, sandbox, workers, resume)
     try:
-        console.print(f"sandbox {grader.start()}", highlight=False)
+        with Stages(console) as stages:
+            isolation = grader.start(stages)
+        console.print(f"sandbox {isolation}", highlight=False)
         with ProgressReport(console, len(entries)) as progress:
             complete = True
             if book is None:

@@ -17,7 +17,7 @@ from autograder.assignment import Assignment
 from autograder.grading import store
 from autograder.grading.entries import Entry
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
-from autograder.grading.workers import CannotGrade, WorkerLost, WorkerPool
+from autograder.grading.workers import CannotGrade, Tell, WorkerLost, WorkerPool, unheard
 from autograder.results import SubmissionResult
 
 # Jobs begun before their results are asked for, a slot: enough that none of them waits, and few
@@ -69,16 +69,16 @@ class Batch:
             # Daemons: an executor's threads would work off their queue before the process ends.
             threading.Thread(target=self._work, daemon=True).start()
 
-    def start(self) -> str:
+    def start(self, tell: Tell = unheard) -> str:
         """Start all workers side by side; return how they isolate student code.
 
-        Without it each is started when there is work for it.
+        Without it each is started when there is work for it. `tell` is told what is being done.
 
         Raises:
             CannotGrade: they cannot.
         """
         store.sweep(self._out)
-        return self._pool.start(self._jobs)
+        return self._pool.start(self._jobs, tell)
 
     def begin(self, entry: Entry) -> None:
         """Begin to grade an entry, unless that is done."""

@@ -61,11 +61,27 @@ class ExplainJob(_AboutSubmission):
     broken: tuple[str, ...] = ()
 
 
+class Stage(_Message):
+    """What the worker does while it starts, in words."""
+
+    kind: Literal["stage"] = "stage"
+    words: str
+
+
 class Ready(_Message):
-    """The worker has started; `sandbox` says how student code is isolated."""
+    """The worker has started.
+
+    Attributes:
+        sandbox: how student code is isolated.
+        losses: what the solutions lose, by criterion, with what is said of it; only a worker
+            that checks an assignment starts where they lose anything.
+        faults: what else is wrong with the suites, likewise.
+    """
 
     kind: Literal["ready"] = "ready"
     sandbox: str
+    losses: dict[str, str] = {}
+    faults: list[str] = []
 
 
 class Refused(_Message):
@@ -162,7 +178,7 @@ class UnknownCriterion(_Message):
 Job = GradeJob | ExplainJob
 GradeAnswer = Marked | Unchanged | Fault
 ExplainAnswer = Explained | Unreadable | UnknownCriterion | Fault
-Answer = Ready | Refused | Marked | Unchanged | Fault | Explained | Unreadable | UnknownCriterion
+Answer = Stage | Ready | Refused | GradeAnswer | ExplainAnswer
 
 JOBS: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])
 ANSWERS: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])

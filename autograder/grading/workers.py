@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
@@ -23,11 +23,13 @@ from autograder.grading.messages import (
     Marked,
     Ready,
     Refused,
+    Stage,
     Unchanged,
     written,
 )
 
 _TRIES = 2
+Tell = Callable[[str], None]
 
 # One thread each, before torch is imported: the worker and its zygote fork.
 _SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -41,6 +43,10 @@ def patience_s(assignment: Assignment) -> float:
     ]
     # Twice, because a component may be graded once more with stand-ins.
     return 120.0 + 2 * sum(slowest)
+
+
+def unheard(words: str) -> None:
+    """Tell nobody."""
 
 
 class WorkerLost(Exception):
@@ -57,45 +63,54 @@ class Worker:
     Args:
         assignment: what is graded.
         sandbox: how student code is isolated, one of the choices of `--sandbox`.
+        checking: the component whose suite an author tries out, empty for all; None otherwise.
 
     Attributes:
-        sandbox: the sandbox in words.
+        ready: what it said when it had started.
         usable: False once the worker is lost, or its sandbox may be.
     """
 
-    def __init__(self, assignment: Assignment, sandbox: str) -> None:
+    def __init__(self, assignment: Assignment, sandbox: str, checking: str | None = None) -> None:
         self.usable = True
+        self.ready = Ready(sandbox="")
         self._patience_s = patience_s(assignment)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         command = [sys.executable, "-m", "autograder.judge.worker"]
+        command += [str(assignment.root), assignment.name, sandbox]
         self._process = subprocess.Popen(
-            [*command, str(assignment.root), assignment.name, sandbox],
+            command if checking is None else [*command, checking],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             env={**os.environ, **_SINGLE},
         )
-        self.sandbox = ""
+
+    @property
+    def sandbox(self) -> str:
+        """The sandbox in words."""
+        return self.ready.sandbox
 
     @property
     def pid(self) -> int:
         """The id of its process."""
         return self._process.pid
 
-    def wait(self) -> None:
-        """Wait until the worker is ready.
+    def wait(self, tell: Tell = unheard) -> None:
+        """Wait until the worker is ready; `tell` is told what it does until then.
 
         Raises:
             CannotGrade: it cannot isolate student code, or the suite is broken.
         """
         try:
-            hello = self._read()
+            tell("importing torch")
+            while isinstance(hello := self._read(), Stage):
+                tell(hello.words)
         except WorkerLost as lost:
             raise CannotGrade(f"the grader cannot start: {lost}") from lost
         if isinstance(hello, Refused):
             raise CannotGrade(hello.reason)
         assert isinstance(hello, Ready)
-        self.sandbox = hello.sandbox
+        self.ready = hello
 
     def ask(self, job: Job) -> Answer:
         """Have a job done.
@@ -169,15 +184,19 @@ class WorkerPool:
         """Whether it was closed."""
         return self._stopped.is_set()
 
-    def start(self, count: int) -> str:
+    def start(self, count: int, tell: Tell = unheard) -> str:
         """Start workers side by side; return how they isolate student code.
+
+        Args:
+            count: how many.
+            tell: is told what the first of them does until it is ready.
 
         Raises:
             CannotGrade: they cannot.
         """
         workers = [self._new() for _ in range(count)]
-        for worker in workers:
-            worker.wait()
+        for number, worker in enumerate(workers):
+            worker.wait(unheard if number else tell)
             self._idle.put(worker)
         return workers[0].sandbox
 

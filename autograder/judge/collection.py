@@ -7,7 +7,7 @@ import inspect
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,8 +16,10 @@ import pytest
 
 from autograder.assignment import Assignment
 from autograder.exchange.names import resolve
+from autograder.judge.check import Case, Check
 from autograder.judge.lint import complaints
-from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
+from autograder.judge.suite import FIXTURES, Suite, SuiteFault
+from autograder.solutions.cache import Cache, cache_folder, key_of
 from autograder.solutions.reference import reference_of, solution_of
 from autograder.solutions.workplace import workplace
 from autograder.suite.criterion import MARKER, criterion_of
@@ -32,18 +34,33 @@ _QUIET = (
 )
 
 
-def collect(assignment: Assignment, seed: int | None = None) -> Suite:
+def collect(
+    assignment: Assignment,
+    seed: int | None = None,
+    *,
+    only: str = "",
+    lenient: bool = False,
+    tell: Callable[[str], None] = lambda words: None,
+    cache: Cache | None = None,
+) -> Suite:
     """Collect the public and the hidden suite and grade the solutions, which draws the examples.
 
     Args:
         assignment: whose.
         seed: seeds the examples; by default the assignment's own.
+        only: the one component whose tests are collected; by default all are.
+        lenient: where a solution loses a criterion, or the points do not add up, note it in the
+            suite's `losses` and `faults`, and go on.
+        tell: is told what is being done.
+        cache: where the solutions' answers are kept; by default the user's own.
 
     Raises:
         SuiteFault: the suite is broken.
         ReferenceFault: a solution cannot be imported, or fails where it is compared with.
     """
     public, hidden = assignment.public / "tests", assignment.secret / "tests"
+    cache = Cache(cache_folder()) if cache is None else cache
+    tell("collecting the tests")
     _check_files(assignment)
     # Tests take it up when they are imported.
     hypothesis.settings.register_profile(
@@ -56,34 +73,47 @@ def collect(assignment: Assignment, seed: int | None = None) -> Suite:
     )
     hypothesis.settings.load_profile("gradeformer-judge")
     # First, because a test that imports what it may not is told so.
-    tests = [path for folder in (public, hidden) for path in sorted(folder.glob("test_*.py"))]
+    pattern = f"test_{only or '*'}.py"
+    tests = [path for folder in (public, hidden) for path in sorted(folder.glob(pattern))]
     for path in [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests:
         for complaint in complaints(path, public=path.is_relative_to(public)):
             raise SuiteFault(complaint)
-    checks = _filed(_found_in([public, hidden]), public, assignment.totals)
-    _check_points(assignment, checks)
+    totals = {name: points for name, points in assignment.totals.items() if only in ("", name)}
+    checks = _filed(_found_in([public, hidden], tests if only else []), public, totals)
+    wrong_points = list(_wrong_points(assignment, checks))
+    if wrong_points and not lenient:
+        raise SuiteFault(wrong_points[0])
     for found in checks.values():
         for check in found:
             if check.is_property:
                 hypothesis.seed(assignment.seed if seed is None else seed)(check.function)
     references = {name: reference_of(assignment, name) for name in checks}
-    suite = Suite(checks, references, drawings_of(public))
+    suite = Suite(checks, references, drawings_of(public), lenient)
+    suite.faults += wrong_points
     with warnings.catch_warnings(), workplace(assignment):
         warnings.simplefilter("ignore")
         for component in checks:
+            key = key_of(assignment, component, f"examples of seed {seed}")
+            if suite.restore(component, cache.load(key)):
+                continue
+            tell(f"drawing examples and asking the solution: {component}")
             suite.meet(component, solution_of(assignment, component))
             suite.replay(component, solution_of(assignment, component))
+            if not suite.losses:
+                cache.save(key, suite.kept(component))
     return suite
 
 
-def _check_points(assignment: Assignment, checks: Mapping[str, Sequence[Check]]) -> None:
+def _wrong_points(assignment: Assignment, checks: Mapping[str, Sequence[Check]]) -> Iterator[str]:
     for spec in assignment.components:
+        if spec.name not in checks:
+            continue
         # As they are written: a tenth has no exact float.
         points = sum(
             (Decimal(str(check.criterion.points)) for check in checks[spec.name]), Decimal()
         )
         if points != spec.points:
-            raise SuiteFault(
+            yield (
                 f"the criteria of {spec.name} add up to {_written(points)} points, "
                 f"assignment.toml gives it {_written(spec.points)}"
             )
@@ -135,12 +165,12 @@ class _Collector:
             self.fault = f"{report.nodeid} cannot be collected: {last}"
 
 
-def _found_in(folders: list[Path]) -> list[pytest.Function]:
-    """Return the tests in these folders, in order."""
+def _found_in(folders: list[Path], files: Sequence[Path] = ()) -> list[pytest.Function]:
+    """Return the tests in these folders, or in these files of theirs, in order."""
     collector = _Collector()
     arguments = [f"-pno:{name}" for name in _QUIET]
     arguments += ["--import-mode=importlib", "--assert=plain", "--rootdir", str(folders[0])]
-    arguments += ["-c", os.devnull, "--noconftest", "--collect-only", *map(str, folders)]
+    arguments += ["-c", os.devnull, "--noconftest", "--collect-only", *map(str, files or folders)]
     loaded = set(sys.modules)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

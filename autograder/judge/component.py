@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from autograder.exchange.messages import ForbiddenUse, Reply, Request
+from autograder.judge.check import Attempt
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
 from autograder.judge.replay import Heard
 from autograder.judge.session import ComponentSession, NotRun
 from autograder.judge.stand_ins import OWN
-from autograder.judge.suite import Attempt
 from autograder.judge.terms import terms_of, with_provided
 from autograder.results import ComponentStatus, Outcome, Usage
 from autograder.sandbox.handle import ChildGone, SandboxFault

@@ -7,11 +7,12 @@ wrong nowhere else; so is a pair, where no single one does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.assignment import Assignment
 from autograder.judge.replay import Ask, Case, Heard
+from autograder.solutions.cache import AnswerStore
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.plan import Planned
 from autograder.solutions.variants import examples_of, variants_of
@@ -41,20 +42,26 @@ class Diagnoser:
     Args:
         assignment: the assignment.
         plans: what every component's criteria ask, with the right answers.
+        looking: whether any are looked for; reading them is checked all the same.
+        stores: returns where the answers of a component's mistakes are kept.
 
     Raises:
         UsageError, ReferenceFault: a file of misconceptions is broken.
     """
 
     def __init__(
-        self, assignment: Assignment, plans: Mapping[str, Sequence[Sequence[Planned]]]
+        self,
+        assignment: Assignment,
+        plans: Mapping[str, Sequence[Sequence[Planned]]],
+        looking: bool = True,
+        stores: Callable[[str], AnswerStore] = lambda name: AnswerStore(None),
     ) -> None:
         self._plans = plans
         self._known = {name: read(assignment, name) for name in assignment.totals}
         self._variants = {
-            name: variants_of(assignment, name, tuple(known))
+            name: variants_of(assignment, name, tuple(known), stores(name))
             for name, known in self._known.items()
-            if known
+            if known and looking
         }
         for name, variants in self._variants.items():
             for plan in plans[name]:
@@ -62,6 +69,11 @@ class Diagnoser:
                 for indices in examples_of(requests):
                     example = [requests[index] for index in indices]
                     variants.know(example, [plan[index].reply for index in indices])
+
+    def flush(self) -> None:
+        """Keep what was computed of mistakes' answers, for later submissions and runs."""
+        for variants in self._variants.values():
+            variants.store.flush()
 
     def diagnose(self, component: str, heard: Sequence[Heard], ask: Ask) -> Diagnosis:
         """Find the misconceptions that explain what a component answered.

@@ -28,7 +28,7 @@ class Watcher(Protocol):
 def grade_submission(
     judge: Judge, files: Mapping[str, bytes], exempt: Sequence[str] = ()
 ) -> dict[str, ComponentResult]:
-    """Grade every component of a submission.
+    """Grade every component of a submission that the suite is about.
 
     Args:
         judge: what to grade it with.
@@ -40,6 +40,9 @@ def grade_submission(
     """
     results: dict[str, ComponentResult] = {}
     for spec in judge.assignment.components:
+        # An author may try out the suite of one alone.
+        if spec.name not in judge.suite.criteria:
+            continue
         broken = losing_points(results, spec.uses)
         results[spec.name] = grade_component(judge, spec, files, exempt, broken)
     return results

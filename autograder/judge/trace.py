@@ -19,12 +19,12 @@ from autograder.grading.messages import (
     UnknownCriterion,
     Unreadable,
 )
+from autograder.judge.check import Attempt
 from autograder.judge.component import Verdict
 from autograder.judge.difference import differences, written_answer, written_call
 from autograder.judge.intake import Rejected, take_in
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_component
-from autograder.judge.suite import Attempt
 from autograder.results import Graded
 from autograder.solutions.plan import Planned
 from autograder.suite.criterion import Criterion

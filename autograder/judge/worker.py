@@ -16,7 +16,8 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import IO
 
@@ -34,6 +35,7 @@ from autograder.grading.messages import (
     Marked,
     Ready,
     Refused,
+    Stage,
     Unchanged,
     written,
 )
@@ -42,12 +44,13 @@ from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.intake import Rejected, digest, take_in
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
-from autograder.judge.suite import SuiteFault
+from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.terms import largest_budget, usual_operations
 from autograder.judge.trace import explain_criterion
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from autograder.solutions.cache import AnswerStore, Cache, cache_folder, key_of
 from autograder.solutions.reference import ReferenceFault
 from autograder.solutions.workplace import workplace
 
@@ -60,12 +63,27 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **found}
 
 
-def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes]) -> None:
-    """Start up, say so, and do job after job until the input ends."""
+def serve(
+    root: Path, name: str, choice: str, checking: str | None, jobs: IO[bytes], answers: IO[bytes]
+) -> None:
+    """Start up, say so, and do job after job until the input ends.
+
+    Args:
+        root: the project.
+        name: the assignment.
+        choice: how student code is isolated.
+        checking: where an author tries out the suites: the component, empty for all of them. A
+            solution may lose points then, and no misconceptions are looked for.
+        jobs: one a line.
+        answers: likewise.
+    """
 
     def answer(line: bytes) -> None:
         answers.write(line)
         answers.flush()
+
+    def tell(words: str) -> None:
+        answer(written(Stage(words=words)))
 
     with contextlib.ExitStack() as stack:
         try:
@@ -75,10 +93,11 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
             # Whatever the suite or torch warns of, a mark does not hang on it.
             warnings.simplefilter("ignore")
             assignment = load_assignment(root, name)
-            judge, description = _judge_of(assignment, choice, stack)
+            judge, description = _judge_of(assignment, choice, checking, tell, stack)
             # Looked up here once, not by every fork anew.
             versions()
-            answer(written(Ready(sandbox=description)))
+            losses, faults = judge.suite.losses, judge.suite.faults
+            answer(written(Ready(sandbox=description, losses=losses, faults=faults)))
             gc.collect()
             gc.freeze()
             if sys.platform == "linux":
@@ -92,19 +111,45 @@ def serve(root: Path, name: str, choice: str, jobs: IO[bytes], answers: IO[bytes
 
 
 def _judge_of(
-    assignment: Assignment, choice: str, stack: contextlib.ExitStack
+    assignment: Assignment,
+    choice: str,
+    checking: str | None,
+    tell: Callable[[str], None],
+    stack: contextlib.ExitStack,
 ) -> tuple[Judge, str]:
     """Start the sandbox and collect the suites; `stack` ends what was started."""
     root = assignment.root
     secrets = [assignment.secret, root, *sorted(assignment.secret.glob("*.py"))]
     secrets += [root / "pyproject.toml", Path(__file__)]
+    folder = cache_folder()
+    cache = Cache(folder)
+    if folder is not None:
+        secrets += [folder, *sorted(folder.iterdir())[:1]]
+    collected: Future[Suite] = Future()
+
+    def meanwhile() -> None:
+        if collected.done():
+            return
+        try:
+            lenient, only = checking is not None, checking or ""
+            suite = collect(assignment, only=only, lenient=lenient, tell=tell, cache=cache)
+            collected.set_result(suite)
+        except BaseException as error:
+            collected.set_exception(error)
+        tell("starting the sandbox")
+
+    stack.enter_context(workplace(assignment))
     sandbox, description = open_sandbox(
-        choice, largest_budget(assignment), usual_operations(assignment), secrets
+        choice, largest_budget(assignment), usual_operations(assignment), secrets, meanwhile
     )
     stack.callback(sandbox.close)
-    stack.enter_context(workplace(assignment))
-    suite = collect(assignment)
-    diagnoser = Diagnoser(assignment, suite.plans_by_component())
+    suite = collected.result()
+
+    def stores(component: str) -> AnswerStore:
+        return cache.answers(key_of(assignment, component, "answers"))
+
+    plans = suite.plans_by_component()
+    diagnoser = Diagnoser(assignment, plans, checking is None, stores)
     return Judge(assignment, suite, sandbox, diagnoser, assignment.provided()), description
 
 
@@ -178,6 +223,7 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
     if job.known == graded:
         return Unchanged()
     components = grade_submission(judge, files, job.exempt)
+    judge.diagnoser.flush()
     found = {
         "status": "graded",
         "score": sum(component.score for component in components.values()),
@@ -192,7 +238,12 @@ def main() -> None:
     """Serve on standard input and output; what anything else prints goes to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    serve(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.stdin.buffer, answers)
+    root, name, choice, *checking = sys.argv[1:]
+    component = checking[0] if checking else None
+    serve(Path(root), name, choice, component, sys.stdin.buffer, answers)
+    # All is closed; to take torch down in order costs half a second, for nothing.
+    answers.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -21,14 +20,12 @@ from autograder.grading.messages import (
     UnknownCriterion,
     Unreadable,
 )
-from autograder.grading.workers import Worker, WorkerLost
+from autograder.grading.workers import Tell, Worker, WorkerLost
+from autograder.reports.explained import Printer, print_call, print_component
 from autograder.reports.moved import changes
-from autograder.reports.terminal import safe
+from autograder.reports.terminal import Stages
 from autograder.results import CriterionResult, Graded, SubmissionResult, losing_points
 from autograder.text import clean
-
-_LINE = 4000
-_UNASKED = "not known: this call follows from an earlier answer, and the solution was not asked"
 
 
 def settle(
@@ -65,7 +62,8 @@ def settle(
         suite_hash=assignment.suite_hash(),
         broken=tuple(_broken(assignment, result, criterion)),
     )
-    confinement, found = _asked(assignment, sandbox, job)
+    with Stages(console) as stages:
+        confinement, found = _asked(assignment, sandbox, job, stages)
     if isinstance(found, UnknownCriterion):
         raise UsageError(
             f"the suite of {assignment.name} has no criterion {criterion!r} any more: "
@@ -76,7 +74,7 @@ def settle(
             f"the submission {place} cannot be taken in ({found.reason}): "
             "name the one that was graded with --submission"
         )
-    print_ = _Printer(console)
+    print_ = Printer(console)
     points = f"{recorded.max_score:g} point{'' if recorded.max_score == 1 else 's'}"
     print_.line(f"{result.submission}: {criterion}: {recorded.title}")
     print_.line(f"{recorded.visibility}, {points}, {recorded.source}")
@@ -89,39 +87,22 @@ def settle(
         said = " and ".join(differs)
         print_.line(f"Since this was graded {said}: the rerun need not agree with the record.")
     _print_outcomes(print_, recorded, found.now, confinement)
-    _print_component(print_, found)
-    _print_call(print_, found)
+    print_component(print_, found)
+    print_call(print_, found)
     return int(found.now.outcome != recorded.outcome)
 
 
-def _asked(assignment: Assignment, sandbox: str, job: ExplainJob) -> tuple[str, Answer]:
+def _asked(assignment: Assignment, sandbox: str, job: ExplainJob, tell: Tell) -> tuple[str, Answer]:
     """Have a criterion explained; return also how the code was isolated."""
     worker = Worker(assignment, sandbox)
     try:
-        worker.wait()
+        worker.wait(tell)
+        tell("grading the component again")
         return worker.sandbox, worker.ask(job)
     except WorkerLost as lost:
         return worker.sandbox, Fault(reason=str(lost))
     finally:
         worker.close()
-
-
-class _Printer:
-    """Prints text from outside: no markup, no control characters, a line a line."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def line(self, text: str, indent: str = "") -> None:
-        """Print one line."""
-        self._console.print(f"{indent}{safe(text, _LINE)}", highlight=False)
-
-    def block(self, title: str, lines: Sequence[str]) -> None:
-        """Print a title and lines under it; nothing where there are none."""
-        if lines:
-            self.line(f"{title}:")
-            for line in lines:
-                self.line(line, "    ")
 
 
 def _read(path: Path) -> tuple[SubmissionResult, Graded]:
@@ -183,7 +164,7 @@ def _broken(assignment: Assignment, result: SubmissionResult, criterion: str) ->
 
 
 def _print_outcomes(
-    print_: _Printer, recorded: CriterionResult, now: CriterionResult, sandbox: str
+    print_: Printer, recorded: CriterionResult, now: CriterionResult, sandbox: str
 ) -> None:
     print_.line(f"recorded: {_words(recorded)}")
     print_.block("the student was told", recorded.message.splitlines())
@@ -196,33 +177,3 @@ def _print_outcomes(
 def _words(criterion: CriterionResult) -> str:
     outcome = criterion.outcome.replace("_", " ")
     return f"{outcome}, {criterion.score:g} of {criterion.max_score:g}"
-
-
-def _print_component(print_: _Printer, found: Explained) -> None:
-    """Say what about the whole component bears on the criterion."""
-    if found.status not in ("graded", "timeout", "crashed"):
-        status = found.status.replace("_", " ")
-        print_.block(f"the whole component is {status}", found.component_message.splitlines())
-    elif found.now.outcome == "not_run":
-        print_.block("not run, because before it too much hung or died in", found.over)
-    if found.stand_ins:
-        print_.line(f"graded with a working {', '.join(found.stand_ins)}")
-
-
-def _print_call(print_: _Printer, found: Explained) -> None:
-    """Show the call that tells most, with both answers."""
-    # Of a public check the student is told as much.
-    if found.now.message.splitlines()[: len(found.full)] != found.full:
-        print_.block("what the check found, with all values", found.full)
-    print_.block("drawn for this example", found.drawn)
-    call = found.traced
-    if call is None:
-        return
-    print_.block(f"call {call.number} of {call.of}", call.call)
-    print_.block("the component answered", call.answer or ["nothing: it hung or died here"])
-    print_.block("the right answer", call.right or [_UNASKED])
-    print_.block("where they differ", call.differences)
-    if call.seeded and call.differences:
-        print_.line("the call is seeded: where it draws at random, other draws may be right too")
-    if call.answer is not None and not call.unlike:
-        print_.line("no answer that the check read differs from the solution's")

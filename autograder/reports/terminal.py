@@ -46,6 +46,40 @@ def safe(text: str, limit: int = 300) -> str:
     return escape(clean(text, limit))
 
 
+class Stages:
+    """Says what is being done before there is anything to count.
+
+    A line that changes on a terminal; elsewhere a line a stage.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._status = console.status("", spinner="line") if console.is_terminal else None
+        self._console = console
+        self._said = ""
+
+    def __enter__(self) -> Stages:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def __call__(self, words: str) -> None:
+        """Say what is being done now."""
+        if self._status is not None:
+            self._status.update(safe(words))
+        elif words != self._said:
+            self._console.print(f"{safe(words)} …", highlight=False)
+        self._said = words
+
+
 class ProgressReport:
     """A bar with counts and time left on a terminal, a plain line a submission elsewhere.
 

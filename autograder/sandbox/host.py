@@ -12,7 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -45,14 +45,22 @@ class Sandbox:
         tier: 1, 2, or 3 for none at all.
         budget: limits of a child; no child's own may be larger.
         forbidden: operations of torch that raise there, unless its own terms say otherwise.
+        meanwhile: is called while the zygote starts, which takes as long as to import torch.
     """
 
-    def __init__(self, tier: int, budget: Budget, forbidden: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        tier: int,
+        budget: Budget,
+        forbidden: Sequence[str] = (),
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> None:
         self.tier = tier
         self._terms = Terms(budget, Rules(tuple(forbidden)))
         self._scratch = Path(tempfile.mkdtemp(prefix="gradeformer-"))
         self._scratch.chmod(0o711)
         self._numbers = 0
+        self._meanwhile = meanwhile
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._group: MemoryGroup | None = open_group() if tier != 3 else None
         # Root in a namespace is still root outside; better to be nobody there, too.
@@ -180,7 +188,9 @@ class Sandbox:
             "package_root": str(_PACKAGE_ROOT),
         }
         self._control.settimeout(_START_S)
-        self._ask(config)
+        self._tell(config)
+        self._meanwhile()
+        self._hear()
 
     def _fork(self, component: str, terms: Terms) -> Child:
         ours, theirs = socket.socketpair()
@@ -213,8 +223,17 @@ class Sandbox:
         return Child(partial(self.reap, scratch), budget, ours, answer["pid"], handle)
 
     def _ask(self, message: dict[str, Any], *descriptors: int) -> tuple[dict[str, Any], int]:
+        self._tell(message, *descriptors)
+        return self._hear()
+
+    def _tell(self, message: dict[str, Any], *descriptors: int) -> None:
         try:
             socket.send_fds(self._control, [json.dumps(message).encode() + b"\n"], descriptors)
+        except OSError as error:
+            raise SandboxFault(f"the sandbox stopped: {self._complaint()}") from error
+
+    def _hear(self) -> tuple[dict[str, Any], int]:
+        try:
             data, handles, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
         except OSError as error:
             raise SandboxFault(f"the sandbox stopped: {self._complaint()}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from autograder.sandbox.confine import ConfinementError, landlock_version
@@ -20,7 +20,11 @@ class NotIsolated(Exception):
 
 
 def open_sandbox(
-    choice: str, budget: Budget, forbidden: Sequence[str], secrets: Sequence[Path]
+    choice: str,
+    budget: Budget,
+    forbidden: Sequence[str],
+    secrets: Sequence[Path],
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[Sandbox, str]:
     """Start the strongest sandbox that `choice` allows and that holds against the canaries.
 
@@ -29,6 +33,7 @@ def open_sandbox(
         budget: limits of every child.
         forbidden: operations that raise in a child.
         secrets: files and folders that no child may open.
+        meanwhile: is called whenever a zygote starts, so that the time is not lost.
 
     Returns:
         The sandbox and its description.
@@ -37,14 +42,14 @@ def open_sandbox(
         NotIsolated: none of them can be started, or one leaks.
     """
     if choice == "none":
-        return Sandbox(3, budget, forbidden), "none: student code is not isolated"
+        return Sandbox(3, budget, forbidden, meanwhile), "none: student code is not isolated"
     tiers = {"auto": (1, 2), "tier1": (1,), "tier2": (2,)}[choice]
     reasons = []
     for tier in tiers:
         reason = _lacking(tier)
         if not reason:
             try:
-                sandbox = Sandbox(tier, budget, forbidden)
+                sandbox = Sandbox(tier, budget, forbidden, meanwhile)
             except (SandboxFault, ConfinementError, ImportError, OSError) as error:
                 reason = str(error)
             else:

@@ -46,13 +46,16 @@ class ReferenceSession(SolutionSession):
     Everyone is asked the same questions, so the answer to the n-th request of an example is kept
     under the example and n. A request that differs from the kept one is computed anew, after the
     requests before it have been performed.
+
+    Attributes:
+        kept: requests and answers, by example and number.
     """
 
     def __init__(
         self, folder: Path, name: str, given: Path | None = None, program: bool = False
     ) -> None:
         super().__init__(folder, name, given, program)
-        self._kept: dict[tuple[str, int], tuple[Request, Reply]] = {}
+        self.kept: dict[tuple[str, int], tuple[Request, Reply]] = {}
         self._example = ""
         self._asked: list[Request] = []
         self._performed = 0
@@ -71,7 +74,7 @@ class ReferenceSession(SolutionSession):
         """
         self._asked.append(request)
         key = (self._example, len(self._asked))
-        kept = self._kept.get(key)
+        kept = self.kept.get(key)
         if kept is not None and request.same_as(kept[0]):
             return kept[1]
         for earlier in self._asked[self._performed :]:
@@ -83,7 +86,7 @@ class ReferenceSession(SolutionSession):
                 f"the solution raised {error.kind} ({error.file}, line {error.line}): {error.text}"
             )
         # A copy, because the test may go on to write into its tensors.
-        self._kept[key] = (copy.deepcopy(request), reply)
+        self.kept[key] = (copy.deepcopy(request), reply)
         return reply
 
 

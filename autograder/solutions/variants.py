@@ -9,6 +9,7 @@ from pathlib import Path
 from autograder.assignment import Assignment
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call, Operation, Reset
+from autograder.solutions.cache import AnswerStore
 from autograder.solutions.misconceptions import file_of
 from autograder.solutions.reference import import_apart
 from autograder.suite.likeness import alike
@@ -39,9 +40,11 @@ class Variants:
         names: the mistakes that may be put in force.
         given: where `provided` lies.
         program: whether the component is run as a program.
+        store: keeps answers to examples that are known.
 
     Attributes:
-        computed: how many examples were performed, which is what a diagnosis costs.
+        computed: how many examples were answered anew or looked up, each once: what a diagnosis
+            may cost is counted so, that it comes out the same with nothing kept.
     """
 
     def __init__(
@@ -51,17 +54,22 @@ class Variants:
         names: Sequence[str],
         given: Path | None = None,
         program: bool = False,
+        store: AnswerStore | None = None,
     ) -> None:
         self.names = tuple(names)
+        self.store = AnswerStore(None) if store is None else store
         self.computed = 0
         self._executor = import_apart(folder, component, given, program)
         # The requests stand beside the replies to stay alive: their identity is the key.
         self._replies: dict[tuple[Names, int, bool], tuple[Sequence[Request], list[Reply]]] = {}
         self._drawn: dict[tuple[Names, int], bool] = {}
+        # What examples are called in the store, by the identity of their first request.
+        self._known: dict[int, int] = {}
 
     def know(self, example: Sequence[Request], replies: Sequence[Reply]) -> None:
         """Take these for the right answers to an example, which then need not be computed."""
         self._replies[RIGHT, id(example[0]), False] = (example, list(replies))
+        self._known[id(example[0])] = len(self._known)
 
     def answer(self, wrong: Names, example: Sequence[Request], redraw: bool = False) -> list[Reply]:
         """Answer an example with these mistakes in force.
@@ -72,13 +80,26 @@ class Variants:
             redraw: whether to seed the random draws otherwise than the requests say.
         """
         key = (wrong, id(example[0]), redraw)
-        asked, replies = self._replies.get(key, ((), []))
+        _, replies = self._replies.get(key, ((), []))
         if len(replies) < len(example):
             self.computed += 1
-            asked = [reseeded(request) for request in example] if redraw else example
-            replies = [self.perform(wrong, request) for request in asked]
+            replies = self._looked_up(wrong, example, redraw)
             self._replies[key] = (example, replies)
         return replies[: len(example)]
+
+    def _looked_up(self, wrong: Names, example: Sequence[Request], redraw: bool) -> list[Reply]:
+        """Return what is kept of an answer, or perform the example and keep it."""
+        number = self._known.get(id(example[0]))
+        # An example that the student's answers cut short is another one.
+        name = f"{'+'.join(sorted(wrong))} {number} {len(example)} {redraw}"
+        kept: list[Reply] | None = None if number is None else self.store.get(name)
+        if kept is not None:
+            return kept
+        asked = [reseeded(request) for request in example] if redraw else example
+        replies = [self.perform(wrong, request) for request in asked]
+        if number is not None:
+            self.store.put(name, replies)
+        return replies
 
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
@@ -119,12 +140,17 @@ def _reseeded(op: Operation) -> Operation:
     return op
 
 
-def variants_of(assignment: Assignment, component: str, names: Sequence[str]) -> Variants:
-    """Return the wrong variants of an assignment's component.
+def variants_of(
+    assignment: Assignment,
+    component: str,
+    names: Sequence[str],
+    store: AnswerStore | None = None,
+) -> Variants:
+    """Return the wrong variants of an assignment's component; `store` keeps their answers.
 
     Raises:
         ReferenceFault: they cannot be imported.
     """
     folder = file_of(assignment, component).parent
     program = assignment.component(component).program
-    return Variants(folder, component, names, assignment.public, program)
+    return Variants(folder, component, names, assignment.public, program, store)

@@ -20,6 +20,7 @@ from autograder.grading.messages import (
     Marked,
     Ready,
     Refused,
+    Stage,
     TracedCall,
     Unchanged,
     UnknownCriterion,
@@ -77,7 +78,9 @@ JOB_EXAMPLES: list[Job] = [
     ExplainJob(path=ODD, criterion="layer_norm.eps", suite_hash="b", broken=("attention",)),
 ]
 ANSWER_EXAMPLES: list[Answer] = [
+    Stage(words="collecting the tests"),
     Ready(sandbox="tier 1"),
+    Ready(sandbox="tier 1", losses={"layer_norm.eps": "off by\n1"}, faults=["9 points, not 8"]),
     Refused(reason="no\nsandbox"),
     Marked(result=RESULT),
     Unchanged(),

@@ -21,7 +21,7 @@ from autograder.grading.messages import (
     UnknownCriterion,
     Unreadable,
 )
-from autograder.grading.workers import CannotGrade, Worker, WorkerLost, WorkerPool
+from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, WorkerPool, unheard
 from tests.grading.fakes import mark
 from tests.sources import RIGHT, STUB, WRONG, norm
 from tests.tiny import HIDDEN, write_tiny
@@ -151,7 +151,7 @@ class Stub:
         Stub.alive += 1
         Stub.most = max(Stub.most, Stub.alive)
 
-    def wait(self) -> None:
+    def wait(self, tell: Tell = unheard) -> None:
         if Stub.fault == "refuses":
             raise CannotGrade("bubblewrap is not installed")
 

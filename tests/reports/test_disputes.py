@@ -14,7 +14,7 @@ from autograder.assignment import load_assignment
 from autograder.errors import UsageError
 from autograder.grading.batch import Batch
 from autograder.grading.entries import discover
-from autograder.grading.workers import Worker
+from autograder.grading.workers import Tell, Worker
 from autograder.reports import disputes, moved
 from autograder.results import SubmissionResult
 from tests.conftest import make_project, set_limits
@@ -69,7 +69,7 @@ class Shared:
     def __init__(self, worker: Worker) -> None:
         self.ask, self.sandbox = worker.ask, worker.sandbox
 
-    def wait(self) -> None:
+    def wait(self, tell: Tell) -> None:
         pass
 
     def close(self) -> None:

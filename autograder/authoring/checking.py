@@ -1,0 +1,192 @@
+"""The author's inner loop: a solution and its stub through the suite, in the sandbox.
+
+A solution may lose here: everything it loses is shown with its message, the call and the answers.
+The stub is the one that the solution gives now, with one more comment in it, so that it is run:
+an untouched one is not.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.assignment import Assignment
+from autograder.authoring.stubs import drifted, stub_of
+from autograder.errors import UsageError
+from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
+from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
+from autograder.reports.explained import Printer, print_call, print_component
+from autograder.results import ComponentResult, CriterionResult, SubmissionResult
+from autograder.text import clean
+
+_TOUCHED = b"\n# touched\n"
+
+
+@dataclass
+class Checked:
+    """What trying out the suites of an assignment, or of one component, came to.
+
+    Attributes:
+        sandbox: how the code was isolated.
+        solution: what became of the solution, by component.
+        stub: what became of the stub, by component.
+        lost: what the solution loses in the sandbox, explained.
+        elsewhere: what is said of criteria that the solution loses in the judge's own process
+            alone, or whose tests are broken.
+        faults: what else is wrong.
+        notes: what is to be done before a release.
+    """
+
+    sandbox: str
+    solution: Mapping[str, ComponentResult]
+    stub: Mapping[str, ComponentResult]
+    lost: dict[str, Explained] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong."""
+        return not (self.lost or self.elsewhere or self.faults)
+
+
+def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unheard) -> Checked:
+    """Run solution and stub through the suite of one component, or of all for an empty name.
+
+    Raises:
+        UsageError: there is no such component or no solution, or the suite cannot be collected.
+    """
+    names = list(assignment.totals)
+    if component and component not in names:
+        raise UsageError(
+            f"{assignment.name} has no component {component!r}; it has: {', '.join(names)}"
+        )
+    names = [component] if component else names
+    solutions = {path.name: path.read_bytes() for path in sorted(assignment.secret.glob("*.py"))}
+    for name in names:
+        if f"{name}.py" not in solutions:
+            raise UsageError(
+                f"there is no solution {assignment.secret / f'{name}.py'}: write it first"
+            )
+    stubs, faults = _stubs(assignment, names)
+    worker = Worker(assignment, sandbox, checking=component)
+    with tempfile.TemporaryDirectory(prefix="gradeformer-") as folder:
+        try:
+            worker.wait(tell)
+            tell("grading the solution and the stub")
+            trial = _Trial(worker, assignment.suite_hash(), Path(folder))
+            solved, untouched = trial.grade("solution", solutions), trial.grade("stub", stubs)
+            found = Checked(worker.sandbox, solved.components, untouched.components)
+            for criterion in _lost(solved.components, names):
+                found.lost[criterion.id] = trial.explain("solution", criterion.id)
+        except WorkerLost as lost:
+            raise CannotGrade(f"the grader failed: {lost}") from lost
+        finally:
+            worker.close()
+    losses = worker.ready.losses
+    found.elsewhere = {name: words for name, words in losses.items() if name not in found.lost}
+    found.faults += [*faults, *worker.ready.faults]
+    made = [name for name in names if f"{name}.py" in stubs]
+    found.faults += _of_stubs({name: found.stub[name] for name in made})
+    late = drifted(assignment, made) if made else []
+    if late:
+        found.notes.append(
+            f"{', '.join(late)} in assignments/ differ from what the solutions give: run "
+            f"`autograder stubs {assignment.name}` before a release"
+        )
+    return found
+
+
+def _stubs(assignment: Assignment, names: list[str]) -> tuple[dict[str, bytes], list[str]]:
+    """Return the stubs by file name, and why others cannot be made."""
+    stubs, faults = {}, []
+    for name in names:
+        try:
+            stubs[f"{name}.py"] = stub_of(assignment, name).encode() + _TOUCHED
+        except UsageError as error:
+            faults.append(f"no stub can be made: {error}")
+    return stubs, faults
+
+
+class _Trial:
+    """Has submissions of ours graded by one worker."""
+
+    def __init__(self, worker: Worker, suite_hash: str, folder: Path) -> None:
+        self._worker = worker
+        self._suite_hash = suite_hash
+        self._folder = folder
+
+    def grade(self, name: str, files: Mapping[str, bytes]) -> SubmissionResult:
+        """Grade some files."""
+        place = self._folder / name
+        place.mkdir()
+        for file, source in files.items():
+            (place / file).write_bytes(source)
+        job = GradeJob(id=name, path=os.fsencode(place), suite_hash=self._suite_hash)
+        answer = self._worker.ask(job)
+        if not isinstance(answer, Marked) or answer.result.status != "graded":
+            raise CannotGrade(f"the {name} cannot be graded: {_why(answer)}")
+        return answer.result
+
+    def explain(self, name: str, criterion: str) -> Explained:
+        """Run one criterion of files that were graded again."""
+        place = os.fsencode(self._folder / name)
+        job = ExplainJob(path=place, criterion=criterion, suite_hash=self._suite_hash)
+        answer = self._worker.ask(job)
+        if not isinstance(answer, Explained):
+            raise CannotGrade(f"{criterion} cannot be explained: {_why(answer)}")
+        return answer
+
+
+def _why(answer: Answer) -> str:
+    if isinstance(answer, Fault):
+        return answer.reason
+    return answer.result.message if isinstance(answer, Marked) else "no proper answer came"
+
+
+def _lost(components: Mapping[str, ComponentResult], names: list[str]) -> Iterator[CriterionResult]:
+    for name in names:
+        yield from (found for found in components[name].criteria if not found.passed)
+
+
+def _of_stubs(stubs: Mapping[str, ComponentResult]) -> Iterator[str]:
+    """Say what is wrong with stubs: each is not attempted, and earns nothing."""
+    for name, found in stubs.items():
+        passed = [criterion.id for criterion in found.criteria if criterion.passed]
+        if passed:
+            yield f"the stub of {name} passes {', '.join(passed)}: it earns points for nothing"
+        elif found.status != "not_attempted":
+            status, why = found.status.replace("_", " "), found.message.replace("\n", "; ")
+            yield f"the stub of {name} is {status}, and not `not attempted`: {why}"
+
+
+def print_checked(print_: Printer, found: Checked) -> None:
+    """Print what a check came to: a line a component, then everything that is wrong."""
+    for name, solution in found.solution.items():
+        if name not in found.stub:
+            continue
+        passed = sum(bool(criterion.passed) for criterion in solution.criteria)
+        stub = found.stub[name].status.replace("_", " ")
+        print_.line(
+            f"{name}: the solution earns {solution.score:g} of {solution.max_score:g} points, "
+            f"{passed} of {len(solution.criteria)} criteria; the stub is {stub}"
+        )
+    for name, explained in found.lost.items():
+        now = explained.now
+        print_.line("")
+        print_.line(f"the solution loses {name}: {now.title} ({now.visibility}, {now.source})")
+        for line in now.message.splitlines():
+            print_.line(line, "    ")
+        print_component(print_, explained)
+        print_call(print_, explained)
+    for name, words in found.elsewhere.items():
+        print_.line("")
+        print_.line(f"the solution loses {name}: {clean(words)}")
+    for fault in found.faults:
+        print_.line(f"fault: {fault}")
+    for note in found.notes:
+        print_.line(f"note: {note}")

@@ -1,0 +1,204 @@
+"""What the solutions drew, asked and answered, kept on disk: it is the same in every run.
+
+Everything is kept under a hash of all that it follows from, so that nothing that is kept can be
+out of date. The folder lies outside every course, is its owner's alone, and can be deleted at any
+time. No student's code can read it: the sandbox does not open it, and its probe tries to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import platform
+import sqlite3
+import stat
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from autograder.assignment import Assignment
+
+CACHE_VARIABLE = "GRADEFORMER_CACHE"
+OFF = "off"
+# Of what was used least recently, the rest goes.
+_MOST_BYTES = 512 * 1024 * 1024
+_DIGEST = hashlib.sha256().digest_size
+
+
+def cache_folder() -> Path | None:
+    """Return where things are kept: `GRADEFORMER_CACHE`, or the user's own cache folder.
+
+    None where nothing is to be kept, or can be: the variable is `off`, or there is no folder that
+    is this user's alone.
+    """
+    named = os.environ.get(CACHE_VARIABLE, "")
+    if named == OFF:
+        return None
+    try:
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(named) if named else Path(home, "gradeformer")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except (OSError, RuntimeError):
+        return None
+    private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
+    # What is read from here is run, in a sense: nobody else may have written it.
+    return folder if private and (os.name != "posix" or found.st_uid == os.geteuid()) else None
+
+
+class Cache:
+    """Values by their keys, a file each.
+
+    Args:
+        folder: where they are kept; with None nothing is.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def load(self, key: str) -> Any | None:
+        """Return what is kept under a key, or None if it is not, or is damaged."""
+        if self._folder is None:
+            return None
+        path = self._folder / f"{key}.pickle"
+        try:
+            data = path.read_bytes()
+            if hashlib.sha256(data[_DIGEST:]).digest() != data[:_DIGEST]:
+                return None
+            found = pickle.loads(data[_DIGEST:])  # noqa: S301 - the folder is this user's alone
+            os.utime(path)
+        except Exception:
+            # Whatever is wrong with it, it can be made anew.
+            return None
+        return found
+
+    def save(self, key: str, value: object) -> None:
+        """Keep a value; where that is not possible, it is made anew the next time."""
+        if self._folder is None:
+            return
+        with contextlib.suppress(Exception):
+            data = pickle.dumps(value, protocol=5)
+            self._make_room(len(data))
+            descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=".new")
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(hashlib.sha256(data).digest() + data)
+                Path(name).replace(self._folder / f"{key}.pickle")
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+
+    def answers(self, key: str) -> AnswerStore:
+        """Return the store of a key."""
+        if self._folder is None:
+            return AnswerStore(None)
+        path = self._folder / f"{key}.sqlite"
+        with contextlib.suppress(OSError):
+            path.touch(mode=0o600)
+        return AnswerStore(path)
+
+    def _make_room(self, size: int) -> None:
+        assert self._folder is not None
+        files = [(path.stat(), path) for path in self._folder.iterdir() if path.is_file()]
+        total = size + sum(found.st_size for found, _ in files)
+        for found, path in sorted(files, key=lambda pair: pair[0].st_mtime):
+            if total <= _MOST_BYTES:
+                break
+            path.unlink(missing_ok=True)
+            total -= found.st_size
+
+
+class AnswerStore:
+    """What mistakes answer, one row each: a diagnosis looks at few of very many.
+
+    What is added is written by `flush` alone, in one go; several processes may do so.
+
+    Args:
+        path: the database; with None nothing is kept.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._added: dict[str, Any] = {}
+        self._opened: sqlite3.Connection | None = None
+
+    def get(self, name: str) -> Any | None:
+        """Return what is kept under a name, or None."""
+        if self._path is None:
+            return None
+        try:
+            query = "SELECT value FROM answers WHERE name = ?"
+            row = self._database(self._path).execute(query, (name,)).fetchone()
+            return None if row is None else pickle.loads(row[0])  # noqa: S301 - see Cache.load
+        except Exception:
+            self._give_up()
+            return None
+
+    def put(self, name: str, value: object) -> None:
+        """Keep a value, once it is flushed."""
+        self._added[name] = value
+
+    def flush(self) -> None:
+        """Write what was added; where that is not possible, it is computed anew the next time."""
+        if self._path is None or not self._added:
+            return
+        try:
+            rows = [(name, pickle.dumps(value, 5)) for name, value in self._added.items()]
+            with self._database(self._path) as database:
+                database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
+        except Exception:
+            self._give_up()
+        self._added = {}
+
+    def close(self) -> None:
+        """Close the database; a process that forks must have none open."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def _database(self, path: Path) -> sqlite3.Connection:
+        if self._opened is None:
+            self._opened = sqlite3.connect(path, timeout=10)
+            # It can be made anew: that it is whole after a power cut is worth no waiting.
+            self._opened.execute("PRAGMA synchronous = OFF")
+            self._opened.execute(
+                "CREATE TABLE IF NOT EXISTS answers (name TEXT PRIMARY KEY, value BLOB)"
+            )
+        return self._opened
+
+    def _give_up(self) -> None:
+        """Do without: it is damaged, or cannot be written."""
+        self._path = None
+        with contextlib.suppress(Exception):
+            self.close()
+
+
+def key_of(assignment: Assignment, component: str, what: str) -> str:
+    """Return the key of something that follows from one component of an assignment.
+
+    That is all that decides a mark, but the tests and misconceptions of other components.
+    """
+    digest = hashlib.sha256(f"{what}\0{component}\0{_machine()}".encode())
+    others = {name for name in assignment.totals if name != component}
+    for name, data in assignment.deciding():
+        place, _, file = name.partition("/")
+        stem = file.removesuffix(".py")
+        if place in ("misconceptions", "tests") and stem.removeprefix("test_") in others:
+            continue
+        digest.update(f"{name}\0".encode() + hashlib.sha256(data).digest())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _machine() -> str:
+    """Say what else an answer may hang on: versions, and what this processor can do."""
+    names = ("torch", "numpy", "pytest", "hypothesis")
+    found = [platform.python_version(), platform.machine(), *map(version, names)]
+    with contextlib.suppress(OSError):
+        info = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        found += [line for line in info.splitlines() if line.startswith("flags")][:1]
+    return "\n".join(found)

@@ -1,0 +1,147 @@
+"""`autograder check`: what a solution loses is shown with the call and both answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.assignment import load_assignment
+from autograder.authoring import stubs
+from autograder.authoring.checking import Checked, check
+from autograder.errors import UsageError
+from tests import sources
+from tests.tiny import HIDDEN, PUBLIC, write_tiny
+
+WORKED = '''
+@pytest.mark.criterion(points=1, source="page 2")
+def test_worked(component, expect):
+    """the worked example"""
+    x = torch.tensor([[1.0, 3.0]])
+    expect.close(component.call("layer_norm", x).output, torch.tensor([[-1.0, 1.0]]))
+'''
+
+
+SOLVED = sources.RIGHT.replace(
+    "    deviation =", "    ### BEGIN SOLUTION\n    deviation =", 1
+).replace("(variance + eps)\n", "(variance + eps)\n    ### END SOLUTION\n", 1)
+
+
+def write(root: Path, solved: str = SOLVED, **suites: str) -> Path:
+    """Write a project whose stub is what its solution gives."""
+    write_tiny(root, **suites)
+    (root / "reference" / "norm" / "layer_norm.py").write_text(solved)
+    stub = stubs.make_stub(solved, "layer_norm.py") if "BEGIN" in solved else sources.STUB
+    (root / "assignments" / "norm" / "layer_norm.py").write_text(stub)
+    return root
+
+
+def checked(root: Path, component: str = "") -> Checked:
+    return check(load_assignment(root, "norm"), component, "none")
+
+
+@pytest.fixture
+def solution(tmp_path: Path) -> Path:
+    return tmp_path / "reference" / "norm" / "layer_norm.py"
+
+
+def test_a_good_suite_holds(tmp_path: Path) -> None:
+    found = checked(write(tmp_path), "layer_norm")
+    assert found.holds, found
+    assert found.solution["layer_norm"].score == 2
+    assert found.stub["layer_norm"].status == "not_attempted"
+    assert found.notes == []
+
+
+def test_what_the_solution_loses_is_shown_with_the_call_and_the_answer(
+    tmp_path: Path,
+) -> None:
+    doubled = SOLVED.replace("torch.sqrt(variance + eps)", "torch.sqrt(2 * variance + eps)")
+    assert doubled != SOLVED
+    found = checked(write(tmp_path, doubled, public=WORKED))
+    assert not found.holds
+    # The hidden criterion compares the solution with itself.
+    assert list(found.lost) == ["layer_norm.worked"]
+    explained = found.lost["layer_norm.worked"]
+    assert explained.now.outcome == "failed"
+    assert explained.traced is not None
+    assert "layer_norm" in " ".join(explained.traced.call)
+    assert "0.7" in " ".join(explained.traced.answer or [])
+
+
+def test_a_test_that_is_broken_is_named_with_its_line(tmp_path: Path) -> None:
+    write(tmp_path, hidden=HIDDEN.replace("expect.close(", "expect.close(undefined, "))
+    found = checked(tmp_path)
+    assert not found.holds
+    assert found.lost == {}
+    assert "NameError" in found.elsewhere["layer_norm.values"]
+    assert "test_layer_norm.py, line" in found.elsewhere["layer_norm.values"]
+    # The other criterion is checked all the same.
+    assert found.solution["layer_norm"].score == 1
+
+
+def test_points_that_do_not_add_up_are_a_fault_beside_others(tmp_path: Path) -> None:
+    found = checked(write(tmp_path, public=PUBLIC.replace("points=1", "points=3")))
+    assert found.faults == [
+        "the criteria of layer_norm add up to 4 points, assignment.toml gives it 2"
+    ]
+
+
+def test_a_stub_that_earns_points_is_a_fault(tmp_path: Path) -> None:
+    anything = '''
+@pytest.mark.criterion(points=1, source="page 1")
+def test_shape(component, expect):
+    """a function is there"""
+'''
+    found = checked(write(tmp_path, public=anything))
+    (fault,) = found.faults
+    assert fault.startswith("the stub of layer_norm passes layer_norm.shape")
+
+
+def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "assignments" / "norm" / "layer_norm.py").write_text("# old\n")
+    found = checked(tmp_path)
+    assert found.holds
+    assert "autograder stubs norm" in found.notes[0]
+
+
+def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) -> None:
+    found = checked(write(tmp_path, sources.RIGHT))
+    assert found.faults == [
+        "no stub can be made: layer_norm.py: it has no '### BEGIN SOLUTION' region"
+    ]
+    assert found.solution["layer_norm"].score == 2
+
+
+def test_an_unknown_component_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no component 'layernorm'; it has: layer_norm"):
+        checked(write(tmp_path), "layernorm")
+
+
+def test_a_missing_solution_is_refused(tmp_path: Path, solution: Path) -> None:
+    write(tmp_path)
+    solution.unlink()
+    with pytest.raises(UsageError, match="there is no solution"):
+        checked(tmp_path)
+
+
+def test_only_the_component_that_is_named_is_collected(
+    autograder, tmp_path: Path, project: Path
+) -> None:
+    """A broken suite of another component does not stand in the way."""
+    broken = project / "reference" / "norm" / "tests" / "test_attention.py"
+    broken.write_text("raise RuntimeError('not yet')\n")
+    done = autograder("check", "norm", "layer_norm", "--root", project, "--sandbox", "none")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "layer_norm: the solution earns" in done.stdout
+    done = autograder("check", "norm", "--root", project, "--sandbox", "none")
+    assert done.returncode == 2
+    assert "not yet" in done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    from tests.conftest import make_project
+
+    return make_project(tmp_path / "project", "norm", ["layer_norm", "attention"])
