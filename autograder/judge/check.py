@@ -120,7 +120,7 @@ def words_of(attempt: Attempt) -> str:
     failure = attempt.failure
     assert failure is not None
     if isinstance(failure, AssertionError | StudentRaised):
-        return "; ".join(find(failure, attempt.question, reveal=True).message.splitlines())
+        return "; ".join(find(failure, attempt.question).message.splitlines())
     place = traceback.extract_tb(failure.__traceback__)[-1]
     where = f"{Path(place.filename).name}, line {place.lineno}"
     return f"{type(failure).__name__}: {failure} ({where})"

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from autograder.exchange.messages import ForbiddenUse, Reply, Request
+from autograder.exchange.messages import ForbiddenUse
 from autograder.judge.check import Attempt
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
@@ -18,63 +17,17 @@ from autograder.judge.replay import Heard
 from autograder.judge.session import ComponentSession, NotRun
 from autograder.judge.stand_ins import OWN
 from autograder.judge.terms import terms_of, with_provided
-from autograder.results import ComponentStatus, Outcome, Usage
+from autograder.judge.verdict import Verdict, fulfilled, hidden, of_cases
+from autograder.results import ComponentStatus, Usage
 from autograder.sandbox.handle import ChildGone, SandboxFault
 from autograder.solutions.reference import ReferenceFault
 from autograder.suite.answer import CheckFailed, StudentRaised
 from autograder.suite.criterion import Criterion
-from autograder.suite.wording import error_words, find, forbidden_words, lines_of
+from autograder.suite.wording import error_words, find, forbidden_words
 
 _FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
 _RUN_AGAIN = 2
 _UNSTEADY = "the same call was answered differently a second time"
-
-
-@dataclass
-class Verdict:
-    """What running one criterion came to.
-
-    Attributes:
-        outcome: what happened.
-        share: how much of the criterion's points it earns, from 0 to 1.
-        facts: what is wrong.
-        hints: what to do about it.
-        not_attempted: the component's own stub stopped it.
-        heard: what was asked and answered.
-        cases: how many cases share the points.
-    """
-
-    outcome: Outcome
-    share: float = 0.0
-    facts: Sequence[str] = ()
-    hints: Sequence[str] = ()
-    not_attempted: bool = False
-    heard: Sequence[tuple[Request, Reply]] = field(default_factory=list)
-    cases: int = 1
-
-    @property
-    def passed(self) -> bool | None:
-        """Whether the criterion is fulfilled; None where it never ran."""
-        return None if self.outcome == "not_run" else self.outcome == "passed"
-
-    @property
-    def message(self) -> str:
-        """Facts and hints, a line each."""
-        return "\n".join(lines_of(self.facts, self.hints))
-
-
-def _of_cases(attempt: Attempt) -> list[str]:
-    """Say how many cases passed, where there are several."""
-    if attempt.cases == 1:
-        return []
-    return [
-        f"{attempt.passed} of {attempt.cases} cases pass; the first that does not: {attempt.case}"
-    ]
-
-
-def fulfilled(*facts: str) -> Verdict:
-    """Return the verdict on a criterion that earns all its points."""
-    return Verdict("passed", 1.0, facts)
 
 
 class Observer(Protocol):
@@ -122,6 +75,8 @@ class ComponentRun:
         self._observer = observer
         self._verdicts: dict[str, Verdict] = {}
         self._run_again = _RUN_AGAIN
+        self._views: list[dict[str, Any]] | None = None
+        self._hides = False
         self._session = ComponentSession(
             fork=partial(judge.sandbox.fork, name, with_provided(files, judge.provided), terms),
             siblings=siblings,
@@ -181,7 +136,7 @@ class ComponentRun:
         if session.forbidden is not None:
             return "forbidden", forbidden_words(session.forbidden)
         if session.load_error is not None:
-            return "import_error", error_words(session.load_error, reveal=True)
+            return "import_error", error_words(session.load_error)
         if all(verdict.not_attempted for verdict in verdicts):
             return "not_attempted", "nothing in it is written yet"
         if session.over == "timeout":
@@ -209,28 +164,35 @@ class ComponentRun:
             Heard(criterion.id, bool(verdict.passed), verdict.heard)
             for criterion, verdict in zip(self.criteria, verdicts, strict=True)
         ]
-        over = self._session.over
-        try:
+        with self._session.aside():
             return self._judge.diagnoser.diagnose(self._name, heard, self._session.ask_more)
-        finally:
-            # A death over further questions costs nothing.
-            self._session.over = over
 
     def views(self) -> list[dict[str, Any]]:
         """Run all criteria and return what the suite shows of the work; no mark depends on it."""
         self.verdicts()
-        session = self._session
-        if session.over:
-            return []
-        session.begin(self._suite.view_plans[self._name])
-        try:
-            with contextlib.suppress(NotRun, ChildGone):
-                return self._suite.view(self._name, session)
-            return []
-        finally:
-            session.end()
+        return [] if self._session.over else self._drawn()
+
+    def _drawn(self) -> list[dict[str, Any]]:
+        """Have the work drawn, by a child that has seen no hidden question."""
+        if self._views is None:
+            session = self._session
+            self._views = []
+            with session.aside():
+                session.begin(self._suite.view_plans[self._name])
+                try:
+                    with contextlib.suppress(NotRun, ChildGone):
+                        self._views = self._suite.view(self._name, session)
+                finally:
+                    session.end()
+        return self._views
 
     def _run(self, criterion: Criterion) -> Verdict:
+        if criterion.visibility == "hidden" and not self._hides:
+            # From here on a child could draw or say what it was asked.
+            self._hides = True
+            if not self._session.over:
+                self._drawn()
+            self._session.close()
         if self._session.over:
             return Verdict("not_run")
         attempt, asked = self._ask(criterion)
@@ -249,23 +211,29 @@ class ComponentRun:
             raise failure
         if isinstance(failure, NotRun):
             return Verdict("not_run")
+        verdict = self._found(criterion, attempt, failure)
+        return verdict if criterion.visibility == "public" else hidden(verdict, attempt)
+
+    def _found(self, criterion: Criterion, attempt: Attempt, failure: BaseException) -> Verdict:
+        """Say what a lost criterion came to, as of a public one."""
         if isinstance(failure, ChildGone):
             timeout = failure.reason == "timeout"
             share = attempt.passed / attempt.cases
-            facts = [*_of_cases(attempt), failure.words]
+            facts = [*of_cases(attempt), failure.words]
             return Verdict("timeout" if timeout else "crashed", share, facts)
-        found = find(failure, attempt.question, reveal=criterion.visibility == "public")
+        found = find(failure, attempt.question)
         hints = list(found.hints)
-        facts = [*_of_cases(attempt), *found.facts]
+        facts = [*of_cases(attempt), *found.facts]
         share = attempt.passed / attempt.cases
-        if isinstance(failure, CheckFailed) and self._passes_again(criterion):
+        shown = criterion.visibility == "public"
+        if shown and isinstance(failure, CheckFailed) and self._passes_again(criterion):
             hints.append(_UNSTEADY)
         if found.outcome == "failed":
             return Verdict("failed", share, facts, hints, cases=attempt.cases)
         # Another component's stub stops this one too, but this one was attempted.
         own = isinstance(failure, StudentRaised) and failure.error.file == f"{self._name}.py"
         own = own and found.outcome == "not_attempted"
-        return Verdict("student_error", share, facts, hints, own, cases=attempt.cases)
+        return Verdict("student_error", share, facts, hints, not_attempted=own, cases=attempt.cases)
 
     def _ask(self, criterion: Criterion) -> tuple[Attempt, int]:
         """Run a criterion's test; return what came of it and how many requests it read."""

@@ -127,7 +127,7 @@ def _leaves(reply: Reply) -> Iterator[tuple[str, Value]]:
 def written_answer(reply: Reply) -> list[str]:
     """Write out a reply."""
     if reply.error is not None:
-        return [error_words(reply.error, reveal=True)]
+        return [error_words(reply.error)]
     lines = [f"{name}: {_written(value)}" for name, value in _leaves(reply)]
     form = form_of(reply.value)
     if form not in ("tensor", "none") or not lines:

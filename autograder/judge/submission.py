@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from autograder.assignment import ComponentSpec
-from autograder.judge.component import ComponentRun, Observer, Verdict, fulfilled
+from autograder.judge.component import ComponentRun, Observer
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
 from autograder.judge.stand_ins import with_stand_ins
+from autograder.judge.verdict import Verdict, fulfilled
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
 from autograder.suite.criterion import Criterion
 from autograder.suite.wording import lines_of

@@ -20,11 +20,11 @@ from autograder.grading.messages import (
     Unreadable,
 )
 from autograder.judge.check import Attempt
-from autograder.judge.component import Verdict
 from autograder.judge.difference import differences, written_answer, written_call
 from autograder.judge.intake import Rejected, take_in
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_component
+from autograder.judge.verdict import Verdict
 from autograder.results import Graded
 from autograder.solutions.plan import Planned
 from autograder.suite.criterion import Criterion
@@ -90,8 +90,8 @@ class _Seen:
         if failure is None:
             return []
         if self.verdict.outcome not in ("failed", "student_error"):
-            return list(self.verdict.facts)
-        return find(failure, self.attempt.question, reveal=True).message.splitlines()
+            return list(self.verdict.found or self.verdict.facts)
+        return find(failure, self.attempt.question).message.splitlines()
 
 
 @dataclass

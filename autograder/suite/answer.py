@@ -29,8 +29,7 @@ class StudentRaised(Exception):
 class CheckFailed(AssertionError):
     """An expectation did not hold.
 
-    `fact` may always be shown; `detail` holds values, which only a public check may show;
-    `hint` is the repair.
+    `fact` says what is wrong, `detail` shows the values, `hint` is the repair.
     """
 
     def __init__(self, fact: str, *, detail: str = "", hint: str = "") -> None:

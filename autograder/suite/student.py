@@ -143,7 +143,7 @@ class StudentPlugin:
         elif component not in self._tally.stopped:
             load_error = self.session(component)._load_error
             if load_error is not None:
-                self._tally.stopped[component] = ("not run", error_words(load_error, reveal=True))
+                self._tally.stopped[component] = ("not run", error_words(load_error))
         if component in self._tally.stopped:
             pytest.skip(self._tally.stopped[component][1])
 
@@ -208,7 +208,7 @@ class StudentPlugin:
             lines.append("it answers the same call differently each time")
             outcome = "failed"
         else:
-            found = find(failure, self._run.question, reveal=True)
+            found = find(failure, self._run.question)
             outcome = found.outcome
             fact, *more = lines_of(found.facts, found.hints)
             causes = self._causes(criterion, outcome)

@@ -60,59 +60,50 @@ def lines_of(facts: Sequence[str], hints: Sequence[str]) -> list[str]:
     return lines + [f"hint: {hint}" for hint in hints]
 
 
-def find(failure: BaseException, question: Question | None, reveal: bool) -> Finding:
+def find(failure: BaseException, question: Question | None) -> Finding:
     """Say what a failed check means.
 
     Args:
         failure: what the test raised.
         question: the last call made, used where the failure names none.
-        reveal: whether values, calls and the student's own text may be shown.
     """
     if isinstance(failure, StudentRaised):
         outcome = "not_attempted" if failure.error.kind == "NotAttempted" else "student_error"
-        facts = [error_words(failure.error, reveal)]
+        facts = [error_words(failure.error)]
         if outcome == "student_error" and failure.error.phase != "import":
-            facts.append("in " + failure.question.text(values=reveal))
+            facts.append("in " + failure.question.text(values=True))
         advice = [advice for said, advice in _ADVICE.items() if said in failure.error.text]
-        # Which advice fits tells something of the text, which a hidden check does not show.
-        shown = reveal and outcome == "student_error"
-        return Finding(outcome, facts, advice[:1] if shown else [])
+        return Finding(outcome, facts, advice[:1] if outcome == "student_error" else [])
     if isinstance(failure, CheckFailed):
         asked = failure.question or question
         facts = [failure.fact]
         if asked is not None:
-            facts.append("in " + asked.text(values=reveal))
-        if reveal and failure.detail:
+            facts.append("in " + asked.text(values=True))
+        if failure.detail:
             facts.append(failure.detail)
         return Finding("failed", facts, [failure.hint] if failure.hint else [])
     # The test itself stumbled over the answer, which passes with a right component.
     return Finding("failed", ["the answer has a form that this check could not read"])
 
 
-def error_words(error: StudentError, reveal: bool) -> str:
+def error_words(error: StudentError) -> str:
     """Describe an exception of the student's code in one line."""
     where = place(error.file, error.line)
-    text = clean(error.text) if reveal else ""
+    text = clean(error.text)
     said = f": {text}" if text else ""
     match error.kind:
         case "NotAttempted":
             return f"not written yet{where}"
-        case "MissingName" if reveal:
-            return f"the file has no `{text}`"
         case "MissingName":
-            return "a function, class or method that the handout asks for does not exist"
-        case "StateKeys" if reveal:
+            return f"the file has no `{text}`"
+        case "StateKeys":
             found = clean(", ".join(error.found)) or "no keys"
             return f"the state_dict has no key `{clean(error.key)}` (it has: {found})"
-        case "StateKeys":
-            return "the state_dict lacks a key that the handout asks for"
-        case "StateShape" if reveal:
+        case "StateShape":
             turned = error.shape[::-1] == error.wanted
             why = ": nn.Linear(a, b) has a weight (b, a)" if turned else ""
             key = clean(error.key)
             return f"the parameter `{key}` has shape {error.shape}, expected {error.wanted}{why}"
-        case "StateShape":
-            return "a parameter has the wrong shape"
         case "DeviceMismatch":
             return f"tensors on different devices were mixed{where}: make new ones on x.device"
         case "Forbidden":

@@ -262,7 +262,7 @@ def test_a_death_costs_its_case_alone(course: Course) -> None:
 def test_a_hidden_criterion_shows_no_value(course: Course) -> None:
     found = course.criterion("hidden_half", "numbers_work.order_more")
     assert (found["score"], found["max_score"]) == (0.5, 1)
-    assert found["message"].startswith("1 of 2 cases pass; the first that does not: ")
+    assert found["message"].splitlines()[0] == "1 of 2 cases pass"
     assert "4242" not in json.dumps(course.component("hidden_half"))
 
 
@@ -306,8 +306,7 @@ def test_what_one_may_not_the_other_may(
 def test_memory_is_limited_for_each_component_alone(course: Course) -> None:
     assert course.criterion("right", "text_work.room")["passed"] is True
     found = course.criterion("much_memory", "numbers_work.room")
-    assert found["passed"] is False
-    assert "MemoryError" in found["message"]
+    assert (found["passed"], found["outcome"]) == (False, "student_error")
 
 
 # What moved.
