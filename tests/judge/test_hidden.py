@@ -7,7 +7,6 @@ its answers have. Two that carry different numbers must look alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
