@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic.functional_validators import AfterValidator
 
 from autograder.errors import UsageError
 from autograder.exchange.kernels import FORBIDDEN
 from autograder.exchange.rules import Rules
+from autograder.sandbox.packages import check_name
 
 _PACKAGE = Path(__file__).resolve().parent
 # Folders of the public part that every student is given as they are, and every child.
@@ -132,6 +134,7 @@ class _Specification(_Strict):
     name: str
     title: str
     seed: int = 0
+    packages: tuple[Annotated[str, AfterValidator(check_name)], ...] = ()
     limits: Limits = Limits()
     rules: Forbidden = Forbidden()
     components: Annotated[tuple[ComponentSpec, ...], Field(min_length=1)]
@@ -173,13 +176,14 @@ class _Specification(_Strict):
 
 @dataclass(frozen=True)
 class Assignment:
-    """An assignment of the project at `root`."""
+    """An assignment of the project at `root`; `packages` are what students may use beside torch."""
 
     root: Path
     name: str
     title: str
     seed: int
     components: tuple[ComponentSpec, ...]
+    packages: tuple[str, ...] = ()
 
     @property
     def public(self) -> Path:
@@ -290,4 +294,5 @@ def load_assignment(root: Path, name: str) -> Assignment:
         raise UsageError(f"{path}: {place}: {message}{value}") from error
     if found.name != name:
         raise UsageError(f"{path}: name is {found.name!r}, but its folder is called {name!r}")
-    return Assignment(root.resolve(), found.name, found.title, found.seed, found.components)
+    named = (found.name, found.title, found.seed, found.components, found.packages)
+    return Assignment(root.resolve(), *named)

@@ -75,7 +75,8 @@ class Worker:
         self.ready = Ready(sandbox="")
         self._patience_s = patience_s(assignment)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        command = [sys.executable, "-m", "autograder.judge.worker"]
+        # Nothing is imported from the current folder, which may hold submissions.
+        command = [sys.executable, "-P", "-m", "autograder.judge.worker"]
         command += [str(assignment.root), assignment.name, sandbox]
         self._process = subprocess.Popen(
             command if checking is None else [*command, checking],

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
-import importlib.metadata
 import os
 import platform
 import sys
@@ -49,6 +48,7 @@ from autograder.judge.terms import largest_budget, usual_operations
 from autograder.judge.trace import explain_criterion
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
+from autograder.sandbox.packages import PackageFault, version_of
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.solutions.cache import AnswerStore, Cache, cache_folder, key_of
 from autograder.solutions.reference import ReferenceFault
@@ -56,10 +56,10 @@ from autograder.solutions.workplace import workplace
 
 
 @functools.cache
-def versions() -> dict[str, str]:
-    """Return the versions that a mark may depend on."""
-    names = ("torch", "numpy", "pytest", "hypothesis")
-    found = {name: importlib.metadata.version(name) for name in names}
+def versions(packages: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions that a mark may depend on, those of an assignment's `packages` too."""
+    names = ("torch", "numpy", "pytest", "hypothesis", *packages)
+    found = {name: version_of(name) for name in names}
     return {"python": platform.python_version(), **found}
 
 
@@ -95,7 +95,7 @@ def serve(
             assignment = load_assignment(root, name)
             judge, description = _judge_of(assignment, choice, checking, tell, stack)
             # Looked up here once, not by every fork anew.
-            versions()
+            versions(assignment.packages)
             losses, faults = judge.suite.losses, judge.suite.faults
             answer(written(Ready(sandbox=description, losses=losses, faults=faults)))
             gc.collect()
@@ -104,7 +104,7 @@ def serve(
                 confine.gather_pages()
             for line in jobs:
                 answer(_in_a_fork(judge, description, JOBS.validate_json(line)))
-        except (NotIsolated, UsageError) as error:
+        except (NotIsolated, PackageFault, UsageError) as error:
             answer(written(Refused(reason=str(error))))
         except (SuiteFault, ReferenceFault) as error:
             answer(written(Refused(reason=f"the suite of {name} is broken: {error}")))
@@ -139,8 +139,9 @@ def _judge_of(
         tell("starting the sandbox")
 
     stack.enter_context(workplace(assignment))
+    budget, operations = largest_budget(assignment), usual_operations(assignment)
     sandbox, description = open_sandbox(
-        choice, largest_budget(assignment), usual_operations(assignment), secrets, meanwhile
+        choice, budget, operations, secrets, assignment.packages, meanwhile
     )
     stack.callback(sandbox.close)
     suite = collected.result()
@@ -200,7 +201,7 @@ def _graded(assignment: Assignment, files: Mapping[str, bytes], suite_hash: str)
         submission_hash=digest(files),
         suite_hash=suite_hash,
         seed=assignment.seed,
-        versions=versions(),
+        versions=versions(assignment.packages),
     )
 
 

@@ -28,13 +28,14 @@ class Setup:
 
     `tier` is 1 (namespaces and all), 2 (no namespaces) or 3 (nothing). `project` names the
     project's own modules: to look for them among thousands would touch the memory of each.
-    `forbidden` are the operations that the zygote's guard refuses.
+    `readable` is a Landlock ruleset, `around` are the folders that it is about. `forbidden` are the
+    operations that the zygote's guard refuses.
     """
 
     tier: int
     project: list[str]
-    readable: list[str]
-    scratch: str
+    readable: int
+    around: list[str]
     program: bytes
     forbidden: list[str]
     uid: int
@@ -94,6 +95,7 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     (names_size,) = struct.unpack("<I", receive(4))
     listing = json.loads(receive(names_size))
     if "probe" in listing:
+        _forget_project(setup.project)
         found = json.dumps(attempt_escapes(listing["probe"])).encode()
         send(struct.pack("<I", len(found)) + found)
         return
@@ -142,12 +144,12 @@ def _confine(setup: Setup, wire: int, task: Task) -> None:
     if setup.tier == 1:
         confine.unshare(confine.CLONE_NEWNS | confine.CLONE_NEWIPC)
         confine.mount_scratch(scratch, _SCRATCH_BYTES)
-    confine.close_descriptors(wire)
+    confine.close_descriptors(wire, setup.readable)
     os.chdir(scratch)
     if setup.uid:
         confine.change_user(setup.uid, setup.keep_reading)
     confine.drop_privileges(setup.keep_reading)
-    confine.restrict_files(setup.readable, scratch)
+    confine.restrict_files(setup.readable, setup.around, scratch)
     confine.restrict_calls(setup.program)
 
 

@@ -12,18 +12,21 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from autograder.exchange.rules import Rules
-from autograder.sandbox import confine, policy
+from autograder.sandbox import bubblewrap, confine, paths, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Budget, Child, SandboxFault, Terms
 
 _START_S = 120.0
-_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(__file__).resolve().parents[1]
+# Where children of tier 1 find their scratch folder: a folder in one that they may only read.
+_SCRATCHES = "/scratch"
+_SCRATCH = "/scratch/own"
 _ENVIRONMENT = {
     "HOME": "/",
     "LANG": "C.UTF-8",
@@ -45,7 +48,15 @@ class Sandbox:
         tier: 1, 2, or 3 for none at all.
         budget: limits of a child; no child's own may be larger.
         forbidden: operations of torch that raise there, unless its own terms say otherwise.
+        packages: distributions that children may use, beside torch and numpy.
         meanwhile: is called while the zygote starts, which takes as long as to import torch.
+
+    Attributes:
+        view: what children see of this machine's files.
+
+    Raises:
+        PackageFault: one of the packages cannot be given to children.
+        SandboxFault: it does not start.
     """
 
     def __init__(
@@ -53,9 +64,12 @@ class Sandbox:
         tier: int,
         budget: Budget,
         forbidden: Sequence[str] = (),
+        packages: Sequence[str] = (),
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         self.tier = tier
+        self.view = paths.view(packages)
+        self._named = tuple(packages)
         self._terms = Terms(budget, Rules(tuple(forbidden)))
         self._scratch = Path(tempfile.mkdtemp(prefix="gradeformer-"))
         self._scratch.chmod(0o711)
@@ -150,11 +164,15 @@ class Sandbox:
         self._configure()
 
     def _launch(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        code = f"import sys; sys.path.insert(0, {str(_PACKAGE_ROOT)!r}); "
-        code += f"from autograder.sandbox.zygote import main; main({theirs.fileno()})"
-        command = [sys.executable, "-I", "-c", code]
+        start = str(_PACKAGE / "sandbox" / "imports.py")
+        code = "import importlib.util as util; "
+        code += f"spec = util.spec_from_file_location('gradeformer_imports', {start!r}); "
+        code += "start = util.module_from_spec(spec); spec.loader.exec_module(start); "
+        code += f"start.main({theirs.fileno()})"
+        # Without `site`, which would run what lies in the folders of packages.
+        command = [sys.executable, "-I", "-S", "-c", code]
         if self.tier == 1:
-            command = [*_bubblewrap(), *command]
+            command = [*bubblewrap.command(self.view, _SCRATCHES, _SCRATCH, _ENVIRONMENT), *command]
         return subprocess.Popen(
             command,
             env=_ENVIRONMENT,
@@ -175,17 +193,22 @@ class Sandbox:
 
     def _configure(self) -> None:
         root = os.geteuid() == 0 and self.tier == 2
+        scratches = _SCRATCHES if self.tier == 1 else str(self._scratch)
         config = {
             "tier": self.tier,
-            "readable": policy.readable_paths(),
-            "scratch": "/scratch" if self.tier == 1 else str(self._scratch),
+            "readable": self.view.readable,
+            "around": self.view.around(scratches),
+            "scratch": scratches,
             "program": base64.b64encode(
                 policy.seccomp_program() if self.tier != 3 else b""
             ).decode(),
             "forbidden": list(self._terms.rules.operations),
             "uid": _UNPRIVILEGED if root else 0,
             "keep_reading": root,
-            "package_root": str(_PACKAGE_ROOT),
+            "package": str(_PACKAGE),
+            "modules": self.view.modules,
+            "notes": [str(note) for note in self.view.packages.notes],
+            "warm": self.view.packages.modules_of(self._named),
         }
         self._control.settimeout(_START_S)
         self._tell(config)
@@ -195,7 +218,7 @@ class Sandbox:
     def _fork(self, component: str, terms: Terms) -> Child:
         ours, theirs = socket.socketpair()
         self._numbers += 1
-        scratch = "/scratch"
+        scratch = _SCRATCH
         if self.tier != 1:
             folder = self._scratch / f"{os.getpid()}-{self._numbers}"
             folder.mkdir(mode=0o700)
@@ -228,7 +251,10 @@ class Sandbox:
 
     def _tell(self, message: dict[str, Any], *descriptors: int) -> None:
         try:
-            socket.send_fds(self._control, [json.dumps(message).encode() + b"\n"], descriptors)
+            line = json.dumps(message).encode() + b"\n"
+            # What does not fit the socket at once.
+            sent = socket.send_fds(self._control, [line], descriptors)
+            self._control.sendall(line[sent:])
         except OSError as error:
             raise SandboxFault(f"the sandbox stopped: {self._complaint()}") from error
 
@@ -259,23 +285,3 @@ def _remove(folder: Path) -> None:
     except RecursionError:
         # Folders nested deeper than Python's stack, which a student can make.
         subprocess.run(["rm", "-rf", "--", str(folder)], check=False)
-
-
-def _bubblewrap() -> Iterator[str]:
-    yield from ("bwrap", "--die-with-parent", "--new-session", "--clearenv")
-    for key, value in _ENVIRONMENT.items():
-        yield from ("--setenv", key, value)
-    for kind in ("user", "ipc", "pid", "net", "uts"):
-        yield f"--unshare-{kind}"
-    # For the namespaces of the children; every child drops it.
-    yield from ("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
-    for path in dict.fromkeys([*policy.interpreter_paths(), str(_PACKAGE_ROOT / "autograder")]):
-        link = Path(path)
-        if link.is_symlink():
-            yield from ("--symlink", os.readlink(path), path)
-        else:
-            yield from ("--ro-bind", path, path)
-    # Single devices: with --dev, a child could not be given namespaces of its own.
-    for device in ("null", "zero", "random", "urandom"):
-        yield from ("--dev-bind", f"/dev/{device}", f"/dev/{device}")
-    yield from ("--proc", "/proc", "--dir", "/scratch", "--chdir", "/")

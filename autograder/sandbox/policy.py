@@ -1,13 +1,8 @@
-"""What a child may do: the system calls and the paths. Judge's side; nothing is applied here."""
+"""Which system calls a child may do. Judge's side; nothing is applied here."""
 
 from __future__ import annotations
 
-import os
-import sys
-import sysconfig
 import tempfile
-from importlib.util import find_spec
-from pathlib import Path
 
 # All that Python, torch and numpy need once they are imported. No fork, exec, socket, signal to
 # another process, lock, key ring, memfd, io_uring, ptrace, chmod or link.
@@ -77,51 +72,3 @@ def _allow(seccomp: object, program: object, name: str, *args: object) -> None:
     except OSError:
         # A name that this architecture does not have.
         return
-
-
-def _existing(paths: list[Path]) -> list[str]:
-    return list(dict.fromkeys(str(path) for path in paths if path.exists()))
-
-
-def _site_folders() -> list[Path]:
-    """Return the folders that torch and what comes with it were installed into."""
-    found = []
-    for name in ("torch", "numpy"):
-        spec = find_spec(name)
-        if spec is not None and spec.origin:
-            found.append(Path(spec.origin).parent.parent)
-    return list(dict.fromkeys(found))
-
-
-def _library_folders() -> list[Path]:
-    paths = sysconfig.get_paths()
-    own = [Path(paths["stdlib"]), Path(paths["platstdlib"])]
-    base = Path(sys.base_prefix)
-    if base != Path("/usr"):
-        own.append(base / "lib")
-    return [*own, Path("/usr/lib"), Path("/usr/lib64"), Path("/lib"), Path("/lib64")]
-
-
-def interpreter_paths() -> list[str]:
-    """Return what the zygote must see: the interpreter, its libraries and torch."""
-    # The command in a virtual environment is a chain of links; every link must be there.
-    executables = [Path(sys.executable)]
-    while executables[-1].is_symlink():
-        target = Path(os.path.join(executables[-1].parent, os.readlink(executables[-1])))
-        executables.append(Path(os.path.normpath(target)))
-    settings = [Path(sys.prefix) / "pyvenv.cfg", Path("/etc/ld.so.cache")]
-    return _existing([*executables, *settings, *_library_folders(), *_site_folders()])
-
-
-def readable_paths() -> list[str]:
-    """Return what a child may read: the libraries, but nothing of this project."""
-    package = Path(__file__).resolve().parents[1]
-    paths = _library_folders()
-    for folder in _site_folders():
-        if (folder / package.name).exists():
-            ours = (package.name, "gradeformer", "__editable__")
-            paths += [entry for entry in folder.iterdir() if not entry.name.startswith(ours)]
-        else:
-            paths.append(folder)
-    devices = [Path("/dev") / name for name in ("null", "zero", "urandom", "random")]
-    return _existing([*paths, *devices])

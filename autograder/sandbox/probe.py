@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 from collections.abc import Callable
@@ -13,8 +14,9 @@ def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
     """Try every escape from inside a child and return the names of those that worked.
 
     Args:
-        canaries: `read` and `list` are paths that must not open, `write` a folder outside that
-            must not take a file, `pid` a process that must not be reachable.
+        canaries: `read` and `list` are paths that must not open, `import` modules that must not
+            be there, `write` a folder outside that must not take a file, `pid` a process that must
+            not be reachable.
     """
     attempts: dict[str, Callable[[], object]] = {
         "fork a process": _fork,
@@ -30,11 +32,13 @@ def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
         attempts[f"read {path}"] = partial(_read, path)
     for path in canaries["list"]:
         attempts[f"list {path}"] = partial(os.listdir, path)
+    for name in canaries["import"]:
+        attempts[f"import {name}"] = partial(importlib.import_module, name)
     worked = []
     for name, attempt in attempts.items():
         try:
             attempt()
-        except OSError:
+        except (OSError, ImportError):
             continue
         worked.append(name)
     return worked

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
-import shutil
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 from pathlib import Path
 
+from autograder.sandbox import advice
 from autograder.sandbox.confine import ConfinementError, landlock_version
 from autograder.sandbox.handle import Budget, SandboxFault
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.packages import SITES, strangers
 
-_REPAIR = "install bubblewrap and libseccomp, or grade code you trust with --sandbox none"
+# So many of what is installed beside the packages of children are tried; all, on most machines.
+_STRANGERS = 1000
+_IMPORTS = 20
+# Ours that a child may not even import, as a student's file of that name would be.
+_OUR_MODULES = ("autograder", "autograder.judge", "autograder.sandbox.host")
 
 
 class NotIsolated(Exception):
@@ -24,6 +31,7 @@ def open_sandbox(
     budget: Budget,
     forbidden: Sequence[str],
     secrets: Sequence[Path],
+    packages: Sequence[str] = (),
     meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[Sandbox, str]:
     """Start the strongest sandbox that `choice` allows and that holds against the canaries.
@@ -32,7 +40,9 @@ def open_sandbox(
         choice: one of `autograder.sandbox.CHOICES`.
         budget: limits of every child.
         forbidden: operations that raise in a child.
-        secrets: files and folders that no child may open.
+        secrets: files and folders that no child may open. What is installed beside the packages
+            that children may use is kept from them, too, and need not be named.
+        packages: distributions that children may use, beside torch and numpy.
         meanwhile: is called whenever a zygote starts, so that the time is not lost.
 
     Returns:
@@ -40,18 +50,20 @@ def open_sandbox(
 
     Raises:
         NotIsolated: none of them can be started, or one leaks.
+        PackageFault: one of the packages cannot be given to children.
     """
     if choice == "none":
-        return Sandbox(3, budget, forbidden, meanwhile), "none: student code is not isolated"
+        sandbox = Sandbox(3, budget, forbidden, packages, meanwhile)
+        return sandbox, "none: student code is not isolated"
     tiers = {"auto": (1, 2), "tier1": (1,), "tier2": (2,)}[choice]
     reasons = []
     for tier in tiers:
-        reason = _lacking(tier)
+        reason = advice.lacking(tier)
         if not reason:
             try:
-                sandbox = Sandbox(tier, budget, forbidden, meanwhile)
+                sandbox = Sandbox(tier, budget, forbidden, packages, meanwhile)
             except (SandboxFault, ConfinementError, ImportError, OSError) as error:
-                reason = str(error)
+                reason = advice.not_started(tier, str(error))
             else:
                 try:
                     leaks = _leaks(sandbox, secrets)
@@ -62,21 +74,14 @@ def open_sandbox(
                 if not leaks:
                     return sandbox, ", ".join([_describe(tier), *sandbox.notes])
                 sandbox.close()
+                repair = advice.leaking(leaks[0], sandbox.view.readable)
                 raise NotIsolated(
-                    f"tier {tier} does not hold here: a child could {leaks[0]}; {_REPAIR}"
+                    f"tier {tier} does not hold here: a child could {leaks[0]}; {repair}"
                 )
         reasons.append(f"tier {tier}: {reason}")
-    raise NotIsolated(f"student code cannot be isolated here ({'; '.join(reasons)}); {_REPAIR}")
-
-
-def _lacking(tier: int) -> str:
-    if not hasattr(os, "pidfd_open"):
-        return "needs Linux"
-    if landlock_version() < 1:
-        return "this kernel has no Landlock"
-    if tier == 1 and shutil.which("bwrap") is None:
-        return "bubblewrap is not installed"
-    return ""
+    raise NotIsolated(
+        f"student code cannot be isolated here ({'; '.join(reasons)}); {advice.OTHERWISE}"
+    )
 
 
 def _describe(tier: int) -> str:
@@ -87,15 +92,44 @@ def _describe(tier: int) -> str:
 
 
 def _leaks(sandbox: Sandbox, secrets: Sequence[Path]) -> list[str]:
+    packages = sandbox.view.packages
+    hidden = [*secrets, *_ours(), *islice(strangers(packages), _STRANGERS)]
+    files = [file for path in hidden for file in ([path] if path.is_file() else _first_file(path))]
     with tempfile.TemporaryDirectory(prefix="gradeformer-canary-") as outside:
         os.chmod(outside, 0o777)  # noqa: S103 - so that only the sandbox forbids the write
         canary = Path(outside, "secret")
         canary.write_text("canary", encoding="utf-8")
         return sandbox.probe(
             {
-                "read": [str(canary), *(str(path) for path in secrets if path.is_file())],
-                "list": [outside, *(str(path) for path in secrets if path.is_dir())],
+                "read": [str(path) for path in dict.fromkeys([canary, *files])],
+                "list": [outside, *(str(path) for path in hidden if path.is_dir())],
+                "import": [*_OUR_MODULES, *_importable(hidden, packages.modules)],
                 "write": outside,
                 "pid": os.getpid(),
             }
         )
+
+
+def _ours() -> list[Path]:
+    """Return what of this package no child may open: all of it."""
+    folder = Path(__file__).resolve().parents[1]
+    return [folder, *(entry for entry in sorted(folder.iterdir()) if entry.name[0] not in "_.")]
+
+
+def _first_file(folder: Path) -> list[Path]:
+    """Return a file of a folder, for whom a name is not enough."""
+    try:
+        return [entry for entry in sorted(folder.iterdir()) if entry.is_file()][:1]
+    except OSError:
+        return []
+
+
+def _importable(paths: Sequence[Path], given: Collection[str]) -> list[str]:
+    """Return what some of these would be imported as, where nothing else goes by that name."""
+    names = [
+        path.stem
+        for path in paths
+        if path.parent.name in SITES and (path.suffix == ".py" or (path / "__init__.py").is_file())
+    ]
+    taken = sys.stdlib_module_names.union(given)
+    return [name for name in names if name.isidentifier() and name not in taken][:_IMPORTS]

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import gc
+import importlib
 import json
 import os
 import socket
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,28 +22,23 @@ from autograder.sandbox import confine
 from autograder.sandbox.child import Setup, Task, run_child
 
 
-def main(control_descriptor: int) -> None:
+def serve(control: socket.socket, config: dict[str, Any]) -> None:
     """Serve fork requests until the judge closes the control socket."""
-    if sys.platform == "linux":
-        confine.die_with_parent()
-    control = socket.socket(fileno=control_descriptor)
-    config = json.loads(_receive(control)[0])
-    _warm_up()
     # No student code runs here. Each child gives up, before it reads any, what could undo this.
     guard = Guard(Path(config["scratch"]), config["forbidden"])
     guard.install(reversible=True)
+    confined = config["tier"] != 3
     setup = Setup(
         tier=config["tier"],
         project=[name for name in sys.modules if name.partition(".")[0] == "autograder"],
-        readable=config["readable"],
-        scratch=config["scratch"],
+        # Made once: every child would take milliseconds to make it.
+        readable=confine.reading_rules(config["readable"], config["scratch"]) if confined else -1,
+        around=config["around"],
         program=base64.b64decode(config["program"]),
         forbidden=config["forbidden"],
         uid=config["uid"],
         keep_reading=config["keep_reading"],
     )
-    # Nothing of the project can be imported from here on, by us or by a student.
-    sys.path[:] = [entry for entry in sys.path if entry != config["package_root"]]
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
     gc.collect()
     gc.freeze()
@@ -106,8 +103,12 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     return data, descriptors
 
 
-def _warm_up() -> None:
-    """Run once what is slow the first time, so that no child pays for it."""
+def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
+    """Run once what is slow the first time, so that no child pays for it.
+
+    Args:
+        packages: modules of the packages that an assignment names, by distribution.
+    """
     import inspect
 
     import numpy
@@ -129,6 +130,25 @@ def _warm_up() -> None:
     repr(x)
     inspect.getsource(Path)
 
+    for package, modules in packages.items():
+        _import(package, modules)
+    threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
+    if threads != 1:
+        raise RuntimeError(
+            f"one of the packages {', '.join(packages)} starts a thread when it is imported: "
+            "children cannot be given it"
+        )
 
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
+
+def _import(package: str, modules: Sequence[str]) -> None:
+    """Import what a distribution holds; one of its modules must be there for everyone."""
+    failed = None
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            failed = failed or error
+        else:
+            return
+    if failed is not None:
+        raise RuntimeError(f"the package {package!r} cannot be imported in the sandbox: {failed}")

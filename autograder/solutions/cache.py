@@ -16,11 +16,11 @@ import platform
 import sqlite3
 import stat
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
+from autograder.sandbox.packages import version_of
 
 CACHE_VARIABLE = "GRADEFORMER_CACHE"
 OFF = "off"
@@ -182,7 +182,7 @@ def key_of(assignment: Assignment, component: str, what: str) -> str:
 
     That is all that decides a mark, but the tests and misconceptions of other components.
     """
-    digest = hashlib.sha256(f"{what}\0{component}\0{_machine()}".encode())
+    digest = hashlib.sha256(f"{what}\0{component}\0{_machine(assignment.packages)}".encode())
     others = {name for name in assignment.totals if name != component}
     for name, data in assignment.deciding():
         place, _, file = name.partition("/")
@@ -194,10 +194,10 @@ def key_of(assignment: Assignment, component: str, what: str) -> str:
 
 
 @functools.cache
-def _machine() -> str:
+def _machine(packages: tuple[str, ...]) -> str:
     """Say what else an answer may hang on: versions, and what this processor can do."""
-    names = ("torch", "numpy", "pytest", "hypothesis")
-    found = [platform.python_version(), platform.machine(), *map(version, names)]
+    names = ("torch", "numpy", "pytest", "hypothesis", *packages)
+    found = [platform.python_version(), platform.machine(), *map(version_of, names)]
     with contextlib.suppress(OSError):
         info = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
         found += [line for line in info.splitlines() if line.startswith("flags")][:1]

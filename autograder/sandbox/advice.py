@@ -1,0 +1,117 @@
+"""What to tell whoever cannot isolate student code: what failed, and the repair for just that."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.sandbox.confine import landlock_version
+
+OTHERWISE = "or grade code you trust with --sandbox none"
+# Settings of Linux that forbid namespaces to whoever is not root, and what they then are.
+_FORBIDDING = {
+    "kernel/apparmor_restrict_unprivileged_userns": "1",
+    "kernel/unprivileged_userns_clone": "0",
+    "user/max_user_namespaces": "0",
+}
+_REPAIRED = {"0": "1", "1": "0"}
+_SETTINGS = Path("/proc/sys")
+_MODULES = Path("/sys/kernel/security/lsm")
+
+
+def lacking(tier: int) -> str:
+    """Return what is not there that a tier needs, and how to get it; empty if nothing is."""
+    if not hasattr(os, "pidfd_open"):
+        return "it needs Linux"
+    if landlock_version() < 1:
+        return _no_landlock()
+    try:
+        import pyseccomp  # noqa: F401
+    except ImportError:
+        return "the Python package pyseccomp is not installed: pip install pyseccomp"
+    except RuntimeError:
+        return "libseccomp is not installed: install it (apt-get install libseccomp2)"
+    if tier == 1 and shutil.which("bwrap") is None:
+        return "bubblewrap is not installed: install it (apt-get install bubblewrap)"
+    return ""
+
+
+def _no_landlock() -> str:
+    try:
+        active = _MODULES.read_text(encoding="utf-8").strip()
+    except OSError:
+        active = ""
+    if active and "landlock" not in active.split(","):
+        return (
+            "Landlock is switched off in this kernel: start it with landlock in its parameter "
+            f"lsm=landlock,{active}"
+        )
+    return (
+        "this kernel has no Landlock: take Linux 5.13 or newer, and in a container one that does "
+        "not forbid it"
+    )
+
+
+def not_started(tier: int, said: str) -> str:
+    """Return why a sandbox did not start, and what helps.
+
+    Args:
+        tier: the sandbox's.
+        said: the last that it said.
+    """
+    if tier != 1 or not said.partition("bwrap: ")[1]:
+        return said
+    for setting, forbidding in _FORBIDDING.items():
+        if _value(setting) == forbidding:
+            name = setting.replace("/", ".")
+            if setting.startswith("user"):
+                return f"{said}; {name} is 0, which forbids user namespaces: sysctl {name}=10000"
+            by = "AppArmor forbids" if "apparmor" in setting else "the kernel forbids"
+            return (
+                f"{said}; {by} user namespaces ({name} is {forbidding}): "
+                f"sysctl {name}={_REPAIRED[forbidding]}"
+            )
+    words = said.lower()
+    if any(word in words for word in ("namespace", "uid map", "not permitted", "mount")):
+        return (
+            f"{said}; bubblewrap is there and may not make namespaces: in a container, start it "
+            "with rights to do so, or take --sandbox tier2, which needs none"
+        )
+    return said
+
+
+def _value(setting: str) -> str:
+    try:
+        return (_SETTINGS / setting).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def leaking(escape: str, readable: Sequence[str]) -> str:
+    """Return why an escape may have worked, and what helps.
+
+    Args:
+        escape: as the probe names it: what a child could do.
+        readable: the paths that children may read.
+    """
+    kind, _, path = escape.partition(" ")
+    if kind == "import":
+        return f"keep {path} where no package lies that children may use, {OTHERWISE}"
+    if kind in ("read", "list") and path.startswith("/"):
+        real = os.path.realpath(path)
+        for place in readable:
+            if Path(real).is_relative_to(os.path.realpath(place)):
+                return (
+                    f"it lies in {place}, which children are given because Python or a package "
+                    f"needs it: move it elsewhere, {OTHERWISE}"
+                )
+        return (
+            "children are not given it, and could open it all the same: this kernel does not hold "
+            f"to Landlock's rules; use another, {OTHERWISE}"
+        )
+    return (
+        "it was forbidden to it and worked all the same: this kernel or container does not hold to "
+        f"the confinement; use another, {OTHERWISE}"
+    )
