@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import hypothesis
 import pytest
@@ -59,9 +59,16 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     try:
         found, _ = open_sandbox(request.param, BUDGET, ("layer_norm", "rms_norm"), secrets)
     except NotIsolated as reason:
-        pytest.skip(f"{request.param} CANNOT BE TESTED HERE: {reason}")
+        skip(request.param, reason)
     yield found
     found.close()
+
+
+def skip(tier: str, reason: NotIsolated) -> NoReturn:
+    """Skip what a tier is needed for that this machine cannot start; a leak is no such thing."""
+    if "does not hold" in str(reason):
+        raise reason
+    pytest.skip(f"{tier} CANNOT BE TESTED HERE: {reason}")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ tests, and says what came back in plain words. What does that stands below, modu
 """
 
 import importlib.abc
+import importlib.metadata
 import importlib.util
 import sys
 from pathlib import Path
@@ -32,6 +33,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+# What the components may use beside torch and numpy.
+PACKAGES = {packages}
 # What every component is worth in all, what it may not use, and whether it is run as a program.
 COMPONENTS = {components}
 
@@ -43,6 +46,13 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Start the checks."""
+    for package in PACKAGES:
+        try:
+            importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            raise pytest.UsageError(
+                f"this assignment uses {{package}}, which is not installed: pip install {{package}}"
+            ) from None
     sys.meta_path.insert(0, Modules())
     from autograder.exchange.rules import Rules
     from autograder.suite.local import Terms
@@ -147,6 +157,7 @@ def conftest(assignment: Assignment) -> str:
             sort_dicts=False,
         ),
         known=_KNOWN_FILE,
+        packages=list(assignment.packages),
     )
     return head + "".join(
         f"\nSOURCES[{name!r}] = {_literal(source)}\n" for name, source in _shipped().items()

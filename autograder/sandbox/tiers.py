@@ -94,7 +94,13 @@ def _describe(tier: int) -> str:
 def _leaks(sandbox: Sandbox, secrets: Sequence[Path]) -> list[str]:
     packages = sandbox.view.packages
     hidden = [*secrets, *_ours(), *islice(strangers(packages), _STRANGERS)]
-    files = [file for path in hidden for file in ([path] if path.is_file() else _first_file(path))]
+    given = {os.path.realpath(path) for path in sandbox.view.readable}
+    files = [
+        file
+        for path in hidden
+        for file in ([path] if path.is_file() else _first_file(path))
+        if os.path.realpath(file) not in given
+    ]
     with tempfile.TemporaryDirectory(prefix="gradeformer-canary-") as outside:
         os.chmod(outside, 0o777)  # noqa: S103 - so that only the sandbox forbids the write
         canary = Path(outside, "secret")

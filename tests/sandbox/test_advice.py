@@ -1,0 +1,99 @@
+"""Who cannot isolate student code is told what failed, and the repair for just that."""
+
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox import advice
+from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.conftest import BUDGET
+
+BWRAP = "the sandbox stopped: bwrap: setting up uid map: Permission denied"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The kernel's settings, none of which forbids anything yet."""
+    monkeypatch.setattr(advice, "_SETTINGS", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "AppArmor forbids user namespaces"),
+        ("kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"),
+        ("user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"),
+    ],
+)
+def test_what_forbids_namespaces_is_named(
+    settings: Path, setting: str, value: str, said: str
+) -> None:
+    path = settings / setting
+    path.parent.mkdir()
+    path.write_text(f"{value}\n")
+    told = advice.not_started(1, BWRAP)
+    assert said in told
+    assert "install" not in told
+    path.write_text("7\n")
+    assert said not in advice.not_started(1, BWRAP)
+
+
+def test_a_container_that_forbids_namespaces(settings: Path) -> None:
+    told = advice.not_started(1, BWRAP)
+    assert "--sandbox tier2" in told
+    assert "install" not in told
+    assert advice.not_started(1, "the sandbox stopped: no module numpy").endswith("no module numpy")
+    assert advice.not_started(2, BWRAP) == BWRAP
+
+
+def test_no_landlock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advice, "landlock_version", lambda: 0)
+    monkeypatch.setattr(advice, "_MODULES", tmp_path / "lsm")
+    assert "Linux 5.13" in advice.lacking(2)
+    (tmp_path / "lsm").write_text("capability,yama")
+    assert "lsm=landlock,capability,yama" in advice.lacking(2)
+    with pytest.raises(NotIsolated, match=r"tier 1: Landlock is switched off.*tier 2: Landlock"):
+        open_sandbox("auto", BUDGET, (), [])
+
+
+def test_no_libseccomp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyseccomp", None)
+    assert "pip install pyseccomp" in advice.lacking(2)
+
+    class Raising(types.ModuleType):
+        def find_spec(self, *_: object) -> None:
+            raise RuntimeError("Unable to find libseccomp")
+
+    monkeypatch.delitem(sys.modules, "pyseccomp")
+    monkeypatch.setattr(sys, "meta_path", [Raising("finder")])
+    assert "libseccomp2" in advice.lacking(2)
+
+
+def test_a_leak_names_the_path_and_what_opened_it(tmp_path: Path) -> None:
+    secret = tmp_path / "opened" / "course" / "secret.py"
+    secret.parent.mkdir(parents=True)
+    secret.write_text("")
+    told = advice.leaking(f"read {secret}", ["/elsewhere", str(tmp_path / "opened")])
+    assert f"it lies in {tmp_path / 'opened'}, " in told
+    assert "move it elsewhere" in told
+    assert "bubblewrap" not in told
+    assert "Landlock" in advice.leaking(f"read {secret}", ["/elsewhere"])
+    assert "kernel or container" in advice.leaking("open a socket", ["/elsewhere"])
+
+
+@pytest.mark.parametrize("tier", ["tier1", "tier2"])
+def test_a_course_in_a_package_of_children_is_refused(
+    tier: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site-packages"
+    (site / "wanted" / "course").mkdir(parents=True)
+    (site / "wanted" / "__init__.py").write_text("")
+    (site / "wanted" / "course" / "solution.py").write_text("")
+    monkeypatch.syspath_prepend(str(site))
+    if advice.lacking(int(tier[-1])):
+        pytest.skip(f"{tier} CANNOT BE TESTED HERE: {advice.lacking(int(tier[-1]))}")
+    with pytest.raises(NotIsolated, match=r"could read .*solution\.py; it lies in .*wanted, "):
+        open_sandbox(tier, BUDGET, (), [site / "wanted/course/solution.py"], ["wanted"])
