@@ -207,8 +207,7 @@ def grade(
     (folder / "torch.py").write_text("raise RuntimeError('taken from the current folder')\n")
     start = time.monotonic()
     command = ["grade", batch, "--assignment", "basics", "--root", course, "--out", folder / "out"]
-    python = Installed(installed.name, installed.python, installed.site, installed.mounts)
-    done = python.run(*command, *options, cwd=folder)
+    done = installed.run(*command, *options, cwd=folder)
     took = time.monotonic() - start
     print(f"\n{installed.name} {' '.join(options)}: {took:.0f} s", file=sys.stderr)
     if done.returncode == 2 and "isolated" in done.stderr:
