@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -331,3 +332,15 @@ def test_a_failing_public_check_names_the_mistake(
 ) -> None:
     words = read(assignment, component)[KNOWN[component]].words
     assert f"likely cause: {words}" in explained
+
+
+def test_a_package_that_is_missing_is_named(assignment: Assignment, folder: Path) -> None:
+    named = replace(assignment, packages=("numpy", "not-there-at-all"))
+    (folder / "tests" / "conftest.py").write_text(conftest(named), encoding="utf-8")
+    done = run(folder)
+    assert (
+        "this assignment uses not-there-at-all, which is not installed: pip install" in done.stderr
+    )
+    named = replace(assignment, packages=("numpy",))
+    (folder / "tests" / "conftest.py").write_text(conftest(named), encoding="utf-8")
+    assert "not installed" not in run(folder).stderr

@@ -1,5 +1,6 @@
 """A child has the packages that it is given, on each tier, and comes at nothing beside them."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import torch
 
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Call
+from autograder.sandbox import paths
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.packages import strangers
@@ -139,6 +141,79 @@ def test_nothing_in_memory_tells_of_the_rest(given: Sandbox, site: Path) -> None
 
 def test_another_sandbox_does_not_have_it(sandbox: Sandbox, site: Path) -> None:
     assert run(sandbox, "import wanted").startswith("ModuleNotFoundError")
+
+
+def test_where_nothing_is_kept_apart_the_same_can_be_imported(site: Path) -> None:
+    sandbox = Sandbox(3, BUDGET, (), ["needs-it"])
+    try:
+        assert run(sandbox, "import needing, space.a, jinja2, torch.distributions") == ""
+        for module in ("autograder", "autograder.exchange.guard", "secrets_pkg", "pytest"):
+            assert run(sandbox, f"import {module}").startswith("ModuleNotFoundError")
+    finally:
+        sandbox.close()
+
+
+def test_where_there_are_many_libraries_their_folder_holds_no_packages(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "_MANY", 0)
+    try:
+        sandbox, _ = open_sandbox("tier1", BUDGET, (), [])
+    except NotIsolated as reason:
+        skip("tier1", reason)
+    assert "/usr/lib" in sandbox.view.shown
+    assert not {f"{place}" for place in Path("/usr/lib").glob("*/dist-packages")} - {
+        *sandbox.view.emptied
+    }
+    try:
+        assert run(sandbox, "import sqlite3, jinja2") == ""
+        body = (
+            "for path in ('/usr/lib', '/usr/lib/python3/dist-packages', '/usr/lib/python3'):\n"
+            "    try: raise RuntimeError(os.listdir(path))\n"
+            "    except OSError: pass"
+        )
+        assert run(sandbox, body) == ""
+        there = [str(path) for path in Path("/usr/lib").glob("*/dist-packages/*")]
+        assert run(sandbox, f"assert not any(map(os.path.exists, {there!r}))") == ""
+    finally:
+        sandbox.close()
+
+
+def test_on_the_first_tier_it_is_not_even_seen_that_others_are_there(
+    given: Sandbox, site: Path
+) -> None:
+    if given.tier != 1:
+        pytest.skip("on other tiers it may be seen")
+    # Of what lies beside what is given, in the same folder, the folder is there.
+    given_away = {
+        site,
+        site / "__pycache__",
+        *(path.parent for path in given.view.packages.readable()),
+    }
+    hidden = [path for path in strangers(given.view.packages) if path not in given_away]
+    assert site / "secrets_pkg" in hidden
+    names = [str(path) for path in hidden if path.parent.name == "site-packages"]
+    assert run(given, f"seen = [*filter(os.path.exists, {names!r})]\nassert not seen, seen") == ""
+
+
+def test_the_scratch_folder_of_a_neighbour_is_closed(given: Sandbox) -> None:
+    neighbour = given.fork("f", {"f.py": b"open('note.txt', 'w').write('mine')\n"})
+    try:
+        assert neighbour.perform(Request()).error is None
+        body = (
+            "above = os.path.dirname(os.getcwd())\n"
+            f"places = [above, {str(given._scratch)!r}]\n"
+            f"places += [f'{{above}}/{os.getpid()}-{{n}}' for n in range(500)]\n"
+            "own = os.getcwd()\n"
+            "for place in places:\n"
+            "    for attempt in (os.listdir, lambda place: open(place + '/note.txt').read()):\n"
+            "        try: found = attempt(place)\n"
+            "        except OSError: continue\n"
+            "        if place != own and found != ['own']: raise RuntimeError((place, found))"
+        )
+        assert run(given, body) == ""
+    finally:
+        neighbour.close()
 
 
 @pytest.mark.parametrize(
