@@ -1,44 +1,87 @@
-"""What `selftest` prints: for every component a matrix of misconceptions by criteria."""
+"""What `selftest` prints: matrices of misconceptions by criteria, figures, surviving mutants."""
 
 from __future__ import annotations
 
 import string
+from collections.abc import Iterator
 
 from rich.console import Console
 
-from autograder.authoring.selftest import Report, RowReport
+from autograder.authoring.proof import Report, RowReport
+from autograder.authoring.survival import MutantReport
 from autograder.reports.terminal import safe
 
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
 
 
+# More survivors than can be looked at in one go stand in the JSON report alone.
+_SHOWN = 20
+
+
 def print_report(console: Console, report: Report) -> None:
-    """Print the matrices, the figures of the diagnosis and every fault."""
+    """Print the matrices, the figures of the diagnosis, every fault, and what mutants survive."""
     for component, criteria in report.criteria.items():
         rows = [r for r in report.rows if r.kind == "misconception" and r.component == component]
         if rows:
             _print_matrix(console, component, criteria, rows)
-    figures = report.figures
-    right = [row for row in report.rows if row.kind in ("solution", "stand-in", "right")]
-    full = sum(not row.lost for row in right)
-    say = [
-        f"sandbox {report.sandbox}",
-        f"right work: {full} of {len(right)} keep every point; "
-        f"{figures.right_named} of {figures.right} are said to have a misconception",
-        f"misconceptions: {figures.named_alone} of {figures.misconceptions} named alone",
-        f"pairs: {figures.named_pair} of {figures.pairs} named as the pair, "
-        f"{figures.named_half} as one of the two",
-    ]
-    for line in say:
+    for line in [f"sandbox {report.sandbox}", *_figures(report)]:
         console.print(safe(line, 1000), highlight=False)
     for row in report.rows:
         if row.kind == "misconception" and row.named != row.wrong:
             named = " or ".join(row.named) or "nothing"
             console.print(f"[yellow]not named[/yellow] {row.id}: {safe(named)}", highlight=False)
+    _print_survivors(console, [mutant for mutant in report.mutants if mutant.survives])
     for fault in report.faults:
         console.print(f"[red]fault[/red] {safe(fault, 1000)}", highlight=False)
     verdict = "the suites hold" if report.holds else f"{len(report.faults)} faults"
+    if report.left_out:
+        verdict += f"; not looked at: {', '.join(report.left_out)}"
     console.print(f"{report.assignment}: {verdict}", highlight=False)
+
+
+def _figures(report: Report) -> Iterator[str]:
+    figures = report.figures
+    right = [row for row in report.rows if row.kind in ("solution", "stand-in", "right")]
+    full = sum(not row.lost for row in right)
+    yield (
+        f"right work: {full} of {len(right)} keep every point; "
+        f"{figures.right_named} of {figures.right} are said to have a misconception"
+    )
+    yield f"misconceptions: {figures.named_alone} of {figures.misconceptions} named alone"
+    yield (
+        f"pairs: {figures.named_pair} of {figures.pairs} named as the pair, "
+        f"{figures.named_half} as one of the two"
+    )
+    yield (
+        f"mutants: {figures.mutants_caught} of {figures.mutants} lose points, "
+        f"{figures.mutants_equivalent} are marked as equivalent, "
+        f"{figures.mutants_surviving} keep every point unmarked"
+    )
+
+
+def _print_survivors(console: Console, survivors: list[MutantReport]) -> None:
+    """Show the mutants that keep every point, as what to close or to mark."""
+    if not survivors:
+        return
+    console.print(
+        "\n[bold]mutants that keep every point[/bold]: sharpen the check that should see the "
+        "change, or mark it\nin the solution, at the end of the line or right above it, "
+        "with the reason",
+        highlight=False,
+    )
+    for mutant in survivors[:_SHOWN]:
+        console.print(f"  {mutant.file}:{mutant.line}", highlight=False)
+        mark = f"# equivalent: `{mutant.change}`: WHY"
+        for style, text in (
+            ("red", f"- {mutant.old}"),
+            ("green", f"+ {mutant.new}"),
+            ("dim", mark),
+        ):
+            console.print(f"    [{style}]{safe(text, 160)}[/{style}]", highlight=False)
+    if len(survivors) > _SHOWN:
+        rest = f"and {len(survivors) - _SHOWN} more: --component shows fewer, --json all"
+        console.print(f"  {rest}", highlight=False)
+    console.print()
 
 
 def _print_matrix(

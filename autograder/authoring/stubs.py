@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autograder.assignment import Assignment
+from autograder.authoring.marks import without_marks
 from autograder.errors import UsageError
 
 _BEGIN = "### BEGIN SOLUTION"
@@ -12,7 +13,7 @@ _END = "### END SOLUTION"
 
 
 def make_stub(solution: str, name: str) -> str:
-    """Return the stub of a solution.
+    """Return the stub of a solution; marks of mutants are no part of it.
 
     Raises:
         UsageError: the markers of the regions do not pair up, or there is none.
@@ -20,7 +21,7 @@ def make_stub(solution: str, name: str) -> str:
     lines: list[str] = []
     inside = False
     regions = 0
-    for number, line in enumerate(solution.splitlines(), start=1):
+    for number, line in enumerate(without_marks(solution).splitlines(), start=1):
         marker = line.strip()
         if marker in (_BEGIN, _END):
             if inside == (marker == _BEGIN):

@@ -16,6 +16,7 @@ from autograder.authoring import checking, stubs
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
+from autograder.authoring.rows import rows_of
 from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading.cores import cores
@@ -119,15 +120,25 @@ def selftest(
     pairs: Annotated[
         int, typer.Option(min=-1, help="Pairs of misconceptions tried a component; -1: all.")
     ] = 8,
+    mutants: Annotated[
+        int, typer.Option(min=-1, help="Mutants tried a component; -1: all, 0: none.")
+    ] = -1,
+    component: Annotated[
+        list[str] | None, typer.Option(help="Prove this component alone; can be given repeatedly.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     sandbox: SandboxChoice = "auto",
     root: Root = None,
 ) -> None:
-    """Prove the suites: right work keeps every point, every known mistake loses some."""
+    """Prove the suites: right work keeps every point, every mistake loses some.
+
+    Mistakes are the known misconceptions, and mutants: the solution with one small change in it.
+    """
     assignment = load_assignment(find_root(root), name)
     check_sandbox(sandbox)
     console = Console(stderr=json, soft_wrap=True)
-    rows = list(proving.rows_of(assignment, None if pairs < 0 else pairs))
+    some_pairs, some_mutants = (None if count < 0 else count for count in (pairs, mutants))
+    rows = rows_of(assignment, some_pairs, some_mutants, component or [])
     with (
         tempfile.TemporaryDirectory(prefix="gradeformer-") as folder,
         ProgressReport(console, len(rows), quiet=True) as progress,

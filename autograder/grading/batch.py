@@ -163,6 +163,8 @@ class Batch:
             suite_hash=self._suite_hash,
             known=before.graded if before is not None and self._resume else None,
             exempt=entry.exempt,
+            only=entry.only,
+            diagnose=entry.diagnose,
         )
         answer = self._task(job)
         shown = path.decode(errors="backslashreplace")

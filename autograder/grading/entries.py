@@ -18,11 +18,14 @@ class Entry:
     """One entry of a batch: the student's id and where the submission is.
 
     `exempt` names files that may call forbidden operations, as stand-ins do; no student's may.
+    `only` and `diagnose` are those of a `GradeJob`.
     """
 
     id: str
     path: Path
     exempt: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    diagnose: bool = True
 
 
 def discover(batch: Path, assignment: str) -> list[Entry]:

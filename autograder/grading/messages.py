@@ -37,6 +37,9 @@ class GradeJob(_AboutSubmission):
         suite_hash: what the result is to record.
         known: what an earlier result was made from; if it is the same, nothing is graded.
         exempt: files that may call what is forbidden, as stand-ins do.
+        only: the components to grade; empty for all.
+        diagnose: look for misconceptions, and show the student's work. Without it there are bare
+            marks, and the first hang or crash ends a component.
     """
 
     kind: Literal["grade"] = "grade"
@@ -44,6 +47,8 @@ class GradeJob(_AboutSubmission):
     suite_hash: str
     known: Graded | None = None
     exempt: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    diagnose: bool = True
 
 
 class ExplainJob(_AboutSubmission):

@@ -46,6 +46,8 @@ class ComponentRun:
         files: the submission's files by name.
         exempt: files that may call what is forbidden.
         observer: sees what is run.
+        thorough: look for misconceptions, for code that is not steady, and for views. Without it
+            there are bare verdicts, and the first death ends the component.
 
     Raises, from every method that runs criteria:
         SandboxFault, ReferenceFault: a fault of the grader.
@@ -58,6 +60,7 @@ class ComponentRun:
         files: Mapping[str, bytes],
         exempt: Sequence[str] = (),
         observer: Observer | None = None,
+        thorough: bool = True,
     ) -> None:
         assignment = judge.assignment
         spec = assignment.component(name)
@@ -73,14 +76,15 @@ class ComponentRun:
         self._suite = judge.suite
         self._name = name
         self._observer = observer
+        self._thorough = thorough
         self._verdicts: dict[str, Verdict] = {}
-        self._run_again = _RUN_AGAIN
+        self._run_again = _RUN_AGAIN if thorough else 0
         self._views: list[dict[str, Any]] | None = None
         self._hides = False
         self._session = ComponentSession(
             fork=partial(judge.sandbox.fork, name, with_provided(files, judge.provided), terms),
             siblings=siblings,
-            deaths_allowed=spec.limits.deaths,
+            deaths_allowed=spec.limits.deaths if thorough else 1,
             end_of_time=time.monotonic() + spec.limits.component_wall_s,
             lines={Path(name).name: len(source.splitlines()) + 1 for name, source in files.items()},
             refused=terms.rules.names,
@@ -158,7 +162,7 @@ class ComponentRun:
     def diagnose(self) -> Diagnosis:
         """Run all criteria and find the misconceptions behind those that are lost."""
         verdicts = self.verdicts()
-        if self.unusable or all(verdict.passed for verdict in verdicts):
+        if not self._thorough or self.unusable or all(verdict.passed for verdict in verdicts):
             return Diagnosis()
         heard = [
             Heard(criterion.id, bool(verdict.passed), verdict.heard)
@@ -174,6 +178,8 @@ class ComponentRun:
 
     def _drawn(self) -> list[dict[str, Any]]:
         """Have the work drawn, by a child that has seen no hidden question."""
+        if not self._thorough:
+            return []
         if self._views is None:
             session = self._session
             self._views = []

@@ -27,14 +27,20 @@ class Watcher(Protocol):
 
 
 def grade_submission(
-    judge: Judge, files: Mapping[str, bytes], exempt: Sequence[str] = ()
+    judge: Judge,
+    files: Mapping[str, bytes],
+    exempt: Sequence[str] = (),
+    only: Sequence[str] = (),
+    diagnose: bool = True,
 ) -> dict[str, ComponentResult]:
-    """Grade every component of a submission that the suite is about.
+    """Grade the components of a submission that the suite is about.
 
     Args:
         judge: what to grade it with.
         files: the submission's files by name.
         exempt: files that may call what is forbidden, as stand-ins do.
+        only: the components to grade; empty for all.
+        diagnose: look for misconceptions and show the student's work, beside giving marks.
 
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
@@ -42,10 +48,10 @@ def grade_submission(
     results: dict[str, ComponentResult] = {}
     for spec in judge.assignment.components:
         # An author may try out the suite of one alone.
-        if spec.name not in judge.suite.criteria:
+        if spec.name not in judge.suite.criteria or (only and spec.name not in only):
             continue
         broken = losing_points(results, spec.uses)
-        results[spec.name] = grade_component(judge, spec, files, exempt, broken)
+        results[spec.name] = grade_component(judge, spec, files, exempt, broken, diagnose=diagnose)
     return results
 
 
@@ -56,6 +62,7 @@ def grade_component(
     exempt: Sequence[str],
     broken: Sequence[str],
     watcher: Watcher | None = None,
+    diagnose: bool = True,
 ) -> ComponentResult:
     """Grade one component of a submission.
 
@@ -66,6 +73,7 @@ def grade_component(
         exempt: files that may call what is forbidden.
         broken: the components that it may use and that lost points.
         watcher: sees how it is done.
+        diagnose: look for misconceptions and show the student's work, beside giving marks.
 
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
@@ -79,7 +87,7 @@ def grade_component(
     if stub.is_file() and source.split() == stub.read_bytes().split():
         return _unrun(criteria, "not_attempted", f"{name}.py is still the empty stub")
     observer = None if watcher is None else watcher.observer([])
-    with ComponentRun(judge, name, files, exempt, observer) as own:
+    with ComponentRun(judge, name, files, exempt, observer, diagnose) as own:
         if not broken:
             return _shown(own, _result(own, own.diagnose()))
         # Errors of what it uses are no misconceptions of its own: they are not looked for here.
@@ -88,7 +96,7 @@ def grade_component(
         working = with_stand_ins(judge.assignment, files, broken)
         stand_ins = (*exempt, *(f"{used}.py" for used in broken))
         observer = None if watcher is None else watcher.observer(broken)
-        with ComponentRun(judge, name, working, stand_ins, observer) as followed:
+        with ComponentRun(judge, name, working, stand_ins, observer, diagnose) as followed:
             return _shown(own, _better(own, followed, broken, watcher))
 
 

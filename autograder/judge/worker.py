@@ -223,7 +223,7 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
     graded = _graded(assignment, files, job.suite_hash)
     if job.known == graded:
         return Unchanged()
-    components = grade_submission(judge, files, job.exempt)
+    components = grade_submission(judge, files, job.exempt, job.only, job.diagnose)
     judge.diagnoser.flush()
     found = {
         "status": "graded",

@@ -30,6 +30,8 @@ class MultiHeadAttention(nn.Module):
         """
         super().__init__()
         ### BEGIN SOLUTION
+        # equivalent: `num_heads < 1 or -> nothing`, `1 -> 0`:
+        #   the contract leaves open what fewer heads than one do
         if num_heads < 1 or d_model % num_heads != 0:
             raise ValueError(f"d_model ({d_model}) must be divisible by num_heads ({num_heads})")
         self.num_heads = num_heads

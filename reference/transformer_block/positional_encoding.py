@@ -27,7 +27,11 @@ def sinusoidal_encoding(seq_len: int, d_model: int) -> Tensor:
     ### BEGIN SOLUTION
     if d_model % 2 != 0:
         raise ValueError(f"d_model must be even, not {d_model}")
+    # equivalent: `, dtype=torch.float64 -> nothing`, `float64 -> float32`:
+    #   the contract allows computing in float32
     positions = torch.arange(seq_len, dtype=torch.float64).unsqueeze(1)  # (T, 1)
+    # equivalent: `, dtype=torch.float64 -> nothing`, `float64 -> float32`:
+    #   the contract allows computing in float32
     exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model  # (D/2,)
     angles = positions / 10000.0**exponents  # (T, D/2)
     pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)  # (T, D/2, 2)

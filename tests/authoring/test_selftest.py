@@ -11,7 +11,8 @@ from rich.console import Console
 
 from autograder.assignment import Assignment
 from autograder.authoring.matrix import print_report
-from autograder.authoring.selftest import Kind, Report, Row, report_on, rows_of
+from autograder.authoring.proof import Report, report_on
+from autograder.authoring.rows import Kind, Row, rows_of
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
 from tests.tiny import write_tiny
 
@@ -95,6 +96,10 @@ def test_good_suites_hold(assignment: Assignment) -> None:
         "named_half": 0,
         "right": 1,
         "right_named": 0,
+        "mutants": 0,
+        "mutants_caught": 0,
+        "mutants_equivalent": 0,
+        "mutants_surviving": 0,
     }
 
 
@@ -218,7 +223,7 @@ def project(tmp_path: Path) -> Callable[..., Path]:
 
 def test_a_mistake_that_no_check_sees_fails_it(autograder, project) -> None:
     root = project(more='"unseen": ("x", "y")', unseen=' + 0 * wrong("unseen")')
-    options = ("--json", "--sandbox", "none", "--jobs", "1")
+    options = ("--json", "--sandbox", "none", "--jobs", "1", "--mutants", "0")
     done = autograder("selftest", "norm", "--root", root, *options)
     assert done.returncode == 1, done.stdout + done.stderr
     # Nothing else goes to standard output.

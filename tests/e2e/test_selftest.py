@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from autograder.authoring.selftest import Report
+from autograder.authoring.proof import Report
 from tests.conftest import ROOT
 
 

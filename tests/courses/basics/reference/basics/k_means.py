@@ -23,7 +23,9 @@ def assign(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
     ### BEGIN SOLUTION
     if points.shape[1] != centers.shape[1]:
         raise ValueError(f"points have {points.shape[1]} features, centers {centers.shape[1]}")
+    # equivalent: the square of a difference has no sign
     differences = points[:, None] - centers[None]  # (N, K, D)
+    # equivalent: of so many features each, means compare as sums do
     return np.square(differences).sum(axis=-1).argmin(axis=1)
     ### END SOLUTION
 
@@ -41,6 +43,7 @@ def update(points: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.nd
     """
     ### BEGIN SOLUTION
     result = np.array(centers, dtype=np.float64)  # (K, D)
+    # equivalent: no point has a label beyond the last center
     for number in range(len(result)):
         members = points[labels == number]  # (M, D)
         if len(members):
@@ -68,5 +71,7 @@ def inertia(points: np.ndarray, centers: np.ndarray) -> float:
     """Return the sum of the squared distances of the points from their nearest center."""
     ### BEGIN SOLUTION
     nearest = centers[assign(points, centers)]  # (N, D)
+    # equivalent: `points - nearest -> nearest - points`: the square of a difference has no sign
+    # equivalent: `float(…) -> …`: a number of numpy's is a float, too
     return float(np.square(points - nearest).sum())
     ### END SOLUTION

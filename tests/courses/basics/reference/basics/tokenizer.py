@@ -46,6 +46,8 @@ class Tokenizer:
     def __init__(self, merges: Iterable[tuple[int, int]]) -> None:
         """Make a tokenizer of these merges."""
         ### BEGIN SOLUTION
+        # equivalent: `int(…) -> …`, `int(…) -> … (2)`:
+        #   merges are pairs of whole numbers as they come
         self.merges = [(int(first), int(second)) for first, second in merges]
         self.vocab_size = 256 + len(self.merges)
         self._bytes = [bytes([value]) for value in range(256)]
@@ -67,11 +69,14 @@ class Tokenizer:
         ### BEGIN SOLUTION
         if vocab_size < 256:
             raise ValueError(f"vocab_size must be at least 256, not {vocab_size}")
+        # equivalent: `list(…) -> …`: `merge` reads bytes alike
+        # equivalent: `"utf-8" -> nothing`: UTF-8 is the default
         ids = list(text.encode("utf-8"))
         merges: list[tuple[int, int]] = []
         while 256 + len(merges) < vocab_size:
             counts = Counter(pairwise(ids))
             best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
+            # equivalent: a Counter counts None 0 times
             if best is None or counts[best] < 2:
                 break
             ids = merge(ids, best, 256 + len(merges))
@@ -82,6 +87,7 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text: its UTF-8 bytes after all merges, in the order learnt."""
         ### BEGIN SOLUTION
+        # equivalent: `"utf-8" -> nothing`: UTF-8 is the default
         ids = list(text.encode("utf-8"))
         for number, pair in enumerate(self.merges):
             ids = merge(ids, pair, 256 + number)
@@ -100,6 +106,7 @@ class Tokenizer:
             if not 0 <= number < self.vocab_size:
                 raise ValueError(f"there is no id {number}")
             parts.append(self._bytes[number])
+        # equivalent: UTF-8 is the default
         return b"".join(parts).decode("utf-8", errors="replace")
         ### END SOLUTION
 
@@ -113,6 +120,7 @@ class Tokenizer:
     def save(self, path: str) -> None:
         """Write the tokenizer to a file, as JSON."""
         ### BEGIN SOLUTION
+        # equivalent: `, encoding="utf-8" -> nothing`: JSON is written in ASCII
         Path(path).write_text(json.dumps({"merges": self.merges}), encoding="utf-8")
         ### END SOLUTION
 
@@ -120,5 +128,6 @@ class Tokenizer:
     def load(cls, path: str) -> "Tokenizer":
         """Read a tokenizer that `save` wrote; it works as the one that was saved."""
         ### BEGIN SOLUTION
+        # equivalent: `encoding="utf-8" -> nothing`: JSON is written in ASCII
         return cls(json.loads(Path(path).read_text(encoding="utf-8"))["merges"])
         ### END SOLUTION

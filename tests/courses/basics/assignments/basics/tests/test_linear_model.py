@@ -28,9 +28,11 @@ def test_forward(component, expect):
     [([1.0, 2.0], [1.0, 4.0], 2.0), ([3.0], [0.0], 9.0), ([0.0, 0.0, 0.0, 2.0], [1.0] * 4, 1.0)],
 )
 def test_error(component, expect, prediction, target, right):
-    """the error is the mean of the squared differences"""
-    answer = component.call("mean_squared_error", torch.tensor(prediction), torch.tensor(target))
+    """the error is the mean of the squared differences, and nothing it is given changes"""
+    given = (torch.tensor(prediction), torch.tensor(target))
+    answer = component.asking(keep_inputs=True).call("mean_squared_error", *given)
     expect.close(answer.output, torch.tensor(right), "the error")
+    expect.unchanged(answer, *given)
 
 
 @pytest.mark.criterion(points=1, source="handout, section 3")

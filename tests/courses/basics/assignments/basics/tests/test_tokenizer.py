@@ -63,6 +63,8 @@ def test_round_trip(component, expect, text):
 def test_errors(component, expect):
     """a vocabulary of less than 256 ids and an id that does not exist are a ValueError"""
     expect.raises(component.make("Tokenizer.train", "abab", 255).get("merges"), "ValueError")
+    least = component.make("Tokenizer.train", "abab", 256)
+    expect.same(least.get("merges").items(), [], "the merges of a vocabulary of 256")
     tokenizer = component.make("Tokenizer", MERGES)
     expect.same(tokenizer.call("decode", [258, 0]).text, "aaab\0", "the text of [258, 0]")
     for ids in ([259], [97, -1]):

@@ -43,13 +43,16 @@ def test_means(component, reference, expect, make, seed, sizes):
 @pytest.mark.criterion(points=1.5, source="handout, section 2")
 @given(seed=SEEDS, steps=st.integers(1, 4))
 def test_steps(component, reference, expect, make, seed, steps):
-    """after some steps centers and labels are right, and belong together"""
+    """after some steps centers and labels are right, and belong together; centers are float64"""
     points = make.normal(24, 2, seed=seed, deviation=3.0).numpy()
     start = np.concatenate([points[:4] * 0.1, [[50.0, 50.0]]])
     centers, labels = reference.call("k_means", points, start, steps).items(2)
     found, given_to = component.call("k_means", points, start, steps).items(2)
     expect.same(found, centers, "the centers")
     expect.same(np.asarray(given_to).tolist(), labels.tolist(), "the labels")
+    whole = np.array([[0, 1], [2, 0]])
+    kept = component.call("k_means", points, whole, 0).items(2)[0]
+    expect.same(str(np.asarray(kept).dtype), "float64", "the dtype of the centers after no step")
 
 
 @pytest.mark.criterion(points=1, source="handout, section 2")
@@ -64,11 +67,14 @@ def test_total(component, reference, expect, make, seed):
 
 @pytest.mark.criterion(points=1, source="handout, section 2")
 def test_inputs_untouched(component, reference, expect):
-    """neither update nor k_means writes into the centers that it is given"""
+    """update, k_means and inertia leave the points and the centers that they are given"""
     provided = component.provided("points")
     points, start = provided.make("clouds", 5, 8), provided.make("starts")
     labels = component.make("assign", points, start)
     expect.that(component.call("update", points, labels, start))
     expect.that(component.call("k_means", points, start, 3))
-    before = reference.provided("points").call("starts").array
-    expect.same(start.call("copy").array, before, "the centers after the calls")
+    expect.that(component.call("inertia", points, start))
+    right = reference.provided("points")
+    expect.same(start.call("copy").array, right.call("starts").array, "the centers afterwards")
+    before = right.call("clouds", 5, 8).array
+    expect.same(points.call("copy").array, before, "the points afterwards")

@@ -17,12 +17,14 @@ def drawn(make, alphabet, length, seed):
 @pytest.mark.criterion(points=1.5, source="handout, section 1")
 @pytest.mark.parametrize("kind", ["ascii", "accents", "symbols"])
 def test_encode(component, reference, expect, make, kind):
-    """ids are right for texts in ASCII, with accents and with symbols"""
+    """ids are right for texts in ASCII, with accents and with symbols; without merges, the bytes"""
     learnt, asked = (drawn(make, ALPHABETS[kind], 80, seed) for seed in (1, 2))
     right = reference.make("Tokenizer.train", learnt, 275)
     actual = component.make("Tokenizer.train", learnt, 275)
     ids = right.call("encode", asked).items()
     expect.same(actual.call("encode", asked).items(), ids, "the ids")
+    plain = component.make("Tokenizer", []).call("encode", asked)
+    expect.same(plain.items(), list(asked.encode("utf-8")), "the ids without merges")
 
 
 @pytest.mark.criterion(points=1, source="handout, section 1")

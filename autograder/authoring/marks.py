@@ -1,0 +1,130 @@
+"""Marks in a solution: comments that say which mutants behave as it does, and why.
+
+Their form is described in `authoring/mutants.py`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.authoring.mutants import Mutant
+from autograder.errors import UsageError
+
+_MARK = re.compile(r"#\s*equivalent\s*(?::|$)(.*)", re.IGNORECASE)
+_NAMED = re.compile(r"\s*((?:`[^`]+`\s*,\s*)*`[^`]+`)\s*:(.*)")
+# A line that goes on with the reason of the mark above it.
+_MORE = re.compile(r"\s*#\s{2,}(\S.*?)\s*")
+_FORM = "write `# equivalent: REASON`, or name the change as the report does before the reason"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A comment that says that mutants of a line are equivalent to the solution.
+
+    Attributes:
+        file: the solution.
+        line: where it stands.
+        target: the line that it is about.
+        changes: the changes that it names; empty for the only survivor of the line.
+        reason: why nothing can tell them apart.
+    """
+
+    file: str
+    line: int
+    target: int
+    changes: tuple[str, ...]
+    reason: str
+
+
+def marks_of(source: str, file: str) -> list[Mark]:
+    """Read the marks of a solution.
+
+    Raises:
+        UsageError: a mark gives no reason.
+    """
+    lines = source.split("\n")
+    found = []
+    for number, column, more, text in _comments(source):
+        named = _NAMED.fullmatch(text)
+        reason = (named[2] if named else text).strip()
+        if not reason or (named is None and reason.startswith("`")):
+            raise UsageError(f"{file}, line {number}: the mark gives no reason: {_FORM}")
+        changes = re.findall(r"`\s*([^`]+?)\s*`", named[1]) if named else []
+        target = number
+        if not lines[number - 1][:column].strip():
+            # Alone on its line, it is about the next one that is no comment.
+            target += more + 1
+            while target <= len(lines) and lines[target - 1].lstrip().startswith("#"):
+                target += 1
+        found.append(Mark(file, number, target, tuple(changes), reason))
+    return found
+
+
+def without_marks(source: str) -> str:
+    """Return a solution without its marks; a line that held nothing else goes with its mark."""
+    lines = source.split("\n")
+    for number, column, more, _ in reversed(list(_comments(source))):
+        kept = lines[number - 1][:column].rstrip()
+        lines[number - 1 : number + more] = [kept] if kept else []
+    return "\n".join(lines)
+
+
+def settle(
+    marks: Sequence[Mark], known: Collection[Mutant], survivors: Sequence[Mutant]
+) -> tuple[dict[Mutant, str], list[str]]:
+    """Find the survivors that are marked.
+
+    Args:
+        marks: the marks of one solution.
+        known: all mutants of it that were graded.
+        survivors: those that lost nothing.
+
+    Returns:
+        The reason for every marked survivor, and a sentence for every mark that is wrong.
+    """
+    reasons: dict[Mutant, str] = {}
+    faults = []
+    for mark in sorted(marks, key=lambda mark: not mark.changes):
+        where = f"{mark.file}, line {mark.line}: the mark"
+        on_line = [m for m in survivors if m.line == mark.target and m not in reasons]
+        if mark.changes:
+            for change in mark.changes:
+                here = [mutant for mutant in on_line if mutant.change == change]
+                reasons |= dict.fromkeys(here, mark.reason)
+                if not here:
+                    caught = any(m.line == mark.target and m.change == change for m in known)
+                    why = "loses points" if caught else f"is none of line {mark.target}"
+                    faults.append(f"{where} marks nothing: the mutant `{change}` {why}: remove it")
+        elif len(on_line) == 1:
+            reasons[on_line[0]] = mark.reason
+        elif on_line:
+            changes = ", ".join(f"`{mutant.change}`" for mutant in on_line)
+            faults.append(f"{where} must name what it means, one or more of {changes}")
+        else:
+            faults.append(
+                f"{where} marks nothing: no mutant of line {mark.target} survives: remove it"
+            )
+    return reasons, faults
+
+
+def _comments(source: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield every mark: line, column, how many lines more it has, and what is behind its colon."""
+    if "equivalent" not in source.lower():
+        return
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise UsageError(f"a solution with marks is no Python: {error}") from error
+    lines = source.split("\n")
+    for token in tokens:
+        found = _MARK.search(token.string) if token.type == tokenize.COMMENT else None
+        if found:
+            number = token.start[0]
+            text, after = found[1].strip(), number
+            while after < len(lines) and (more := _MORE.fullmatch(lines[after])):
+                text, after = f"{text} {more[1]}", after + 1
+            yield number, token.start[1] + found.start(), after - number, text

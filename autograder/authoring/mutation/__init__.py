@@ -1,0 +1,1 @@
+"""The small changes to a program that make mutants of it."""

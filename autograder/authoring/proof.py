@@ -1,0 +1,207 @@
+"""Judge an assignment's suites by what became of the rows of its selftest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import BaseModel
+
+from autograder.assignment import Assignment
+from autograder.authoring.mutants import Mutant
+from autograder.authoring.rows import Kind, Row
+from autograder.authoring.survival import MutantReport, survival_of
+from autograder.results import ComponentResult, SubmissionResult
+
+# What the diagnosis must reach, in shares of the misconceptions and of the pairs.
+ALONE = 0.95
+PAIRED = 0.80
+# The share of a limit that a solution may use.
+QUARTER = 0.25
+
+
+class RowReport(BaseModel):
+    """What became of a row."""
+
+    id: str
+    kind: Kind
+    component: str
+    wrong: list[str]
+    lost_points: float
+    lost: list[str]
+    partly: dict[str, str] = {}  # of criteria that are lost in part: "2 of 3"
+    named: list[str]
+    either: bool
+
+
+class Figures(BaseModel):
+    """How well the diagnosis names mistakes, and how many mutants lose points, in rows."""
+
+    misconceptions: int = 0
+    named_alone: int = 0
+    pairs: int = 0
+    named_pair: int = 0
+    named_half: int = 0
+    right: int = 0
+    right_named: int = 0
+    mutants: int = 0
+    mutants_caught: int = 0
+    mutants_equivalent: int = 0
+    mutants_surviving: int = 0
+
+
+class Report(BaseModel):
+    """The outcome of a selftest; `faults` is empty if the suites hold.
+
+    `left_out` names the components that were not looked at. Mutants stand in `mutants` alone.
+    """
+
+    assignment: str
+    sandbox: str
+    holds: bool
+    faults: list[str]
+    figures: Figures
+    criteria: dict[str, list[str]]
+    rows: list[RowReport]
+    mutants: list[MutantReport] = []
+    left_out: list[str] = []
+
+
+def report_on(
+    assignment: Assignment, rows: Sequence[Row], found: Sequence[SubmissionResult], sandbox: str
+) -> Report:
+    """Say whether the suites hold, given what became of every row."""
+    faults: list[str] = []
+    figures = Figures()
+    reports = []
+    changed: list[tuple[str, Mutant, ComponentResult]] = []
+    for row, result in zip(rows, found, strict=True):
+        if result.status != "graded":
+            faults.append(f"{row.id} could not be graded: {result.message}")
+        if row.mutant is not None:
+            if result.status == "graded":
+                changed.append((row.component, row.mutant, result.components[row.component]))
+            continue
+        reports.append(_reported(row, result))
+        if result.status == "graded":
+            faults += _faults_of(row, result, reports[-1])
+        if row.kind == "solution" and result.status == "graded":
+            faults += _near_limits(assignment, result)
+        _count(figures, row, reports[-1])
+    survival = survival_of(assignment, found[0].components, changed)
+    criteria = {
+        name: [criterion.id for criterion in component.criteria]
+        for name, component in found[0].components.items()
+    }
+    for name, ids in criteria.items():
+        lost = {
+            i for r in reports if r.kind == "misconception" and r.component == name for i in r.lost
+        }
+        lost |= {i for mutant in survival.mutants for i in mutant.failed}
+        tried = "no misconception and no mutant" if survival.mutants else "no misconception"
+        faults += [f"criterion {i} is lost by {tried}" for i in ids if i not in lost]
+    if figures.named_alone < ALONE * figures.misconceptions:
+        faults.append(
+            f"only {figures.named_alone} of {figures.misconceptions} misconceptions are named alone"
+        )
+    named = figures.named_pair + figures.named_half
+    if named < PAIRED * figures.pairs:
+        faults.append(f"only {named} of {figures.pairs} pairs are named, or one of their halves")
+    faults += survival.faults
+    figures.mutants = len(survival.mutants)
+    figures.mutants_caught = sum(mutant.caught for mutant in survival.mutants)
+    figures.mutants_equivalent = sum(bool(mutant.equivalent) for mutant in survival.mutants)
+    figures.mutants_surviving = sum(mutant.survives for mutant in survival.mutants)
+    return Report(
+        assignment=assignment.name,
+        sandbox=sandbox,
+        holds=not faults,
+        faults=faults,
+        figures=figures,
+        criteria=criteria,
+        rows=reports,
+        mutants=survival.mutants,
+        left_out=[name for name in assignment.totals if rows[0].only and name not in rows[0].only],
+    )
+
+
+def _reported(row: Row, result: SubmissionResult) -> RowReport:
+    components = result.components
+    if row.kind == "pair":
+        components = {row.component: result.components[row.component]} if components else {}
+    return RowReport(
+        id=row.id,
+        kind=row.kind,
+        component=row.component,
+        wrong=row.ids,
+        lost_points=sum(c.max_score - c.score for c in components.values()),
+        lost=[i for component in components.values() for i in _lost(component)],
+        partly={
+            criterion.id: f"{criterion.passed_cases} of {criterion.cases}"
+            for component in components.values()
+            for criterion in component.criteria
+            if 0 < criterion.passed_cases < criterion.cases
+        },
+        named=[name for component in components.values() for name in component.misconceptions],
+        either=any(component.either for component in components.values()),
+    )
+
+
+def _lost(component: ComponentResult) -> list[str]:
+    return [criterion.id for criterion in component.criteria if not criterion.passed]
+
+
+def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[str]:
+    """Name the limits of which the solution itself uses more than a quarter."""
+    for spec in assignment.components:
+        component = result.components.get(spec.name)
+        used = None if component is None else component.usage
+        if used is None:
+            continue
+        limits = spec.limits
+        for what, value, name, limit in (
+            ("computes", used.cpu_s, "component_cpu_s", limits.component_cpu_s),
+            ("waits", used.wall_s, "component_wall_s", limits.component_wall_s),
+            ("computes for one call", used.call_s, "call_cpu_s", limits.call_cpu_s),
+        ):
+            if value > QUARTER * limit:
+                yield (
+                    f"the solution of {spec.name} {what} {value:.2g} s, more than a quarter of "
+                    f"{name} = {limit:g}: raise the limit or ask for less"
+                )
+
+
+def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterator[str]:
+    if row.kind == "stub":
+        for name, component in result.components.items():
+            passed = [criterion.id for criterion in component.criteria if criterion.passed]
+            if passed or component.status != "not_attempted":
+                yield f"the stub of {name} is {component.status} and passes {passed}"
+    elif row.kind == "misconception":
+        own = result.components[row.component]
+        if own.score == own.max_score:
+            yield f"misconception {row.id} loses no points"
+        for name, component in result.components.items():
+            if name != row.component and component.score < component.max_score:
+                yield f"misconception {row.id} loses {', '.join(_lost(component))}"
+        for other in report.named if report.either else []:
+            if other != row.id:
+                yield f"misconceptions {row.id} and {other} cannot be told apart"
+    elif row.kind != "pair":
+        if report.lost:
+            yield f"{row.id} is right and loses {', '.join(report.lost)}"
+        if report.named:
+            yield f"{row.id} is right and is said to have {', '.join(report.named)}"
+
+
+def _count(figures: Figures, row: Row, report: RowReport) -> None:
+    if row.kind == "misconception":
+        figures.misconceptions += 1
+        figures.named_alone += report.named == row.ids
+    elif row.kind == "pair":
+        figures.pairs += 1
+        named = set(report.named)
+        figures.named_pair += named == set(row.ids) and not report.either
+        figures.named_half += len(named) == 1 and named < set(row.ids)
+    elif row.kind != "stub":
+        figures.right += 1
+        figures.right_named += bool(report.named)

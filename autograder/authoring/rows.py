@@ -1,0 +1,152 @@
+"""The submissions that prove a suite: right work, stubs, misconceptions, pairs of them, mutants."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from autograder.assignment import Assignment
+from autograder.authoring.marks import marks_of
+from autograder.authoring.mutants import Mutant, mutants_of, sampled
+from autograder.errors import UsageError
+from autograder.solutions.misconceptions import file_of, read, with_mistakes
+
+Kind = Literal["solution", "stand-in", "right", "stub", "misconception", "pair", "mutant"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission of the selftest.
+
+    `component` and `wrong` say which mistakes are in force, and `mutant` the change that is; for
+    other rows they are empty. Of the components in `only` marks are wanted; of all, if it is empty.
+    """
+
+    id: str
+    kind: Kind
+    files: dict[str, bytes] = field(repr=False, compare=False)
+    component: str = ""
+    wrong: tuple[str, ...] = ()
+    exempt: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    mutant: Mutant | None = None
+
+    @property
+    def ids(self) -> list[str]:
+        """The misconceptions that a diagnosis should name."""
+        return [f"{self.component}.{name}" for name in self.wrong]
+
+
+def rows_of(
+    assignment: Assignment,
+    pairs: int | None,
+    mutants: int | None = 0,
+    components: Sequence[str] = (),
+) -> list[Row]:
+    """Return every row.
+
+    Args:
+        assignment: whose suites are to be proven.
+        pairs: how many pairs of misconceptions of each component, None for all.
+        mutants: how many mutants of each component, None for all.
+        components: those that are to be proven; all if there are none.
+
+    Raises:
+        UsageError: a component is unknown or has no solution, or a file of an author is malformed.
+    """
+    for name in components:
+        if name not in assignment.totals:
+            known = ", ".join(assignment.totals)
+            raise UsageError(f"{assignment.name} has no component {name!r}; it has: {known}")
+    solutions = _folder(assignment.secret)
+    for name in assignment.totals:
+        if f"{name}.py" not in solutions:
+            raise UsageError(f"there is no solution {assignment.secret / name}.py")
+    only = tuple(dict.fromkeys(components))
+    rows = [replace(row, only=only) for row in _whole_rows(assignment, solutions)]
+    needed = {f"{used}.py" for spec in assignment.components for used in spec.uses}
+    for name in only or assignment.totals:
+        used = {file: solutions[file] for file in needed if file != f"{name}.py"}
+        if file_of(assignment, name).is_file():
+            wrongs = list(read(assignment, name))
+            combined = list(itertools.combinations(wrongs, 2))
+            if pairs is not None and pairs < len(combined):
+                # The same ones in every run, for a suite that has not changed.
+                combined = random.Random(f"{assignment.seed}{name}").sample(combined, pairs)  # noqa: S311
+            for wrong in wrongs:
+                row = _wrong_row(assignment, name, (wrong,), solutions)
+                rows.append(replace(row, only=only))
+            # Of pairs the other components are left out: they are graded in the rows above.
+            rows += [_wrong_row(assignment, name, pair, used) for pair in combined]
+        if mutants != 0:
+            rows += _mutant_rows(assignment, name, solutions, used, mutants)
+    return rows
+
+
+def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Iterator[Row]:
+    """Yield the rows that are about all components."""
+    yield Row("solution", "solution", dict(solutions))
+    stand_ins = _folder(assignment.public / "stand_ins")
+    if stand_ins:
+        # What a stand-in leaves out, since no component uses it, is the solution's.
+        whole = {name: solutions[name] + b"\n\n" + source for name, source in stand_ins.items()}
+        yield Row("stand-ins", "stand-in", {**solutions, **whole}, exempt=tuple(whole))
+    variants = assignment.secret / "right_variants"
+    for folder in sorted(variants.iterdir()) if variants.is_dir() else []:
+        if folder.is_dir():
+            yield Row(f"right-{folder.name}", "right", _folder(folder))
+    bare = {
+        f"{name}.py": file_of(assignment, name).read_bytes()
+        for name in assignment.totals
+        if file_of(assignment, name).is_file()
+    }
+    if bare:
+        yield Row("right-misconceptions-off", "right", {**solutions, **bare})
+    yield Row("stubs", "stub", _folder(assignment.public))
+
+
+def _wrong_row(
+    assignment: Assignment, name: str, wrong: tuple[str, ...], others: Mapping[str, bytes]
+) -> Row:
+    """Return the row of one misconception, or of a pair."""
+    program = assignment.component(name).program
+    source = with_mistakes(file_of(assignment, name).read_bytes(), wrong, program)
+    kind: Kind = "misconception" if len(wrong) == 1 else "pair"
+    files = {**others, f"{name}.py": source}
+    return Row(f"{name}.{'+'.join(wrong)}", kind, files, name, wrong, only=(name,))
+
+
+def _mutant_rows(
+    assignment: Assignment,
+    name: str,
+    solutions: Mapping[str, bytes],
+    used: Mapping[str, bytes],
+    count: int | None,
+) -> Iterator[Row]:
+    """Yield the rows of a component's mutants: so many of them, and all that are marked."""
+    file = f"{name}.py"
+    text = _text(solutions[file], file)
+    found = mutants_of(text, file)
+    marked = {mark.target for mark in marks_of(text, file)}
+    if count is not None:
+        found = sampled(found, marked, count, f"{assignment.seed}{name}")
+    for mutant in found:
+        files = {**used, file: mutant.source.encode()}
+        row_id = f"{name}:{mutant.line}: {mutant.change}"
+        yield Row(row_id, "mutant", files, name, only=(name,), mutant=mutant)
+
+
+def _folder(folder: Path) -> dict[str, bytes]:
+    files = sorted(folder.glob("*.py")) if folder.is_dir() else []
+    return {path.name: path.read_bytes() for path in files}
+
+
+def _text(source: bytes, file: str) -> str:
+    try:
+        return source.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not written in UTF-8: {error}") from error

@@ -1,0 +1,265 @@
+"""Mutants: one small change each, shortly described, marked where nothing can tell them apart."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.assignment import Assignment
+from autograder.authoring import stubs
+from autograder.authoring.marks import marks_of, settle, without_marks
+from autograder.authoring.mutants import Mutant, mutants_of, sampled
+from autograder.errors import UsageError
+from tests.conftest import ROOT
+
+# Of every kind of change a line, and what it may become.
+KINDS = [
+    ("return a + b", ["return a - b", "return a", "return b", "return None"]),
+    ("return a @ b", ["return b @ a"]),
+    ("return -(a - b)", ["return (a - b)", "return -(b - a)"]),
+    ("return (a + b) * a", ["return (a - b) * a", "return (a + b)", "return (a + b) / a"]),
+    ("return 2 ** (a * b)", ["return 2 ** (a / b)", "return 2", "return 3 ** (a * b)"]),
+    ("return a / b**2", ["return a / (b*2)", "return a / b", "return a * b**2"]),
+    ("return a < b", ["return a <= b", "return a >= b"]),
+    ("return a is not b", ["return a is b"]),
+    ("return a not in b", ["return a in b"]),
+    ("return a and b or c", ["return a or b or c", "return a and b and c", "return b or c"]),
+    ("return not a", ["return a"]),
+    ("return a.sum(dim=-1)", ["return a.sum(dim=0)", "return a.sum(dim=-2)", "return a.sum()"]),
+    ("return a.sum(dim=-1)", ["return a", "return a.mean(dim=-1)"]),
+    ("return torch.sqrt(a + b) / c", ["return (a + b) / c"]),
+    ("return f(a, b)", ["return f(b, a)", "return f(a)", "return a"]),
+    ("return f(a, keep=True)", ["return f(a, keep=False)", "return f(a)"]),
+    ("return a[1:b]", ["return a[:b]", "return a[1:]", "return a[2:b]", "return a[1:b + 1]"]),
+    ("return a if b else c", ["return a", "return c"]),
+    ("return a, b", ["return b, a"]),
+    ("return {a: b, b: c}", ["return {a: c, b: b}"]),
+    ("return [a for a in b if c]", ["return [a for a in b if True]"]),
+    ('return "é" + b', ['return "é"', 'return "" + b']),
+    ("a += b", ["a -= b", "a = b", "pass"]),
+    ("a = a * b", ["pass", "a = a.__imul__(b)"]),
+    ("f(a)", ["pass"]),
+    ("raise ValueError(a)", ["raise RuntimeError(a)", "pass"]),
+    ("return a * 0.5", ["return a * 1.0", "return a * 0.05"]),
+    ("return f(range(b))", ["return f(range(b + 1))", "return f(range(b - 1))"]),
+    ("if a: f(b)", ["if True: f(b)", "if False: f(b)"]),
+    ("while a: break", ["while False: break", "while a: continue"]),
+    ("with torch.no_grad(): f(b)", ["if True: f(b)"]),
+    ("self.q, self.k = a, b", ["self.q, self.k = b, a", "pass"]),
+]
+HEAD = "import torch\n\n\ndef g(self, a, b, c):\n"
+
+
+def lines_of(body: str) -> list[str]:
+    """Return what the body of a function may become, a line each."""
+    return [m.source.removeprefix(HEAD).strip() for m in mutants_of(f"{HEAD}    {body}\n", "x.py")]
+
+
+@pytest.mark.parametrize("line, expected", KINDS)
+def test_every_kind_of_change_is_made(line: str, expected: list[str]) -> None:
+    assert set(expected) <= set(lines_of(line))
+
+
+def test_siblings_and_words_of_a_class_are_taken_for_each_other() -> None:
+    source = (
+        "class A:\n"
+        "    def __init__(self, kind='pre'):\n"
+        "        self.one = Linear(1)\n"
+        "        self.two = Linear(2)\n"
+        "        if kind == 'post':\n"
+        "            self.other = 3\n\n"
+        "    def f(self, x):\n"
+        "        return self.one(x)\n"
+    )
+    changed = {(m.line, m.new) for m in mutants_of(source, "x.py")}
+    assert (9, "return self.two(x)") in changed
+    assert (2, 'def __init__(self, kind="post"):') in changed
+    assert (5, 'if kind == "pre":') in changed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""A docstring of 3 words."""\n',
+        "def f(a: int | None = None) -> 'list[1]':\n    '''Say 3.'''\n",
+        "import math\nfrom a import b\n",
+        "if __name__ == '__main__':\n    print(1 + 2)\n",
+        "x: 'tuple[int, 3]'\n",
+        "__all__ = ['a', 'b']\n",
+        "x = y\n",
+    ],
+)
+def test_what_decides_nothing_is_left_alone(text: str) -> None:
+    assert mutants_of(text, "x.py") == []
+
+
+def test_messages_are_left_alone() -> None:
+    source = "def f(a):\n    if a:\n        raise ValueError('at most 3', a + 1)\n"
+    source += "    assert a, 'b' * 2\n"
+    for mutant in mutants_of(source, "x.py"):
+        assert "'at most 3', a + 1" in mutant.source or "ValueError" not in mutant.source
+        assert "'b' * 2" in mutant.source or "assert" not in mutant.source
+
+
+def test_changes_that_compile_alike_are_one() -> None:
+    # `a and b` loses its first and its second operand, which are the same.
+    sources = lines_of("return a and a")
+    assert len(sources) == len(set(sources))
+    assert sources.count("return a") == 1
+    # The negation of a constant that no code sees, and a sum that is folded.
+    assert "return 5" not in lines_of("return 2 + 3")
+
+
+@functools.cache
+def found_in(path: Path) -> tuple[str, list[Mutant]]:
+    return path.read_text(), mutants_of(path.read_text(), path.name)
+
+
+FILES = [
+    *sorted((ROOT / "reference" / "transformer_block").glob("*.py")),
+    *sorted((ROOT / "tests" / "courses" / "basics" / "reference" / "basics").glob("*.py")),
+    # Some that use more of the language.
+    ROOT / "autograder" / "judge" / "submission.py",
+    ROOT / "autograder" / "authoring" / "marks.py",
+]
+
+
+@given(path=st.sampled_from(FILES), data=st.data())
+def test_a_mutant_is_a_program_that_differs_in_one_place(path: Path, data: st.DataObject) -> None:
+    source, found = found_in(path)
+    mutant = data.draw(st.sampled_from(found))
+    assert ast.dump(ast.parse(mutant.source)) != ast.dump(ast.parse(source))
+    old, new = source.split("\n"), mutant.source.split("\n")
+    first, after = (
+        next(
+            i
+            for i, (one, two) in enumerate(zip(old[::way], new[::way], strict=False))
+            if one != two
+        )
+        for way in (1, -1)
+    )
+    # What lies between the first and the last line that differ is what the report shows.
+    for said, lines in ((mutant.old, old), (mutant.new, new)):
+        assert " ".join(line.strip() for line in lines[first : len(lines) - after]) in said
+    assert mutant.line - 1 <= first
+    if len(old) == len(new) and first == len(old) - after - 1:
+        assert mutant.old == old[first].strip()
+        assert mutant.new == new[first].strip()
+        assert mutant.line == first + 1
+
+
+def test_changes_of_a_line_have_different_names() -> None:
+    for path in FILES:
+        found = [(mutant.line, mutant.change) for mutant in found_in(path)[1]]
+        assert len(found) == len(set(found))
+        assert not any("`" in change or "\n" in change for _, change in found)
+
+
+def test_a_program_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"x\.py is no Python"):
+        mutants_of("def f(:\n", "x.py")
+
+
+@given(count=st.integers(0, 20), line=st.integers(1, 7))
+def test_a_sample_is_steady_and_has_what_is_marked(count: int, line: int) -> None:
+    found = mutants_of("def f(a, b):\n" + "    a = a + b * 2\n" * 6, "x.py")
+    first = sampled(found, [line], count, "seed")
+    assert first == sampled(found, [line], count, "seed")
+    assert len(first) >= min(count, len(found))
+    assert [m for m in found if m.line == line] == [m for m in first if m.line == line]
+
+
+# Marks.
+
+MARKED = """\
+def f(a, b=1):  # (B, T)  # equivalent: `1 -> 2`: nobody asks
+    # equivalent: `a + b -> a`, `+ -> -`:
+    #   it goes on
+    # A word on the sum.
+    c = a + b
+    return "# equivalent: no mark" + c
+"""
+
+
+def test_marks_are_read_with_what_they_are_about() -> None:
+    first, second = marks_of(MARKED, "f.py")
+    assert (first.line, first.target, first.changes) == (1, 1, ("1 -> 2",))
+    assert first.reason == "nobody asks"
+    assert (second.line, second.target) == (2, 5)
+    assert second.changes == ("a + b -> a", "+ -> -")
+    assert second.reason == "it goes on"
+
+
+def test_no_mark_is_left_in_a_stub() -> None:
+    assert without_marks(MARKED) == (
+        "def f(a, b=1):  # (B, T)\n"
+        "    # A word on the sum.\n"
+        "    c = a + b\n"
+        '    return "# equivalent: no mark" + c\n'
+    )
+    source = MARKED + "    ### BEGIN SOLUTION\n    ### END SOLUTION\n"
+    assert "nobody asks" not in stubs.make_stub(source, "f.py")
+    assert "goes on" not in stubs.make_stub(source, "f.py")
+
+
+def test_stubs_of_the_assignment_hold_no_mark(assignment: Assignment) -> None:
+    assert any(marks_of((assignment.secret / n).read_text(), n) for n in stubs.generate(assignment))
+    for text in stubs.generate(assignment).values():
+        assert not re.search(r"#\s*equivalent", text)
+
+
+@pytest.mark.parametrize(
+    "mark", ["# equivalent:", "# equivalent", "# equivalent: `a -> b`:", "# equivalent: `a -> b`"]
+)
+def test_a_mark_without_a_reason_is_refused(mark: str) -> None:
+    with pytest.raises(UsageError, match=r"f\.py, line 2: the mark gives no reason"):
+        marks_of(f"x = 1\n{mark}\ny = 2\n", "f.py")
+
+
+def test_a_word_on_equivalence_is_no_mark() -> None:
+    assert marks_of("# equivalent to the formula of page 3\nx = 1\n", "f.py") == []
+
+
+def mutant(line: int, change: str) -> Mutant:
+    return Mutant("f.py", line, change, "old", "new", f"{line}{change}")
+
+
+ONE, TWO, OTHER = mutant(2, "1 -> 2"), mutant(2, "+ -> -"), mutant(3, "1 -> 2")
+KNOWN = [ONE, TWO, OTHER]
+
+
+@pytest.mark.parametrize(
+    ("mark", "survivors", "marked", "fault"),
+    [
+        ("a reason", [ONE], [ONE], ""),
+        ("`1 -> 2`: a reason", [ONE, TWO], [ONE], ""),
+        ("`1 -> 2`, `+ -> -`: a reason", [ONE, TWO], [ONE, TWO], ""),
+        ("a reason", [OTHER], [], "marks nothing: no mutant of line 2 survives"),
+        ("`1 -> 2`: a reason", [TWO], [], "marks nothing: the mutant `1 -> 2` loses points"),
+        ("`3 -> 4`: a reason", [ONE], [], "marks nothing: the mutant `3 -> 4` is none of line 2"),
+        ("a reason", [ONE, TWO], [], "must name what it means, one or more of `1 -> 2`, `+ -> -`"),
+    ],
+)
+def test_a_mark_covers_what_it_names_and_rots_no_more(
+    mark: str, survivors: list[Mutant], marked: list[Mutant], fault: str
+) -> None:
+    marks = marks_of(f"# equivalent: {mark}\nx = 1 + 1\ny = 1\n", "f.py")
+    reasons, faults = settle(marks, KNOWN, survivors)
+    assert list(reasons) == marked
+    assert set(reasons.values()) <= {"a reason"}
+    assert [fault in said for said in faults] == [True] * bool(fault), faults
+
+
+def test_two_marks_of_a_line_share_it() -> None:
+    text = "# equivalent: the rest\n# equivalent: `1 -> 2`: a reason\nx = 1 + 1\n"
+    marks = marks_of(text, "f.py")
+    found = [mutant(3, "1 -> 2"), mutant(3, "+ -> -")]
+    reasons, faults = settle(marks, found, found)
+    assert faults == []
+    assert reasons == {found[0]: "a reason", found[1]: "the rest"}
