@@ -48,7 +48,7 @@ def marks_of(source: str, file: str) -> list[Mark]:
     """
     lines = source.split("\n")
     found = []
-    for number, column, more, text in _comments(source):
+    for number, column, more, text in _comments(source, file):
         named = _NAMED.fullmatch(text)
         reason = (named[2] if named else text).strip()
         if not reason or (named is None and reason.startswith("`")):
@@ -64,10 +64,10 @@ def marks_of(source: str, file: str) -> list[Mark]:
     return found
 
 
-def without_marks(source: str) -> str:
+def without_marks(source: str, file: str) -> str:
     """Return a solution without its marks; a line that held nothing else goes with its mark."""
     lines = source.split("\n")
-    for number, column, more, _ in reversed(list(_comments(source))):
+    for number, column, more, _ in reversed(list(_comments(source, file))):
         kept = lines[number - 1][:column].rstrip()
         lines[number - 1 : number + more] = [kept] if kept else []
     return "\n".join(lines)
@@ -111,14 +111,14 @@ def settle(
     return reasons, faults
 
 
-def _comments(source: str) -> Iterator[tuple[int, int, int, str]]:
+def _comments(source: str, file: str) -> Iterator[tuple[int, int, int, str]]:
     """Yield every mark: line, column, how many lines more it has, and what is behind its colon."""
     if "equivalent" not in source.lower():
         return
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
     except (tokenize.TokenError, SyntaxError) as error:
-        raise UsageError(f"a solution with marks is no Python: {error}") from error
+        raise UsageError(f"{file} is no Python: {error}") from error
     lines = source.split("\n")
     for token in tokens:
         found = _MARK.search(token.string) if token.type == tokenize.COMMENT else None

@@ -21,7 +21,7 @@ def make_stub(solution: str, name: str) -> str:
     lines: list[str] = []
     inside = False
     regions = 0
-    for number, line in enumerate(without_marks(solution).splitlines(), start=1):
+    for number, line in enumerate(solution.splitlines(), start=1):
         marker = line.strip()
         if marker in (_BEGIN, _END):
             if inside == (marker == _BEGIN):
@@ -36,7 +36,7 @@ def make_stub(solution: str, name: str) -> str:
     if inside or not regions:
         what = f"a region has no {_END!r}" if inside else f"it has no {_BEGIN!r} region"
         raise UsageError(f"{name}: {what}")
-    return "\n".join(lines) + "\n"
+    return without_marks("\n".join(lines) + "\n", name)
 
 
 def stub_of(assignment: Assignment, component: str) -> str:

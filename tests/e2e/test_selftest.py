@@ -11,10 +11,10 @@ from tests.conftest import ROOT
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The selftest of the assignment, through the command, with a few pairs."""
+    """The selftest of the assignment, through the command, with all mutants and a few pairs."""
     command = [sys.executable, "-m", "autograder", "selftest", "transformer_block", "--json"]
     done = subprocess.run(
-        [*command, "--pairs", "3"], cwd=ROOT, capture_output=True, text=True, timeout=540
+        [*command, "--pairs", "3"], cwd=ROOT, capture_output=True, text=True, timeout=900
     )
     assert done.returncode in (0, 1), done.stderr
     found = Report.model_validate_json(done.stdout)
@@ -31,3 +31,9 @@ def test_the_diagnosis_names_what_is_there_and_nothing_else(whole: Report) -> No
     assert figures.named_alone >= 0.95 * figures.misconceptions
     assert figures.named_pair + figures.named_half >= 0.8 * figures.pairs
     assert figures.right_named == 0
+
+
+def test_every_mutant_is_caught_or_marked(whole: Report) -> None:
+    figures = whole.figures
+    assert figures.mutants >= 500
+    assert figures.mutants_caught + figures.mutants_equivalent == figures.mutants

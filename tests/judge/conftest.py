@@ -1,6 +1,7 @@
 """A judge in this process, which grades as a worker does but without isolation."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -13,13 +14,18 @@ from autograder.judge.terms import largest_budget, usual_operations
 from autograder.results import ComponentResult
 from autograder.sandbox.host import Sandbox
 
-Grade = Callable[[Mapping[str, str]], dict[str, ComponentResult]]
+Grade = Callable[..., dict[str, ComponentResult]]
 
 
 @pytest.fixture(scope="session")
 def grade(assignment: Assignment, suite: Suite) -> Iterator[Grade]:
-    """Grade a submission, given its files' texts by name."""
+    """Grade a submission, given its files' texts by name, and how it is to be done."""
     sandbox = Sandbox(3, largest_budget(assignment), usual_operations(assignment))
     judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
-    yield lambda files: grade_submission(judge, {n: text.encode() for n, text in files.items()})
+
+    def of(files: Mapping[str, str], **how: Any) -> dict[str, ComponentResult]:
+        sources = {name: text.encode() for name, text in files.items()}
+        return grade_submission(judge, sources, **how)
+
+    yield of
     sandbox.close()

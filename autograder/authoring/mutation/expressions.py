@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.authoring.mutation.alike import (
     BINARY,
@@ -32,13 +32,14 @@ class Expressions:
 
     Attributes:
         kin: attributes of `self` that may be taken for others, in the class that is looked at.
-        parameters: those of the function that is looked at.
+        parameters: those of the function that is looked at, and the last line of each where it is
+            still what was given.
     """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self.kin: dict[str, str] = {}
-        self.parameters: frozenset[str] = frozenset()
+        self.parameters: Mapping[str, int] = {}
 
     def of(self, node: ast.expr, parent: ast.AST) -> Iterator[Change]:
         """Yield the changes of an expression and of all that is in it."""
@@ -138,7 +139,7 @@ class Expressions:
         left, right = left.strip(), right.strip()
         for kept in (left, right):
             yield self._source.replace(node, self._source.enclosed(node, kept, parent))
-        if left in self.parameters and type(node.op) in IN_PLACE:
+        if type(node.op) in IN_PLACE and self._was_given(node.left):
             # What was given is changed for whoever gave it.
             words = f"{left} {sign} … -> {left} {sign}= …"
             yield Change(start, end, f"{left}.{IN_PLACE[type(node.op)]}({right})", words)
@@ -150,6 +151,10 @@ class Expressions:
             yield self._source.replace(
                 node, self._source.enclosed(node, f"{first} {sign} {second}", parent)
             )
+
+    def _was_given(self, node: ast.expr) -> bool:
+        """Tell whether a change of a value would be seen by whoever gave it."""
+        return isinstance(node, ast.Name) and node.lineno <= self.parameters.get(node.id, 0)
 
     def _compared(self, node: ast.Compare) -> Iterator[Change]:
         sides = [node.left, *node.comparators]
@@ -237,8 +242,11 @@ class Expressions:
         of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
         other = self.kin.get(node.attr) if of_self else SWAPPED.get(node.attr)
         others = [] if other is None else [other]
-        given = isinstance(node.value, ast.Name) and node.value.id in self.parameters
-        if given and node.attr in _ALSO_IN_PLACE and "torch" in self._source.modules:
+        if (
+            self._was_given(node.value)
+            and node.attr in _ALSO_IN_PLACE
+            and "torch" in self._source.modules
+        ):
             others.append(f"{node.attr}_")
         end = self._source.span(node)[1]
         for other in others:

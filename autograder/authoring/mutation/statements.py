@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Sequence
 
 from autograder.authoring.mutation.alike import BINARY, kin_attributes
@@ -71,11 +72,7 @@ class _Finder:
                 for default in (*node.args.defaults, *node.args.kw_defaults):
                     if default is not None:
                         yield from self._expressions.of(default, node)
-                given = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
-                before, self._expressions.parameters = (
-                    self._expressions.parameters,
-                    frozenset(given),
-                )
+                before, self._expressions.parameters = self._expressions.parameters, _given(node)
                 yield from self._block(node.body, node, node)
                 self._expressions.parameters = before
                 return
@@ -158,6 +155,16 @@ def _is_none(node: ast.expr) -> bool:
 def _never_judged(test: ast.expr) -> bool:
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
     return bool(names & {"__name__", "TYPE_CHECKING"})
+
+
+def _given(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, int]:
+    """Return the parameters of a function, and the lines up to which they hold what was given."""
+    given = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+    lines: dict[str, int] = dict.fromkeys(given, sys.maxsize)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in lines:
+            lines[node.id] = min(lines[node.id], node.lineno)
+    return lines
 
 
 def _stored(statement: ast.stmt) -> list[str]:
