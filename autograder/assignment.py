@@ -6,6 +6,7 @@ import hashlib
 import keyword
 import sys
 import tomllib
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -122,11 +123,25 @@ class ComponentSpec(_Strict):
     @field_validator("name")
     @classmethod
     def _module(cls, name: str) -> str:
-        if not name.isidentifier() or keyword.iskeyword(name):
-            raise ValueError(f"{name!r} cannot be the name of a Python module")
-        if name in sys.stdlib_module_names or name in _TAKEN:
-            raise ValueError(f"{name!r} is the name of another module: choose one of its own")
-        return name
+        return check_component_name(name)
+
+
+def check_component_name(name: str) -> str:
+    """Return a name that a component can have: its file is a module beside others.
+
+    Raises:
+        ValueError: it cannot have this one.
+    """
+    dunder = name.startswith("__")
+    # Python looks for a module by its name in this form.
+    same = unicodedata.normalize("NFKC", name) == name
+    if not name.isidentifier() or keyword.iskeyword(name) or dunder or not same:
+        raise ValueError(f"{name!r} cannot be the name of a Python module")
+    if name in sys.stdlib_module_names or name in _TAKEN:
+        raise ValueError(f"{name!r} is the name of another module: choose one of its own")
+    if name.startswith("test_") or name.endswith("_test"):
+        raise ValueError(f"{name!r} is a name that pytest takes for tests: choose another")
+    return name
 
 
 class _Specification(_Strict):
@@ -253,23 +268,6 @@ class Assignment:
             place = _PACKAGE / room
             for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
                 yield _PACKAGE, path
-
-
-def find_root(given: Path | None) -> Path:
-    """Return the project: the folder that holds `assignments/` and `reference/`.
-
-    Raises:
-        UsageError: neither `given` nor the current folder or one above it is one.
-    """
-    start = Path.cwd() if given is None else given.resolve()
-    for folder in (start, *start.parents) if given is None else (start,):
-        if (folder / "assignments").is_dir() and (folder / "reference").is_dir():
-            return folder
-    where = "in or above the current folder" if given is None else f"in {given}"
-    raise UsageError(
-        f"no assignments/ and reference/ {where}: run the command inside the project, "
-        "or name it with --root"
-    )
 
 
 def load_assignment(root: Path, name: str) -> Assignment:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from autograder import assignment as assignments
-from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
+from autograder.project import find_root
 
 
 def test_the_points_are_those_of_the_handout(assignment: Assignment) -> None:

@@ -13,7 +13,8 @@ from tests.grading.fakes import mark
 from tests.tiny import write_tiny
 
 COMMANDS = [
-    *("grade", "explain", "release", "check", "stubs", "workbook", "selftest", "demo", "course"),
+    *("new", "grade", "explain", "release", "check", "stubs", "workbook", "selftest", "demo"),
+    "course",
 ]
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
 from autograder.cli.courses import init
 from autograder.cli.grading import demo, explain, grade
+from autograder.cli.new import new
 from autograder.errors import UsageError
 from autograder.reports.terminal import safe
 
@@ -15,7 +16,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 courses = typer.Typer(no_args_is_help=True, help="Courses that nbgrader runs.")
 app.add_typer(courses, name="course")
 
-for command in (grade, explain, release, check, selftest, demo):
+for command in (new, grade, explain, release, check, selftest, demo):
     app.command()(command)
 app.command(name="stubs")(regenerate)
 app.command(name="workbook")(regenerate_workbook)

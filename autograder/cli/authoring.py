@@ -11,15 +11,17 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import checking, stubs
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
 from autograder.authoring.rows import rows_of
+from autograder.authoring.unfilled import must_be_filled_in
 from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading.cores import cores
+from autograder.project import find_root
 from autograder.reports.explained import Printer
 from autograder.reports.terminal import ProgressReport, Stages, safe
 
@@ -32,6 +34,7 @@ def release(
     """Write the student's folder: stubs, handout, public suite."""
     console = Console(soft_wrap=True)
     assignment = load_assignment(find_root(root), name)
+    must_be_filled_in(assignment)
     drifted = stubs.drifted(assignment)
     if drifted:
         raise UsageError(
@@ -135,6 +138,7 @@ def selftest(
     Mistakes are the known misconceptions, and mutants: the solution with one small change in it.
     """
     assignment = load_assignment(find_root(root), name)
+    must_be_filled_in(assignment)
     check_sandbox(sandbox)
     console = Console(stderr=json, soft_wrap=True)
     some_pairs, some_mutants = (None if count < 0 else count for count in (pairs, mutants))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.assignment import Assignment, load_assignment
 from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox, project_of
 from autograder.errors import UsageError
 from autograder.grading import store
@@ -18,6 +18,7 @@ from autograder.grading.cores import cores
 from autograder.grading.entries import discover
 from autograder.nbgrader import course
 from autograder.nbgrader.places import results_folder
+from autograder.project import find_root
 from autograder.reports import disputes, moved
 from autograder.reports.terminal import ProgressReport, Stages, print_table, safe
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from autograder.assignment import find_root
 from autograder.errors import UsageError
 from autograder.nbgrader.places import project
+from autograder.project import find_root
 from autograder.sandbox import CHOICES
 
 Root = Annotated[

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
+from autograder.authoring.unfilled import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
 from autograder.nbgrader.places import ROOT_VARIABLE, project
@@ -92,6 +93,7 @@ def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
     for inside in (assignment.public, assignment.secret):
         if place.is_relative_to(inside) or inside.is_relative_to(place):
             raise UsageError(f"{folder} lies around or in {inside}: give a folder outside of it")
+    must_be_filled_in(assignment)
     drifted = [*stubs.drifted(assignment), *workbook.drifted(assignment)]
     if drifted:
         raise UsageError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from autograder.assignment import find_root
 from autograder.errors import UsageError
 from autograder.grading.entries import Entry, submission_in
+from autograder.project import find_root
 
 ROOT_VARIABLE = "GRADEFORMER_ROOT"
 _INSTALLED = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from rich.console import Console
 
-from autograder.assignment import Assignment, find_root, load_assignment
+from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.grading.entries import submission_in
 from autograder.grading.messages import (
@@ -21,6 +21,7 @@ from autograder.grading.messages import (
     Unreadable,
 )
 from autograder.grading.workers import Tell, Worker, WorkerLost
+from autograder.project import find_root
 from autograder.reports.explained import Printer, print_call, print_component
 from autograder.reports.moved import changes
 from autograder.reports.terminal import Stages

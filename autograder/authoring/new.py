@@ -1,0 +1,218 @@
+"""Begin a course of one's own, or one more assignment in it.
+
+Files are made from the templates beside this module: in their paths `public/` and `secret/` are the
+two folders of the assignment, `COMPONENT` is each of its components, `dot_` a dot. Everything is
+written apart and moved to its place when it is whole, so a failure leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from autograder import __version__
+from autograder.assignment import Assignment, check_component_name, load_assignment
+from autograder.authoring import stubs
+from autograder.authoring.release import must_be_new
+from autograder.authoring.unfilled import MARK
+from autograder.errors import UsageError
+from autograder.project import FOLDERS
+
+# The assignment of a course that is begun from nothing, and its only component.
+FIRST, FIRST_COMPONENT = "first_steps", "rescale"
+_SUFFIX = ".jinja"
+_PARTS = dict(zip(("public", "secret"), FOLDERS, strict=True))
+_LEFT_OUT = ("__pycache__", "*.pyc", ".pytest_cache", ".hypothesis", ".ipynb_checkpoints")
+
+
+def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
+    """Write a course's repository and return its assignment.
+
+    Args:
+        folder: new, or empty.
+        source: an assignment to begin with, which is copied; by default a tiny one of our own.
+
+    Raises:
+        UsageError: the folder cannot be used, or the source cannot be read.
+    """
+    with _readable_errors(folder):
+        must_be_new(folder, "give a new folder for the course")
+        target = folder.resolve()
+    name = FIRST if source is None else source.name
+    for inside in () if source is None else (source.public, source.secret):
+        if target.is_relative_to(inside):
+            raise UsageError(f"{folder} lies in {inside}, which is copied: give a folder elsewhere")
+    values = {
+        "name": name,
+        "slug": re.sub(r"[^a-z0-9]+", "-", target.name.lower()).strip("-") or "course",
+        "version": __version__,
+        "seed": _seed(),
+        "mark": MARK,
+    }
+    with _written_whole(target, folder) as made:
+        _render("course", made, values, ())
+        if source is None:
+            _render("first_steps", made, values, (FIRST_COMPONENT,))
+            stubs.write(load_assignment(made, name))
+        else:
+            for part, origin in zip(FOLDERS, (source.public, source.secret), strict=True):
+                left_out = shutil.ignore_patterns(*_LEFT_OUT)
+                shutil.copytree(origin, made / part / name, ignore=left_out)
+            load_assignment(made, name)
+    return load_assignment(target, name)
+
+
+def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignment:
+    """Write the files of an assignment that is to be filled in, and return it.
+
+    Args:
+        root: the course.
+        name: of the assignment.
+        components: in order.
+
+    Raises:
+        UsageError: a name cannot be used, or the course cannot be written.
+    """
+    with _readable_errors(root):
+        _check_names(root, name, components)
+    values = {
+        "name": name,
+        "title": name.replace("_", " ").capitalize(),
+        "components": list(components),
+        "seed": _seed(),
+        "mark": MARK,
+    }
+    with _readable_errors(root), _beside(root) as made:
+        _render("assignment", made, values, components)
+        stubs.write(load_assignment(made, name))
+        moved: list[Path] = []
+        try:
+            for part in FOLDERS:
+                (made / part / name).rename(root / part / name)
+                moved.append(root / part / name)
+        except BaseException:
+            for folder in moved:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+    return load_assignment(root, name)
+
+
+def _check_names(root: Path, name: str, components: Sequence[str]) -> None:
+    if not name.isidentifier() or not name.isascii():
+        raise UsageError(
+            f"an assignment cannot be called {name!r}: take letters, digits and underscores, "
+            "and no digit first"
+        )
+    for part in FOLDERS:
+        # Where upper and lower case are one to the file system, too.
+        for there in sorted((root / part).iterdir()):
+            if there.name.casefold() == name.casefold():
+                raise UsageError(f"{there} exists: choose another name than {name!r}")
+    if not components:
+        raise UsageError(
+            f"{name!r} has no component: name one or more, as in --component first "
+            "--component second"
+        )
+    for component in components:
+        try:
+            check_component_name(component)
+        except ValueError as error:
+            raise UsageError(f"--component {component}: {error}") from error
+        if [other.casefold() for other in components].count(component.casefold()) > 1:
+            raise UsageError(f"--component {component}: the name is given twice")
+
+
+def _seed() -> int:
+    """Return a seed of a course's own: others' questions tell nobody anything."""
+    return secrets.randbelow(10**8)
+
+
+def _render(
+    template: str, into: Path, values: Mapping[str, Any], components: Sequence[str]
+) -> None:
+    """Write the files of a template; those about a component once for each."""
+    environment = jinja2.Environment(  # noqa: S701 - Python, TOML and Markdown, and no HTML
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    origin = resources.files(__package__) / "templates" / template
+    for relative, source in _files(origin):
+        text = environment.from_string(source.read_text(encoding="utf-8"))
+        for component in components if "COMPONENT" in relative else ("",):
+            place = relative.removesuffix(_SUFFIX).replace("COMPONENT", component)
+            for part, folder in _PARTS.items():
+                place = re.sub(f"^{part}/", f"{folder}/{values['name']}/", place)
+            path = into / re.sub(r"(^|/)dot_", r"\1.", place)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.render(values, component=component), encoding="utf-8")
+
+
+def _files(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
+    """Yield the templates in a folder with their relative paths."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _files(entry, f"{above}{entry.name}/")
+        elif entry.name.endswith(_SUFFIX):
+            yield above + entry.name, entry
+
+
+@contextlib.contextmanager
+def _written_whole(target: Path, called: Path) -> Iterator[Path]:
+    """Lend a folder that becomes `target` if all goes well; or nothing of it is left."""
+    with _readable_errors(called):
+        if target.exists():
+            # It is empty. Someone may stand in it, so it is filled and not replaced.
+            with _beside(target) as made:
+                yield made
+                _move_into(target, made)
+            return
+        above = target.parent
+        while not above.exists():
+            above = above.parent
+        with _beside(above) as apart:
+            made = apart / target.relative_to(above)
+            made.mkdir(parents=True)
+            yield made
+            # With the folders on the way that were missing.
+            first = target.relative_to(above).parts[0]
+            (apart / first).rename(above / first)
+
+
+def _move_into(target: Path, made: Path) -> None:
+    moved: list[Path] = []
+    try:
+        for path in sorted(made.iterdir()):
+            path.rename(target / path.name)
+            moved.append(target / path.name)
+    except BaseException:
+        for path in moved:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        raise
+
+
+@contextlib.contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    """Lend a folder in `folder`, so that what is made in it needs no copying, and remove it."""
+    with tempfile.TemporaryDirectory(prefix=".gradeformer-", dir=folder) as apart:
+        yield Path(apart)
+
+
+@contextlib.contextmanager
+def _readable_errors(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"{folder} cannot be written: {reason}") from error
