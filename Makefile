@@ -13,7 +13,7 @@ ALONE := tests/sandbox tests/grading/test_faults.py
 .PHONY: demo test test-e2e lint bench stubs clean
 
 demo: $(STAMP)
-	@$(BIN)/autograder demo
+	@$(BIN)/autograder demo --root .
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=10 $(patsubst %,--ignore=%,$(ALONE))
@@ -34,7 +34,7 @@ bench: $(E2E_STAMP)
 	$(BIN)/python tests/benchmarks/bench.py
 
 stubs: $(STAMP)
-	$(BIN)/autograder stubs transformer_block
+	$(BIN)/autograder stubs transformer_block --root .
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": name another with PYTHON=...") if sys.version_info < (3, 11) else None'

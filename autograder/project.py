@@ -20,14 +20,14 @@ def find_root(given: Path | None = None, option: str = "--root") -> Path:
 
     Args:
         given: what the user names, if anything.
-        option: where the user names it, for the refusal.
+        option: where the user may name it, for the refusal.
 
     Raises:
         UsageError: there is no project there; the message says all three ways.
     """
     variable = os.environ.get(ROOT_VARIABLE, "")
     if given is not None:
-        named, where = given, f"{option} {given}"
+        named, where = given, str(given)
     elif variable:
         named, where = Path(variable), f"{ROOT_VARIABLE}={variable}"
     else:

@@ -20,6 +20,7 @@ import torch
 from autograder.assignment import Assignment, load_assignment
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
+from autograder.project import ROOT_VARIABLE
 from autograder.sandbox.handle import Budget
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -36,6 +37,9 @@ hypothesis.settings.register_profile(
     "gradeformer-tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("gradeformer-tests")
+
+# A project of the user's is none of the tests'.
+os.environ.pop(ROOT_VARIABLE, None)
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_size=1 << 20)

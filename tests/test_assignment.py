@@ -10,7 +10,6 @@ import pytest
 from autograder import assignment as assignments
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
-from autograder.project import find_root
 
 
 def test_the_points_are_those_of_the_handout(assignment: Assignment) -> None:
@@ -52,15 +51,6 @@ def test_a_malformed_file_is_one_sentence(
     with pytest.raises(UsageError, match=said) as caught:
         load_assignment(small_project, "norm")
     assert str(path) in str(caught.value)
-
-
-def test_the_project_is_found_from_below_it(
-    small_project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(small_project / "assignments" / "norm")
-    assert find_root(None) == small_project
-    with pytest.raises(UsageError, match="--root"):
-        find_root(small_project / "assignments")
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import typer
 from rich.console import Console
 
 from autograder.assignment import load_assignment
-from autograder.cli.options import Root, project_of
+from autograder.cli.options import Root
 from autograder.nbgrader import course
+from autograder.project import find_root
 from autograder.reports.terminal import safe
 
 
@@ -24,10 +25,10 @@ def init(
 ) -> None:
     """Make a course folder that is ready for nbgrader."""
     console = Console(soft_wrap=True)
-    found = load_assignment(project_of(root), assignment)
+    found = load_assignment(find_root(root), assignment)
     files = course.init(found, folder, course.course_id_of(course_id, folder))
     where = safe(str(folder), 500)
     console.print(f"{len(files)} files in {where}", highlight=False)
-    if not course.is_found(found):
-        console.print(f"export GRADEFORMER_ROOT={safe(str(found.root), 500)}", highlight=False)
+    named = course.named_by(found)
+    console.print(f"Graded by {safe(str(found.root), 500)}, which {named} names", highlight=False)
     console.print(f"Next: cd {where} && nbgrader generate_assignment {found.name}", highlight=False)

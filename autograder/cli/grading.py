@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox, project_of
+from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch
@@ -71,10 +71,16 @@ def explain(
 
 def demo(jobs: Jobs = None, sandbox: SandboxChoice = "auto", root: Root = None) -> None:
     """Grade the made-up class that comes with the project."""
-    folder = find_root(root)
+    wanted = "the demo grades a made-up class that only gradeformer's own repository has"
+    try:
+        folder = find_root(root)
+    except UsageError as error:
+        raise UsageError(f"{wanted}: {error}") from error
     batch = folder / "tests" / "classes" / "demo"
     if not batch.is_dir():
-        raise UsageError(f"{batch} does not exist: the demo class is in the project's repository")
+        raise UsageError(
+            f"{wanted}, and there is no {batch}: run it in a checkout, or name one with --root"
+        )
     out = folder / "demo-results"
     shutil.rmtree(out, ignore_errors=True)
     assignment = load_assignment(folder, "transformer_block")
@@ -92,8 +98,8 @@ def _mark(
     root: Path | None,
 ) -> int:
     """Grade the submissions of a course and mark them in its gradebook."""
-    folder = project_of(root)
     home = course.course_of(batch)
+    folder = course.project_of(home, root)
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
     place = out or results_folder(home, found.name)
     book = course.gradebook(home, url, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from autograder.authoring import stubs, workbook
 from autograder.authoring.unfilled import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
-from autograder.nbgrader.places import ROOT_VARIABLE, project
+from autograder.project import ROOT_VARIABLE, find_root
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
@@ -24,8 +25,8 @@ CONFIG = "nbgrader_config.py"
 _CONFIG = '''\
 """nbgrader's configuration for this course; see the README of gradeformer.
 
-The project that grades, with its solutions, is not in this folder. It is found through the
-environment variable {variable}, or where gradeformer was installed from.
+The project that grades, with its solutions, is not in this folder. c.GradeSubmission.root names it,
+if it is set; else the environment variable {variable}.
 """
 
 c = get_config()  # noqa: F821 - nbgrader defines it
@@ -58,6 +59,11 @@ c.ClearSolutions.text_stub = "*Your answer:*"
 # them the students' code, in a kernel.
 c.GradeSubmission.executed = []
 '''
+_CONFIG_ROOT = """
+# The folder of the project that grades, with its assignments/ and reference/.
+{option} = {root!r}
+"""
+_OPTION = "c.GradeSubmission.root"
 
 
 def course_id_of(given: str | None, folder: Path) -> str:
@@ -114,6 +120,8 @@ def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
         exclude=json.dumps({assignment.name: names}, indent=4),
         variable=ROOT_VARIABLE,
     )
+    if named_by(assignment) == CONFIG:
+        config += _CONFIG_ROOT.format(option=_OPTION, root=str(assignment.root))
     try:
         carrier = assignment.public / "workbook.ipynb"
         (source / carrier.name).write_bytes(carrier.read_bytes())
@@ -197,9 +205,29 @@ def _need_nbgrader() -> None:
         raise UsageError("nbgrader is not installed: pip install 'gradeformer[nbgrader]'")
 
 
-def is_found(assignment: Assignment) -> bool:
-    """Tell whether nbgrader, started in this environment, will find the project by itself."""
-    try:
-        return project().resolve() == assignment.root.resolve()
-    except UsageError:
-        return False
+def named_by(assignment: Assignment) -> str:
+    """Tell what names the project to a course made now: the environment, or its own file."""
+    variable = os.environ.get(ROOT_VARIABLE, "")
+    if variable and Path(variable).resolve() == assignment.root:
+        return ROOT_VARIABLE
+    return CONFIG
+
+
+def project_of(course: Path, root: Path | None) -> Path:
+    """Return the project that grades a course, as nbgrader's step finds it.
+
+    Args:
+        course: the course folder.
+        root: what the user names, which comes before what the course's configuration does.
+
+    Raises:
+        UsageError: nbgrader is missing, or none of the places has a project.
+    """
+    _need_nbgrader()
+    # Here, because nbgrader is an extra.
+    from autograder.nbgrader.gradebook import configured_root
+
+    configured = configured_root(course) if root is None else ""
+    # Relative to the course: nbgrader stands there when it grades.
+    named = course / configured if configured else root
+    return find_root(named, f"--root or {_OPTION}")

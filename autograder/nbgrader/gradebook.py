@@ -134,6 +134,19 @@ def _shown(url: str, course: Path) -> str:
     return shown
 
 
+def configured_root(course: Path) -> str:
+    """Return what a course's configuration names as the project that grades it, or ""."""
+    return str(_app_of(course).config.GradeSubmission.get("root", ""))
+
+
+def _app_of(course: Path) -> Any:
+    """Start nbgrader in a course, which reads its configuration."""
+    app = AutogradeApp(log_level=logging.ERROR)
+    app.initialize([], root=str(course))
+    app.log_level = logging.ERROR
+    return app
+
+
 class ClassGradebook:
     """The gradebook of a course, opened once for a class.
 
@@ -147,9 +160,7 @@ class ClassGradebook:
     """
 
     def __init__(self, course: Path, url: str, assignment: Assignment) -> None:
-        self._app = AutogradeApp(log_level=logging.ERROR)
-        self._app.initialize([], root=str(course))
-        self._app.log_level = logging.ERROR
+        self._app = _app_of(course)
         self._name = assignment.name
         coursedir = self._app.coursedir
         coursedir.db_url, coursedir.assignment_id, coursedir.student_id = url, self._name, "*"

@@ -19,7 +19,8 @@ from autograder.errors import UsageError
 from autograder.grading.cores import cores
 from autograder.grading.entries import Entry
 from autograder.nbgrader.kept import CourseAssignment, kept_batch
-from autograder.nbgrader.places import entry_of, project
+from autograder.nbgrader.places import entry_of
+from autograder.project import find_root
 from autograder.reports.feedback import component_page, fault_page
 from autograder.results import ComponentResult, SubmissionResult
 
@@ -67,9 +68,11 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         # Kept there, because every submission gets new preprocessors: how this run of nbgrader
         # grades, and what it will come to.
         if not hasattr(converter, _KEY):
+            course = Path(converter.coursedir.root).resolve()
+            named = course / self.root if self.root else None
             what = CourseAssignment(
-                load_assignment(project(self.root), names["assignment"]),
-                Path(converter.coursedir.root).resolve(),
+                load_assignment(find_root(named, "c.GradeSubmission.root"), names["assignment"]),
+                course,
                 self.sandbox,
                 self.jobs or cores(),
                 not converter.force,

@@ -216,8 +216,8 @@ def test_a_fault_of_the_grader_leaves_no_mark_and_asks_for_a_person(
     # Nor is anything marked where no project is found at all.
     lost = {**course.environment, "GRADEFORMER_ROOT": str(tmp_path / "nowhere")}
     said = Course(course.folder, course.project, lost).autograde("--force", fails=True)
-    assert "the project that grades this course is not found" in said
-    assert "set GRADEFORMER_ROOT" in said
+    assert "nowhere has no assignments/ and reference/" in said
+    assert "c.GradeSubmission.root, set GRADEFORMER_ROOT to it, or run" in said
     assert not (course.folder / "autograded" / "s01" / "norm").exists()
     assert course.marks()["s01"] == Mark(None, None, None, True, None)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from tests.conftest import ROOT
-from tests.nbgrader.conftest import Course
+from tests.nbgrader.conftest import HALF, Course
+from tests.sources import RIGHT
 
 
 def init(folder: Path, *more: str | Path) -> subprocess.CompletedProcess[str]:
@@ -72,3 +74,59 @@ def test_folders_that_cannot_be_a_course_are_refused(blank: Course, tmp_path: Pa
     assert not inside.exists()
     refused(init(tmp_path / "a course", *project), "'a course' cannot be a course id")
     refused(init(tmp_path / "new", "--assignment", "nrm"), "there is no assignment 'nrm'")
+
+
+def test_a_course_that_nothing_else_names_a_project_to_names_it_itself(
+    blank: Course, tmp_path: Path
+) -> None:
+    alone = {key: v for key, v in blank.environment.items() if key != "GRADEFORMER_ROOT"}
+    course = Course(tmp_path / "course", blank.project, alone)
+    tmp_path.joinpath("empty").mkdir()
+    command = [sys.executable, "-m", "autograder", "course", "init", str(course.folder)]
+    made = subprocess.run(
+        [*command, "--assignment", "norm", "--root", str(blank.project)],
+        cwd=tmp_path / "empty",
+        env=alone,
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stderr
+    assert "which nbgrader_config.py names" in " ".join(made.stdout.split())
+    named = f"c.GradeSubmission.root = {str(blank.project)!r}\n"
+    config = course.folder / "nbgrader_config.py"
+    assert named in config.read_text()
+    assert named not in (blank.folder / "nbgrader_config.py").read_text()
+    course.run("nbgrader", "generate_assignment", "norm")
+    # What students get does not know the way.
+    for path in (course.folder / "release").rglob("*"):
+        assert path.is_dir() or str(blank.project).encode() not in path.read_bytes()
+    course.hand_in("s01", {"layer_norm.py": RIGHT})
+    course.autograde()
+    assert course.marks()["s01"].auto == 14.0
+    course.hand_in("s02", {"layer_norm.py": HALF})
+    course.grade()
+    marks = course.marks()
+    assert marks["s01"].auto == 14.0
+    assert 0.0 < marks["s02"].auto < 14.0
+
+    # The course's own word counts before a variable that is meant for another one, in both.
+    elsewhere = {**alone, "GRADEFORMER_ROOT": str(tmp_path / "empty")}
+    other = Course(course.folder, course.project, elsewhere)
+    other.autograde("--force", "--student=s01")
+    other.grade()
+    assert course.marks() == marks
+    refused_by = other.grade("--root", str(tmp_path / "empty"), fails=True)
+    assert "empty has no assignments/ and reference/" in " ".join(refused_by.split())
+
+    # Where nothing names it, all ways are told; a path may be relative to the course.
+    text = config.read_text()
+    config.write_text(text.replace(named, ""))
+    for said in (course.grade(fails=True), course.autograde("--force", fails=True)):
+        words = " ".join(said.split())
+        assert "no assignments/ and reference/ in or above the current folder" in words
+        assert "c.GradeSubmission.root, set GRADEFORMER_ROOT to it, or run" in words
+    relative = os.path.relpath(blank.project, course.folder)
+    config.write_text(text.replace(named, f"c.GradeSubmission.root = {relative!r}\n"))
+    course.autograde("--force", "--student=s01")
+    course.grade()
+    assert course.marks() == marks
