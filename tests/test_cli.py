@@ -1,14 +1,22 @@
 """The command: what it prints and returns; bad input is one sentence, and nothing is lost."""
 
+import os
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from autograder import cli
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob
 from autograder.grading.workers import Tell
+from tests.conftest import ROOT
 from tests.grading.fakes import mark
 from tests.tiny import write_tiny
 
@@ -29,6 +37,89 @@ def test_there_is_no_other_command() -> None:
     named = [command.name or command.callback.__name__ for command in cli.app.registered_commands]
     named += [group.name or "course" for group in cli.app.registered_groups]
     assert sorted(named) == sorted(COMMANDS)
+
+
+def commands() -> dict[str, Any]:
+    """Return every command that does something, by what is typed for it."""
+
+    def below(command: Any, words: str) -> Iterator[tuple[str, Any]]:
+        if hasattr(command, "commands"):
+            for name, other in command.commands.items():
+                yield from below(other, f"{words} {name}")
+        else:
+            yield words, command
+
+    return dict(below(get_command(cli.app), "autograder"))
+
+
+def examples(words: str, columns: int) -> list[str]:
+    """Return the examples that a command's help shows on a terminal of some width."""
+    arguments = words.split()[1:]
+    environment = {"COLUMNS": str(columns), "TERMINAL_WIDTH": str(columns)}
+    done = CliRunner().invoke(cli.app, [*arguments, "--help"], env=environment)
+    assert done.exit_code == 0, done.output
+    tail = done.output.partition("For example:\n")[2]
+    return [line.strip() for line in tail.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("words", commands())
+def test_every_command_shows_an_example_that_can_be_typed(words: str) -> None:
+    found = examples(words, 80)
+    assert found
+    for example in found:
+        assert example.startswith(f"{words} ")
+        command = get_command(cli.app)
+        called: list[dict[str, Any]] = []
+        target = command
+        for word in words.split()[1:]:
+            target = target.commands[word]
+        target.callback = lambda called=called, **values: called.append(values)
+        command.main(shlex.split(example)[1:], standalone_mode=False)
+        assert len(called) == 1
+
+
+@pytest.mark.parametrize("words", commands())
+def test_no_terminal_is_so_narrow_that_an_example_breaks(words: str) -> None:
+    assert examples(words, 80) == examples(words, 40) == examples(words, 400)
+    assert all(len(example) <= 76 for example in examples(words, 80))
+
+
+def test_no_command_is_cut_short_in_the_list() -> None:
+    done = CliRunner().invoke(cli.app, ["--help"], env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"})
+    assert "..." not in done.output.partition("Commands:")[2]
+
+
+def test_the_version_is_the_package_s() -> None:
+    done = CliRunner().invoke(cli.app, ["--version"])
+    assert (done.exit_code, done.output) == (0, f"gradeformer {version('gradeformer')}\n")
+
+
+@pytest.mark.parametrize(
+    "typed, offered",
+    [
+        ("re", ["release"]),
+        ("release ", ["norm"]),
+        ("selftest n", ["norm"]),
+        ("selftest x", []),
+        ("grade b --assignment ", ["norm"]),
+        ("grade b --sandbox t", ["tier1", "tier2"]),
+        ("course ", ["init"]),
+    ],
+)
+def test_the_shell_completes_commands_and_names(
+    tmp_path: Path, typed: str, offered: list[str]
+) -> None:
+    asked = {"_AUTOGRADER_COMPLETE": "complete_bash", "COMP_WORDS": f"autograder {typed}"}
+    asked |= {"COMP_CWORD": str(len(typed.split(" ")))}
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder"],
+        cwd=write_tiny(tmp_path / "project"),
+        env={**os.environ, **asked, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == offered, done.stderr
 
 
 class Pool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Annotated, Any
+
 import typer
 from rich.console import Console
 
+from autograder import __version__
 from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
 from autograder.cli.courses import init
 from autograder.cli.grading import demo, explain, grade
@@ -12,21 +16,70 @@ from autograder.cli.new import new
 from autograder.errors import UsageError
 from autograder.reports.terminal import safe
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
-courses = typer.Typer(no_args_is_help=True, help="Courses that nbgrader runs.")
-app.add_typer(courses, name="course")
+# Without rich's boxes, which break what is to be typed at the end of a line.
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+courses = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(courses, name="course", help="Make courses that nbgrader runs.")
 
-for command in (new, grade, explain, release, check, selftest, demo):
-    app.command()(command)
-app.command(name="stubs")(regenerate)
-app.command(name="workbook")(regenerate_workbook)
-courses.command()(init)
+
+def _add(
+    group: typer.Typer, command: Callable[..., Any], *examples: str, name: str | None = None
+) -> None:
+    """Add a command with examples of its use, which its help shows as they are typed."""
+    lines = "".join(f"\n  {example}" for example in examples)
+    group.command(name=name, epilog=f"\b\nFor example:{lines}")(command)
+
+
+_add(
+    app,
+    new,
+    "autograder new course",
+    "autograder new course --from ../gradeformer/assignments/transformer_block",
+    "autograder new assignment week_two --component first --component second",
+)
+_add(
+    app,
+    grade,
+    "autograder grade submissions --assignment first_steps --out results",
+    "autograder grade submitted --gradebook sqlite:////course/gradebook.db",
+)
+_add(app, explain, "autograder explain results/results/ada.json rescale.random")
+_add(app, release, "autograder release first_steps --out handout")
+_add(
+    app,
+    check,
+    "autograder check first_steps",
+    "autograder check first_steps rescale --watch",
+)
+_add(app, selftest, "autograder selftest first_steps --jobs 2")
+_add(app, demo, "autograder demo --root gradeformer")
+_add(app, regenerate, "autograder stubs first_steps", name="stubs")
+_add(app, regenerate_workbook, "autograder workbook first_steps", name="workbook")
+_add(courses, init, "autograder course init ~/course --assignment transformer_block")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gradeformer {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Grade submissions, and write the assignments that they answer."""
 
 
 def main() -> None:
     """Run the command; what a user can repair is one sentence and exit code 2."""
     try:
-        app()
+        app(prog_name="autograder")
     except UsageError as error:
         Console(stderr=True, soft_wrap=True).print(
             f"autograder: {safe(str(error), 2000)}", highlight=False

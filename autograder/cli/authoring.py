@@ -18,7 +18,7 @@ from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
 from autograder.authoring.rows import rows_of
 from autograder.authoring.unfilled import must_be_filled_in
-from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox
+from autograder.cli.options import Jobs, Name, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading.cores import cores
 from autograder.project import find_root
@@ -27,7 +27,7 @@ from autograder.reports.terminal import ProgressReport, Stages, safe
 
 
 def release(
-    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    name: Name,
     out: Annotated[Path, typer.Option(help="A new folder for the students.")],
     root: Root = None,
 ) -> None:
@@ -56,7 +56,7 @@ def release(
 
 
 def regenerate(
-    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    name: Name,
     root: Root = None,
 ) -> None:
     """Generate the stubs in assignments/ from the solutions."""
@@ -65,10 +65,10 @@ def regenerate(
 
 
 def regenerate_workbook(
-    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    name: Name,
     root: Root = None,
 ) -> None:
-    """Generate the workbook in assignments/, nbgrader's carrier notebook."""
+    """Generate the workbook, a notebook for nbgrader, in assignments/."""
     from autograder.authoring import workbook
 
     changed = workbook.write(load_assignment(find_root(root), name))
@@ -118,7 +118,7 @@ def _checked(console: Console, project: Path, name: str, component: str, sandbox
 
 
 def selftest(
-    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    name: Name,
     jobs: Jobs = None,
     pairs: Annotated[
         int, typer.Option(min=-1, help="Pairs of misconceptions tried a component; -1: all.")
@@ -137,6 +137,7 @@ def selftest(
 
     Mistakes are the known misconceptions, and mutants: the solution with one small change in it.
     """
+    """Prove the suites: right work keeps all points, mistakes lose some."""
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
     check_sandbox(sandbox)

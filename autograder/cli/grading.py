@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.cli.options import Jobs, Root, SandboxChoice, check_sandbox
+from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch
@@ -31,7 +31,7 @@ _INTERRUPTED = 130
 
 def grade(
     batch: Annotated[Path, typer.Argument(help="A folder with one submission an entry.")],
-    assignment: Annotated[str | None, typer.Option(help="The assignment's name.")] = None,
+    assignment: NameOption = None,
     out: Annotated[Path | None, typer.Option(help="Where the results go.")] = None,
     jobs: Jobs = None,
     resume: Annotated[bool, typer.Option(help="Keep the results of unchanged submissions.")] = True,
@@ -63,7 +63,7 @@ def explain(
     sandbox: SandboxChoice = "auto",
     root: Root = None,
 ) -> None:
-    """Run one criterion again and show the instructor the call and both answers."""
+    """Run one criterion again and show the call and both answers."""
     check_sandbox(sandbox)
     console = Console(soft_wrap=True)
     raise typer.Exit(disputes.settle(console, result, criterion, root, sandbox, submission))

@@ -8,9 +8,27 @@ from typing import Annotated
 import typer
 
 from autograder.errors import UsageError
-from autograder.project import ROOT_VARIABLE
+from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
 from autograder.sandbox import CHOICES
 
+
+def _assignments(incomplete: str) -> list[str]:
+    """Complete the name of an assignment, where the project is found without being named."""
+    try:
+        found = (find_root() / FOLDERS[0]).glob("*/assignment.toml")
+        return sorted(p.parent.name for p in found if p.parent.name.startswith(incomplete))
+    except (UsageError, OSError):
+        return []
+
+
+def _choices(incomplete: str) -> list[str]:
+    return [choice for choice in CHOICES if choice.startswith(incomplete)]
+
+
+Name = Annotated[str, typer.Argument(help="The assignment's name.", autocompletion=_assignments)]
+NameOption = Annotated[
+    str | None, typer.Option(help="The assignment's name.", autocompletion=_assignments)
+]
 Root = Annotated[
     Path | None,
     typer.Option(
@@ -20,7 +38,10 @@ Root = Annotated[
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Workers side by side; default: the cores.")]
 SandboxChoice = Annotated[
-    str, typer.Option(help="auto, tier1, tier2, or none (student code is not isolated).")
+    str,
+    typer.Option(
+        help="auto, tier1, tier2, or none (student code is not isolated).", autocompletion=_choices
+    ),
 ]
 
 
