@@ -1,1 +1,1 @@
-"""What authors run: stubs, workbook, release, selftest."""
+"""What authors run: new courses, stubs, workbook, release, selftest."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from autograder.assignment import Assignment
 from autograder.authoring.stubs import drifted, stub_of
+from autograder.authoring.unfilled import MARK, places
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
@@ -92,6 +93,11 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
     found.faults += [*faults, *worker.ready.faults]
     made = [name for name in names if f"{name}.py" in stubs]
     found.faults += _of_stubs({name: found.stub[name] for name in made})
+    left = sum(1 for _ in places(assignment))
+    if left:
+        found.notes.append(
+            f"{left} places still say {MARK}: nothing is released before they are gone"
+        )
     late = drifted(assignment, made) if made else []
     if late:
         found.notes.append(

@@ -76,7 +76,7 @@ def regenerate_workbook(
 
 
 def check(
-    name: Annotated[str, typer.Argument(help="The assignment's name.")],
+    name: Name,
     component: Annotated[str, typer.Argument(help="One component; default: all of them.")] = "",
     watch: Annotated[
         bool, typer.Option("--watch", help="Check again whenever one of its files changes.")
@@ -84,7 +84,7 @@ def check(
     sandbox: SandboxChoice = "auto",
     root: Root = None,
 ) -> None:
-    """Run solution and stub through the suite, and show every failure with both answers."""
+    """Run solution and stub through the suite, and show what fails."""
     check_sandbox(sandbox)
     console = Console(soft_wrap=True)
     project = find_root(root)
@@ -138,6 +138,7 @@ def selftest(
     Mistakes are the known misconceptions, and mutants: the solution with one small change in it.
     """
     """Prove the suites: right work keeps all points, mistakes lose some."""
+    """Prove the suites: right work keeps points, mistakes lose some."""
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
     check_sandbox(sandbox)
