@@ -133,11 +133,6 @@ def selftest(
     sandbox: SandboxChoice = "auto",
     root: Root = None,
 ) -> None:
-    """Prove the suites: right work keeps every point, every mistake loses some.
-
-    Mistakes are the known misconceptions, and mutants: the solution with one small change in it.
-    """
-    """Prove the suites: right work keeps all points, mistakes lose some."""
     """Prove the suites: right work keeps points, mistakes lose some."""
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
