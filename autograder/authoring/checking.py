@@ -16,10 +16,11 @@ from pathlib import Path
 from autograder.assignment import Assignment
 from autograder.authoring.stubs import drifted, stub_of
 from autograder.authoring.unfilled import MARK, places
+from autograder.authoring.why import Loss, print_loss
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
-from autograder.reports.explained import Printer, print_call, print_component
+from autograder.reports.explained import Printer
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
 from autograder.text import clean
 
@@ -181,14 +182,8 @@ def print_checked(print_: Printer, found: Checked) -> None:
             f"{name}: the solution earns {solution.score:g} of {solution.max_score:g} points, "
             f"{passed} of {len(solution.criteria)} criteria; the stub is {stub}"
         )
-    for name, explained in found.lost.items():
-        now = explained.now
-        print_.line("")
-        print_.line(f"the solution loses {name}: {now.title} ({now.visibility}, {now.source})")
-        for line in now.message.splitlines():
-            print_.line(line, "    ")
-        print_component(print_, explained)
-        print_call(print_, explained)
+    for explained in found.lost.values():
+        print_loss(print_, Loss(row="the solution", explained=explained))
     for name, words in found.elsewhere.items():
         print_.line("")
         print_.line(f"the solution loses {name}: {clean(words)}")

@@ -9,6 +9,8 @@ from rich.console import Console
 
 from autograder.authoring.proof import Report, RowReport
 from autograder.authoring.survival import MutantReport
+from autograder.authoring.why import print_loss
+from autograder.reports.explained import Printer
 from autograder.reports.terminal import safe
 
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
@@ -33,6 +35,8 @@ def print_report(console: Console, report: Report) -> None:
     _print_survivors(console, [mutant for mutant in report.mutants if mutant.survives])
     for fault in report.faults:
         console.print(f"[red]fault[/red] {safe(fault, 1000)}", highlight=False)
+    for loss in report.why:
+        print_loss(Printer(console), loss)
     verdict = "the suites hold" if report.holds else f"{len(report.faults)} faults"
     if report.left_out:
         verdict += f"; not looked at: {', '.join(report.left_out)}"

@@ -10,6 +10,7 @@ from autograder.assignment import Assignment
 from autograder.authoring.mutants import Mutant
 from autograder.authoring.rows import Kind, Row
 from autograder.authoring.survival import MutantReport, survival_of
+from autograder.authoring.why import Loss
 from autograder.results import ComponentResult, SubmissionResult
 
 # What the diagnosis must reach, in shares of the misconceptions and of the pairs.
@@ -53,6 +54,7 @@ class Report(BaseModel):
     """The outcome of a selftest; `faults` is empty if the suites hold.
 
     `left_out` names the components that were not looked at. Mutants stand in `mutants` alone.
+    `why` shows what right work loses, with calls and answers.
     """
 
     assignment: str
@@ -64,6 +66,7 @@ class Report(BaseModel):
     rows: list[RowReport]
     mutants: list[MutantReport] = []
     left_out: list[str] = []
+    why: list[Loss] = []
 
 
 def report_on(

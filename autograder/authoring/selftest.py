@@ -12,8 +12,10 @@ from pathlib import Path
 from autograder.assignment import Assignment
 from autograder.authoring.proof import Report, report_on
 from autograder.authoring.rows import Row
+from autograder.authoring.why import losses
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
+from autograder.grading.workers import Tell, unheard
 
 
 def run(
@@ -23,13 +25,15 @@ def run(
     sandbox: str,
     jobs: int,
     progress: Progress,
+    tell: Tell = unheard,
 ) -> Report:
     """Grade the rows in `folder` and judge the suites by what became of them.
 
     Raises:
-        CannotGrade: student code cannot be isolated here, or the suite is broken.
+        SuiteBroken: the solution loses points, or the suite cannot be collected.
+        CannotGrade: student code cannot be isolated here.
     """
-    entries = []
+    entries: list[Entry] = []
     for number, row in enumerate(rows):
         place = folder / "rows" / f"{number:04}"
         place.mkdir(parents=True)
@@ -41,8 +45,10 @@ def run(
     (folder / "results").mkdir(exist_ok=True)
     batch = Batch(assignment, folder, sandbox, jobs, resume=False)
     try:
-        words = batch.start()
+        words = batch.start(tell)
         found = batch.run(entries, progress)
     finally:
         batch.close()
-    return report_on(assignment, rows, found, words)
+    report = report_on(assignment, rows, found, words)
+    why = losses(assignment, rows, found, [entry.path for entry in entries], sandbox)
+    return report.model_copy(update={"why": why})

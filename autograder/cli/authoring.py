@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import tempfile
 import time
 from pathlib import Path
@@ -21,9 +20,13 @@ from autograder.authoring.unfilled import must_be_filled_in
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading.cores import cores
+from autograder.grading.workers import SuiteBroken
 from autograder.project import find_root
 from autograder.reports.explained import Printer
 from autograder.reports.terminal import ProgressReport, Stages, safe
+
+# How long one look for changes takes.
+_LOOK_MS = 300
 
 
 def release(
@@ -94,7 +97,13 @@ def check(
     import watchfiles
 
     folders = [project / place / name for place in ("assignments", "reference")]
-    for _ in itertools.chain([None], watchfiles.watch(*folders, raise_interrupt=False)):
+    # It begins to watch before the first check, so that no change falls between two.
+    looks = watchfiles.watch(
+        *folders, rust_timeout=_LOOK_MS, yield_on_timeout=True, raise_interrupt=False
+    )
+    for number, changes in enumerate(looks):
+        if number and not changes:
+            continue
         try:
             _checked(console, project, name, component, sandbox)
         except UsageError as error:
@@ -140,12 +149,19 @@ def selftest(
     console = Console(stderr=json, soft_wrap=True)
     some_pairs, some_mutants = (None if count < 0 else count for count in (pairs, mutants))
     rows = rows_of(assignment, some_pairs, some_mutants, component or [])
-    with (
-        tempfile.TemporaryDirectory(prefix="gradeformer-") as folder,
-        ProgressReport(console, len(rows), quiet=True) as progress,
-    ):
-        workers = min(jobs or cores(), len(rows))
-        report = proving.run(assignment, rows, Path(folder), sandbox, workers, progress)
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="gradeformer-") as folder,
+            ProgressReport(console, len(rows), quiet=True) as progress,
+        ):
+            workers = min(jobs or cores(), len(rows))
+            report = proving.run(
+                assignment, rows, Path(folder), sandbox, workers, progress, progress.tell
+            )
+    except SuiteBroken:
+        # It says of all that the solution loses how it loses it, or the same once more.
+        holds = _checked(console, assignment.root, name, "", sandbox)
+        raise typer.Exit(int(not holds)) from None
     if json:
         typer.echo(report.model_dump_json(indent=2))
     else:

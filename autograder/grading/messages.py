@@ -58,12 +58,14 @@ class ExplainJob(_AboutSubmission):
         criterion: its id.
         suite_hash: of the suite as it is now.
         broken: the components that the one it belongs to may use, and that lost points.
+        exempt: files that may call what is forbidden, as stand-ins do.
     """
 
     kind: Literal["explain"] = "explain"
     criterion: str
     suite_hash: str
     broken: tuple[str, ...] = ()
+    exempt: tuple[str, ...] = ()
 
 
 class Stage(_Message):
@@ -90,10 +92,11 @@ class Ready(_Message):
 
 
 class Refused(_Message):
-    """The worker cannot start: student code cannot be isolated, or the suite is broken."""
+    """The worker cannot start: student code cannot be isolated, or the `suite` is broken."""
 
     kind: Literal["refused"] = "refused"
     reason: str
+    suite: bool = False
 
 
 class Marked(_Message):

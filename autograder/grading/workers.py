@@ -57,6 +57,10 @@ class CannotGrade(UsageError):
     """No worker can start: student code cannot be isolated, or the suite is broken."""
 
 
+class SuiteBroken(CannotGrade):
+    """A suite cannot be used to grade: a solution loses points, or it cannot be collected."""
+
+
 class Worker:
     """A worker process and the conversation with it.
 
@@ -109,7 +113,7 @@ class Worker:
         except WorkerLost as lost:
             raise CannotGrade(f"the grader cannot start: {lost}") from lost
         if isinstance(hello, Refused):
-            raise CannotGrade(hello.reason)
+            raise (SuiteBroken if hello.suite else CannotGrade)(hello.reason)
         assert isinstance(hello, Ready)
         self.ready = hello
 

@@ -107,7 +107,7 @@ def serve(
         except (NotIsolated, PackageFault, UsageError) as error:
             answer(written(Refused(reason=str(error))))
         except (SuiteFault, ReferenceFault) as error:
-            answer(written(Refused(reason=f"the suite of {name} is broken: {error}")))
+            answer(written(Refused(reason=f"the suite of {name} is broken: {error}", suite=True)))
 
 
 def _judge_of(

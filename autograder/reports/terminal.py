@@ -112,9 +112,18 @@ class ProgressReport:
         if self._bar is not None:
             self._bar.stop()
 
+    def tell(self, words: str) -> None:
+        """Say what is being done before there is anything to count."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=safe(words))
+        else:
+            self._console.print(f"{safe(words)} …", highlight=False)
+
     def __call__(self, result: SubmissionResult, kept: bool) -> None:
         """Note one more submission."""
         self._done += 1
+        if self._bar is not None and self._done == 1:
+            self._bar.update(self._task, description="grading")
         if self._bar is not None:
             self._bar.advance(self._task)
         if self._bar is not None or self._quiet:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,3 +147,23 @@ def project(tmp_path: Path) -> Path:
     from tests.conftest import make_project
 
     return make_project(tmp_path / "project", "norm", ["layer_norm", "attention"])
+
+
+def test_a_change_is_checked_by_itself(tmp_path: Path, solution: Path) -> None:
+    write(tmp_path)
+    command = [sys.executable, "-m", "autograder", "check", "norm", "layer_norm", "--watch"]
+    with subprocess.Popen(
+        [*command, "--sandbox", "none", "--root", str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as watching:
+        assert watching.stdout is not None
+        try:
+            assert any("norm layer_norm holds" in line for line in watching.stdout)
+            assert any("waiting for a change" in line for line in watching.stdout)
+            # Not before it watches, and as often as it takes to be seen.
+            solution.write_text("def layer_norm(x:\n")
+            said = next(line for line in watching.stdout if line.startswith("autograder: "))
+            assert "cannot be imported" in said
+            solution.write_text(SOLVED)
+            assert any("norm layer_norm holds" in line for line in watching.stdout)
+        finally:
+            watching.kill()

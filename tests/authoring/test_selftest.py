@@ -14,6 +14,7 @@ from autograder.authoring.matrix import print_report
 from autograder.authoring.proof import Report, report_on
 from autograder.authoring.rows import Kind, Row, rows_of
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
+from tests import sources
 from tests.tiny import write_tiny
 
 CRITERIA = ("layer_norm.one", "layer_norm.two", "feed_forward.three")
@@ -252,3 +253,30 @@ def test_a_malformed_table_is_refused_in_a_sentence(autograder, project) -> None
     assert done.returncode == 2, done.stdout + done.stderr
     said = " ".join(done.stderr.split())
     assert "has the misconception 'falt' in its code only" in said
+
+
+def test_why_right_work_loses_is_told_with_the_call_and_both_answers(autograder, project) -> None:
+    root = project()
+    variant = root / "reference" / "norm" / "right_variants" / "v1"
+    variant.mkdir(parents=True)
+    (variant / "layer_norm.py").write_text(sources.BIASED)
+    options = ("--sandbox", "none", "--jobs", "1", "--mutants", "0")
+    done = autograder("selftest", "norm", "--root", root, *options)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "collecting the tests …" in done.stdout
+    _, found, why = done.stdout.partition("right-v1 loses layer_norm.values: the values are right")
+    assert found, done.stdout
+    assert "layer_norm(" in why
+    assert "the component answered" in why
+    assert "the right answer" in why
+
+
+def test_what_the_solution_loses_is_told_as_check_tells_it(autograder, project) -> None:
+    root = project()
+    test = root / "assignments" / "norm" / "tests" / "test_layer_norm.py"
+    test.write_text(test.read_text().replace("x.shape)", "(3, 3))"))
+    done = autograder("selftest", "norm", "--root", root, "--sandbox", "none", "--jobs", "1")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "the solution loses layer_norm.shape: the shape is kept" in done.stdout
+    assert "call 1 of 1" in done.stdout
+    assert "norm does not hold" in done.stdout
