@@ -13,7 +13,7 @@ its change, as the report writes it. A mark that marks no survivor is a fault, a
 reason is refused. A reason may go on in the comments right below, indented by two spaces or more.
 No mark comes into a stub. This is how `autograder selftest` shows a survivor:
 
-    positional_encoding.py:28
+    positional_encoding.py:30
       - positions = torch.arange(seq_len, dtype=torch.float64).unsqueeze(1)  # (T, 1)
       + positions = torch.arange(seq_len, dtype=torch.float32).unsqueeze(1)  # (T, 1)
       # equivalent: `float64 -> float32`: WHY

@@ -100,7 +100,8 @@ def report_on(
             i for r in reports if r.kind == "misconception" and r.component == name for i in r.lost
         }
         lost |= {i for mutant in survival.mutants for i in mutant.failed}
-        tried = "no misconception and no mutant" if survival.mutants else "no misconception"
+        count = sum(mutant.component == name for mutant in survival.mutants)
+        tried = f"no misconception and none of {count} mutants" if count else "no misconception"
         faults += [f"criterion {i} is lost by {tried}" for i in ids if i not in lost]
     if figures.named_alone < ALONE * figures.misconceptions:
         faults.append(
