@@ -7,7 +7,7 @@ import pytest
 
 from autograder.assignment import load_assignment
 from autograder.errors import UsageError
-from autograder.sandbox.packages import PackageFault, packages, strangers
+from autograder.sandbox.packages import PackageFault, packages, strangers, version_of
 from autograder.sandbox.paths import View, view
 from tests.planted import plant
 
@@ -134,6 +134,11 @@ def test_what_cannot_be_given_is_told_in_a_sentence(site: Path, named: str, said
     (site / "spread").mkdir()
     with pytest.raises(PackageFault, match=said):
         packages([named])
+
+
+def test_versions_are_known_of_what_was_installed(site: Path) -> None:
+    plant(site, "wanted-pkg", {"wanted/__init__.py": ""})
+    assert (version_of("wanted_pkg"), version_of("not-installed")) == ("1.0", "unknown")
 
 
 def test_strangers_are_all_that_lies_beside(site: Path) -> None:
