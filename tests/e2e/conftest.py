@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.e2e import course as courses
-from tests.e2e import postgresql
+from tests.e2e import installed, postgresql
 from tests.e2e.course import ASSIGNMENT, Course
 from tests.e2e.gradebook import Gradebook, read
 from tests.e2e.people import AS_ROOT, TEACHER, Impossible, People
@@ -37,6 +37,25 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 def _need(package: str) -> None:
     if importlib.util.find_spec(package) is None:
         pytest.skip(_MISSING.format(package.upper()))
+
+
+@pytest.fixture(scope="session")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the wheel is built and installed."""
+    return tmp_path_factory.mktemp("wheel")
+
+
+@pytest.fixture(scope="session")
+def wheel(workplace: Path) -> Path:
+    """The wheel of this project."""
+    _need("build")
+    return installed.build_wheel(workplace)
+
+
+@pytest.fixture(scope="session")
+def environment(workplace: Path, wheel: Path) -> installed.Installed:
+    """A fresh environment with the wheel, and no checkout."""
+    return installed.install(wheel, workplace / "environment")
 
 
 @pytest.fixture(scope="session")

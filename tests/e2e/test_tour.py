@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.installed import Installed
 from tests.page import examples
 
 TOUR = [example for example in examples() if example.section == "Ten minutes"]
 
 
 @pytest.fixture(scope="session")
-def autograder_command() -> Path:
-    """The installed command; beside it are the Python and the pytest of its environment."""
-    return Path(sys.executable).parent / "autograder"
+def autograder_command(environment: Installed) -> Path:
+    """The command from the wheel; beside it are the Python and the pytest of its environment."""
+    return environment.python.parent / "autograder"
 
 
 @pytest.fixture(params=["tier1", "tier2"])

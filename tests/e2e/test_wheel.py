@@ -15,16 +15,14 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.planted import plant
+from tests.e2e.installed import CANARY, Installed
 
 ROOT = Path(__file__).resolve().parents[2]
-CANARY = "canary-91c4"
 COMPONENTS = ("tokenizer", "k_means", "linear_model", "word_count")
 # The first line of a submission that raises what it came at, and otherwise does nothing.
 ATTACK = """\
@@ -63,70 +61,6 @@ import wanted
 import jinja2
 assert importlib.metadata.version("wanted-pkg") == "1.0"
 """
-
-
-def said(command: list[str | Path], **options: Any) -> str:
-    done = subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, timeout=900, **options
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("wheel")
-
-
-@pytest.fixture(scope="module")
-def wheel(workplace: Path) -> Path:
-    """The wheel of this project as it stands, without what earlier builds may have left in it."""
-    source = workplace / "source"
-    left_out = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "tests")
-    shutil.copytree(ROOT, source, ignore=left_out)
-    said([sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", workplace, source])
-    shutil.rmtree(source)
-    (found,) = workplace.glob("gradeformer-*.whl")
-    return found
-
-
-@dataclass
-class Installed:
-    """An installation: how a program is started there, and where its packages are."""
-
-    name: str
-    python: Path
-    site: Path
-    mounts: list[list[str | Path]] = field(default_factory=list)
-
-    def run(self, *args: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """Run the command `autograder` with these arguments."""
-        command = ["env", "-i", "PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8"]
-        command += list(map(str, (self.python, "-m", "autograder", *args)))
-        if self.mounts:
-            script = "".join(f"mount {' '.join(map(str, words))} && " for words in self.mounts)
-            command = ["unshare", "--mount", "sh", "-c", f'{script} exec "$@"', "sh", *command]
-        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600)
-
-
-@pytest.fixture(scope="module")
-def environment(workplace: Path, wheel: Path) -> Installed:
-    """A fresh environment with the wheel, a package that courses name, and one with a secret."""
-    folder = workplace / "environment"
-    start = time.monotonic()
-    said([sys.executable, "-m", "venv", folder])
-    python = folder / "bin" / "python"
-    options = ["--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt"]
-    said([python, "-m", "pip", "install", *options, wheel])
-    print(f"\ninstalled from the wheel in {time.monotonic() - start:.0f} s", file=sys.stderr)
-    site = Path(said([python, "-c", "import sysconfig as s; print(s.get_path('purelib'))"]).strip())
-    plant(site, "wanted-pkg", {"wanted/__init__.py": ""}, ["below-it"])
-    plant(site, "below-it", {"below_it.py": ""})
-    secret = {"secrets_pkg/__init__.py": f"SECRET = '{CANARY}'\n"}
-    plant(site, "secrets-pkg", secret, notes={"direct_url.json": CANARY})
-    plant(site, "nbgrader", {"nbgrader/__init__.py": f"SECRET = '{CANARY}'\n"})
-    (site / "secret.pth").write_text("/somewhere/secret\n")
-    return Installed("environment", python, site)
 
 
 @pytest.fixture(scope="module", params=["environment", "dist-packages", "prefix"])
