@@ -96,7 +96,7 @@ def zygotes(command: Command) -> list[int]:
     """The zygotes, and around each the processes of bubblewrap where it is used."""
     found = []
     for worker in workers(command):
-        inside = [pid for pid in offspring(worker) if says(pid, "autograder.sandbox.zygote")]
+        inside = [pid for pid in offspring(worker) if says(pid, "autograder/sandbox/imports.py")]
         while inside:
             found += inside
             if not says(inside[0], "bwrap"):

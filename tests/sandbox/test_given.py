@@ -179,11 +179,10 @@ def test_where_there_are_many_libraries_their_folder_holds_no_packages(
         sandbox.close()
 
 
+@pytest.mark.parametrize("given", ["tier1"], indirect=True)
 def test_on_the_first_tier_it_is_not_even_seen_that_others_are_there(
     given: Sandbox, site: Path
 ) -> None:
-    if given.tier != 1:
-        pytest.skip("on other tiers it may be seen")
     # Of what lies beside what is given, in the same folder, the folder is there.
     given_away = {
         site,
