@@ -159,7 +159,11 @@ def test_it_holds_the_package_and_nothing_of_a_course(wheel: Path) -> None:
     version = re.search(r'__version__ = "(.+)"', (ROOT / "autograder" / "__init__.py").read_text())
     assert tops == {"autograder", f"gradeformer-{version[1]}.dist-info"}
     assert not [name for name in names if "reference/" in name or "assignments/" in name]
-    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "autograder").rglob("*.py")}
+    sources = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "autograder").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
     assert {name for name in names if name.startswith("autograder/")} == sources
     for solution in (ROOT / "reference").rglob("*.py"):
         for region in re.findall(
