@@ -13,9 +13,9 @@ its change, as the report writes it. A mark that marks no survivor is a fault, a
 reason is refused. A reason may go on in the comments right below, indented by two spaces or more.
 No mark comes into a stub. This is how `autograder selftest` shows a survivor:
 
-    positional_encoding.py:30
-      - positions = torch.arange(seq_len, dtype=torch.float64).unsqueeze(1)  # (T, 1)
-      + positions = torch.arange(seq_len, dtype=torch.float32).unsqueeze(1)  # (T, 1)
+    running_mean.py:12
+      - total = values.sum(dtype=torch.float64)  # ()
+      + total = values.sum(dtype=torch.float32)  # ()
       # equivalent: `float64 -> float32`: WHY
 """
 
