@@ -42,6 +42,8 @@ hypothesis.settings.load_profile("gradeformer-tests")
 os.environ.pop(ROOT_VARIABLE, None)
 
 ROOT = Path(__file__).resolve().parents[1]
+# The third needs root, and nothing else.
+TIERS = ("tier1", "tier2", "tier3")
 BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_size=1 << 20)
 
 
@@ -56,7 +58,7 @@ def suite(assignment: Assignment) -> Suite:
     return collect(assignment)
 
 
-@pytest.fixture(scope="session", params=["tier1", "tier2"])
+@pytest.fixture(scope="session", params=TIERS)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """A sandbox of each tier that this machine can hold; a tier it cannot is skipped loudly."""
     secrets = [ROOT, ROOT / "README.md", ROOT / "reference" / "transformer_block" / "attention.py"]

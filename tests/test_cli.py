@@ -102,7 +102,7 @@ def test_the_version_is_the_package_s() -> None:
         ("selftest n", ["norm"]),
         ("selftest x", []),
         ("grade b --assignment ", ["norm"]),
-        ("grade b --sandbox t", ["tier1", "tier2"]),
+        ("grade b --sandbox t", ["tier1", "tier2", "tier3"]),
         ("course ", ["init"]),
     ],
 )
@@ -271,7 +271,7 @@ def test_an_out_folder_that_cannot_be_written(autograder, batch, small_project) 
 
 def test_an_unknown_sandbox(autograder, batch, small_project, tmp_path) -> None:
     done = grade(autograder, batch, tmp_path / "out", small_project, "--sandbox", "tier9")
-    refused(done, "'tier9' is unknown; choose one of auto, tier1, tier2, none")
+    refused(done, "'tier9' is unknown; choose one of auto, tier1, tier2, tier3, none")
 
 
 def test_a_broken_suite(autograder, batch, small_project, tmp_path) -> None:

@@ -40,7 +40,8 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Workers side by side; def
 SandboxChoice = Annotated[
     str,
     typer.Option(
-        help="auto, tier1, tier2, or none (student code is not isolated).", autocompletion=_choices
+        help="auto, tier1, tier2, tier3, or none (student code is not isolated).",
+        autocompletion=_choices,
     ),
 ]
 

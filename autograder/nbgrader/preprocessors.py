@@ -35,7 +35,7 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     """
 
     root = Unicode("", help="The project that grades; default: $GRADEFORMER_ROOT.").tag(config=True)
-    sandbox = Unicode("auto", help="auto, tier1, tier2 or none.").tag(config=True)
+    sandbox = Unicode("auto", help="auto, tier1, tier2, tier3 or none.").tag(config=True)
     jobs = Int(0, help="Submissions graded side by side; default: the cores.").tag(config=True)
     executed = List(
         Unicode(),

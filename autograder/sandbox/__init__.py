@@ -4,4 +4,4 @@
 where nothing of the project that is secret can be opened.
 """
 
-CHOICES = ("auto", "tier1", "tier2", "none")
+CHOICES = ("auto", "tier1", "tier2", "tier3", "none")

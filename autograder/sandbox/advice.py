@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.sandbox.confine import landlock_version
+from autograder.sandbox.confine import JAIL_UIDS, landlock_version
 
 OTHERWISE = "or grade code you trust with --sandbox none"
 # Settings of Linux that forbid namespaces to whoever is not root, and what they then are.
@@ -19,13 +20,29 @@ _FORBIDDING = {
 _REPAIRED = {"0": "1", "1": "0"}
 _SETTINGS = Path("/proc/sys")
 _MODULES = Path("/sys/kernel/security/lsm")
+_STATUS = Path("/proc/self/status")
+_USERS = (Path("/proc/self/uid_map"), Path("/proc/self/gid_map"))
+# What root needs to give processes another user and root folder, and to end and clear them away.
+_CAPABILITIES = {
+    "CHOWN": 0,
+    "DAC_OVERRIDE": 1,
+    "FOWNER": 3,
+    "KILL": 5,
+    "SETGID": 6,
+    "SETUID": 7,
+    "SYS_CHROOT": 18,
+}
 
 
 def lacking(tier: int) -> str:
     """Return what is not there that a tier needs, and how to get it; empty if nothing is."""
     if not hasattr(os, "pidfd_open"):
         return "it needs Linux"
-    if landlock_version() < 1:
+    if tier == 3:
+        missing = _missing_rights()
+        if missing:
+            return missing
+    elif landlock_version() < 1:
         return _no_landlock()
     try:
         import pyseccomp  # noqa: F401
@@ -52,6 +69,34 @@ def _no_landlock() -> str:
         "this kernel has no Landlock: take Linux 5.13 or newer, and in a container one that does "
         "not forbid it"
     )
+
+
+def _missing_rights() -> str:
+    """Return which right to give a user and a root folder of its own there is not."""
+    if os.geteuid() != 0:
+        return f"it needs the grader to run as root (this is user {os.geteuid()}): start it as root"
+    status = dict(line.split(":", 1) for line in _STATUS.read_text("latin-1").splitlines())
+    effective = int(status["CapEff"], 16)
+    missing = [name for name, number in _CAPABILITIES.items() if not effective >> number & 1]
+    if missing:
+        options = " ".join(f"--cap-add {name}" for name in missing)
+        return (
+            f"root may not do everything here (it lacks CAP_{', CAP_'.join(missing)}): start the "
+            f"container with {options}"
+        )
+    for path in _USERS:
+        spans = [[int(word) for word in line.split()] for line in path.read_text().splitlines()]
+        if not any(
+            first <= JAIL_UIDS[0] and JAIL_UIDS[-1] < first + count for first, _, count in spans
+        ):
+            return (
+                f"the users {JAIL_UIDS[0]} to {JAIL_UIDS[-1]} are not there in this container: "
+                f"start it with all of 65536 users ({path.name} gives it fewer)"
+            )
+    place = tempfile.gettempdir()
+    if os.statvfs(place).f_flag & os.ST_NOEXEC:
+        return f"{place} is mounted noexec: set TMPDIR to a folder that is not"
+    return ""
 
 
 def not_started(tier: int, said: str) -> str:
@@ -89,12 +134,13 @@ def _value(setting: str) -> str:
         return ""
 
 
-def leaking(escape: str, readable: Sequence[str]) -> str:
+def leaking(escape: str, readable: Sequence[str], tier: int) -> str:
     """Return why an escape may have worked, and what helps.
 
     Args:
         escape: as the probe names it: what a child could do.
         readable: the paths that children may read.
+        tier: where it worked.
     """
     kind, _, path = escape.partition(" ")
     if kind == "import":
@@ -107,9 +153,10 @@ def leaking(escape: str, readable: Sequence[str]) -> str:
                     f"it lies in {place}, which children are given because Python or a package "
                     f"needs it: move it elsewhere, {OTHERWISE}"
                 )
+        rules = "the child's root folder" if tier == 3 else "Landlock's rules"
         return (
             "children are not given it, and could open it all the same: this kernel does not hold "
-            f"to Landlock's rules; use another, {OTHERWISE}"
+            f"to {rules}; use another, {OTHERWISE}"
         )
     return (
         "it was forbidden to it and worked all the same: this kernel or container does not hold to "

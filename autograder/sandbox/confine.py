@@ -37,6 +37,12 @@ _SIGKILL = 9
 _MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
 
 
+# Whose processes children of tier 3 are, one user each: above all who have a name, and within what
+# a container is usually given.
+JAIL_UIDS = range(65000, 65500)
+_JAIL_TASKS = 128
+
+
 class ConfinementError(Exception):
     """The kernel refused a step of the confinement."""
 
@@ -104,6 +110,18 @@ def limit_resources(limits: Limits) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(kind, (value, value))
+
+
+def limit_tasks() -> None:
+    """Bound the threads of a process whose user has no other."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (_JAIL_TASKS, _JAIL_TASKS))
+
+
+def enter_jail(folder: str) -> None:
+    """Take `folder` for the whole machine; no descriptor of another folder may be open."""
+    os.chdir(folder)
+    os.chroot(".")
+    os.chdir("/")
 
 
 def change_user(uid: int, keep_reading: bool) -> None:

@@ -21,10 +21,11 @@ from autograder.exchange.rules import Rules
 from autograder.sandbox import bubblewrap, confine, paths, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Budget, Child, SandboxFault, Terms
+from autograder.sandbox.jail import Jail
 
 _START_S = 120.0
 _PACKAGE = Path(__file__).resolve().parents[1]
-# Where children of tier 1 find their scratch folder: a folder in one that they may only read.
+# Where children of tiers 1 and 3 find their scratch folder: in one that they may only pass.
 _SCRATCHES = "/scratch"
 _SCRATCH = "/scratch/own"
 _ENVIRONMENT = {
@@ -45,7 +46,7 @@ class Sandbox:
     """A running zygote and what it takes to fork children from it.
 
     Args:
-        tier: 1, 2, or 3 for none at all.
+        tier: 1, 2, 3, or 0 for none at all.
         budget: limits of a child; no child's own may be larger.
         forbidden: operations of torch that raise there, unless its own terms say otherwise.
         packages: distributions that children may use, beside torch and numpy.
@@ -71,12 +72,17 @@ class Sandbox:
         self.view = paths.view(packages)
         self._named = tuple(packages)
         self._terms = Terms(budget, Rules(tuple(forbidden)))
-        self._scratch = Path(tempfile.mkdtemp(prefix="gradeformer-"))
-        self._scratch.chmod(0o711)
+        self._jail = Jail(self.view) if tier == 3 else None
+        if self._jail is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="gradeformer-"))
+            self._folder.chmod(0o711)
+            self._scratch = self._folder
+        else:
+            self._folder, self._scratch = self._jail.folder, self._jail.scratches
         self._numbers = 0
         self._meanwhile = meanwhile
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        self._group: MemoryGroup | None = open_group() if tier != 3 else None
+        self._group: MemoryGroup | None = open_group() if tier else None
         # Root in a namespace is still root outside; better to be nobody there, too.
         self._as_nobody = tier == 1 and os.geteuid() == 0
         try:
@@ -99,8 +105,8 @@ class Sandbox:
     def notes(self) -> list[str]:
         """What else bounds the children on this machine, in words."""
         found = ["memory cgroup"] if self._group is not None else []
-        if os.geteuid() == 0 and self.tier != 3:
-            dropped = self._as_nobody or self.tier == 2
+        if os.geteuid() == 0 and self.tier:
+            dropped = self._as_nobody or self.tier in (2, 3)
             found.append("as an unprivileged user" if dropped else "as root, without its rights")
         return found
 
@@ -131,12 +137,12 @@ class Sandbox:
             child.close()
         return found
 
-    def reap(self, folder: str, pid: int) -> dict[str, Any]:
+    def reap(self, folder: Path, pid: int) -> dict[str, Any]:
         """Collect a dead child, and what it left in its folder."""
         answer = self._ask({"reap": pid})[0]
         if self.tier != 1:
             # Its own alone: another child may be alive beside it.
-            _remove(Path(folder))
+            _remove(folder)
         return answer
 
     def close(self) -> None:
@@ -145,7 +151,10 @@ class Sandbox:
         self._log.close()
         if self._group is not None:
             self._group.close()
-        _remove(self._scratch)
+        if self._jail is not None:
+            self._jail.close()
+        else:
+            _remove(self._folder)
 
     def _stop(self) -> None:
         control = getattr(self, "_control", None)
@@ -193,18 +202,17 @@ class Sandbox:
 
     def _configure(self) -> None:
         root = os.geteuid() == 0 and self.tier == 2
-        scratches = _SCRATCHES if self.tier == 1 else str(self._scratch)
+        scratches = _SCRATCHES if self.tier in (1, 3) else str(self._scratch)
         config = {
             "tier": self.tier,
             "readable": self.view.readable,
             "around": self.view.around(scratches),
             "scratch": scratches,
-            "program": base64.b64encode(
-                policy.seccomp_program() if self.tier != 3 else b""
-            ).decode(),
+            "program": base64.b64encode(policy.seccomp_program() if self.tier else b"").decode(),
             "forbidden": list(self._terms.rules.operations),
             "uid": _UNPRIVILEGED if root else 0,
             "keep_reading": root,
+            "jail": "" if self._jail is None else str(self._jail.folder),
             "package": str(_PACKAGE),
             "modules": self.view.modules,
             "notes": [str(note) for note in self.view.packages.notes],
@@ -212,19 +220,22 @@ class Sandbox:
         }
         self._control.settimeout(_START_S)
         self._tell(config)
+        if self._jail is not None:
+            self._jail.fill()
         self._meanwhile()
         self._hear()
+        if self._jail is not None:
+            self._jail.finish(self._process.pid)
 
     def _fork(self, component: str, terms: Terms) -> Child:
         ours, theirs = socket.socketpair()
         self._numbers += 1
-        scratch = _SCRATCH
+        folder = self._scratch / f"{os.getpid()}-{self._numbers}"
         if self.tier != 1:
-            folder = self._scratch / f"{os.getpid()}-{self._numbers}"
             folder.mkdir(mode=0o700)
             if self.tier == 2 and os.geteuid() == 0:
                 os.chown(folder, _UNPRIVILEGED, _UNPRIVILEGED)
-            scratch = str(folder)
+        scratch = {1: _SCRATCH, 3: f"{_SCRATCHES}/{folder.name}"}.get(self.tier, str(folder))
         with theirs:
             budget, rules = terms.budget, terms.rules
             message = {
@@ -243,7 +254,7 @@ class Sandbox:
                 },
             }
             answer, handle = self._ask(message, theirs.fileno())
-        return Child(partial(self.reap, scratch), budget, ours, answer["pid"], handle)
+        return Child(partial(self.reap, folder), budget, ours, answer["pid"], handle)
 
     def _ask(self, message: dict[str, Any], *descriptors: int) -> tuple[dict[str, Any], int]:
         self._tell(message, *descriptors)

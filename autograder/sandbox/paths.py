@@ -28,6 +28,7 @@ class View:
         emptied: folders in these of which only what is shown by itself may be seen.
         readable: what a child may read, with all that lies below.
         packages: what of it are installed packages.
+        libraries: what of it are shared libraries of the system, and folders of them.
         modules: what is imported by name, as `Packages.modules`: where a child may read what a
             folder holds, but not list it.
     """
@@ -37,6 +38,7 @@ class View:
     emptied: tuple[str, ...]
     readable: tuple[str, ...]
     packages: Packages
+    libraries: tuple[str, ...]
     modules: dict[str, list[str]]
 
     def around(self, scratch: str) -> list[str]:
@@ -63,17 +65,19 @@ def view(named: Sequence[str] = ()) -> View:
     shown.append(Path("/etc/alternatives"))
     emptied: list[Path] = []
     readable = [*_DEVICES]
+    all_libraries: list[Path] = []
     for folder in _loader_folders():
         if folder.is_symlink():
             links.append(folder)
         real = folder.resolve()
         libraries = list(_libraries(real))
-        readable += libraries
+        all_libraries += libraries
         if len(libraries) > _MANY:
             shown.append(real)
             emptied += [place for name in SITES for place in real.glob(f"python*/{name}")]
         else:
             shown += libraries
+    readable += all_libraries
     modules = {}
     for folder in _standard_folders():
         shown.append(folder)
@@ -93,6 +97,7 @@ def view(named: Sequence[str] = ()) -> View:
         emptied=_existing(emptied),
         readable=_existing(readable),
         packages=found,
+        libraries=_existing(all_libraries),
         modules={**found.modules, **_importable(modules)},
     )
 

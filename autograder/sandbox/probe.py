@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import socket
@@ -15,8 +16,8 @@ def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
 
     Args:
         canaries: `read` and `list` are paths that must not open, `import` modules that must not
-            be there, `write` a folder outside that must not take a file, `pid` a process that must
-            not be reachable.
+            be there, `write` a folder outside that must not take a file, `keep` a file that may be
+            read and must not be changed, `pid` a process that must not be reachable.
     """
     attempts: dict[str, Callable[[], object]] = {
         "fork a process": _fork,
@@ -25,6 +26,10 @@ def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
         "open a local socket": lambda: socket.socket(socket.AF_UNIX),
         "signal another process": lambda: os.kill(canaries["pid"], 0),
         "write outside the scratch folder": lambda: _write(canaries["write"]),
+        "change a file that it may read": partial(_append, canaries["keep"]),
+        "change its root folder": lambda: os.chroot("."),
+        "become root": lambda: os.setresuid(0, 0, 0),
+        "list a folder that was opened before": _list_opened,
         "read /proc": partial(_read, "/proc/self/maps"),
         "change a file's mode": lambda: os.chmod(canaries["write"], 0o777),
     }
@@ -54,6 +59,19 @@ def _fork() -> None:
 def _read(path: str) -> None:
     with open(path) as file:
         file.read(1)
+
+
+def _append(path: str) -> None:
+    with open(path, "ab"):
+        pass
+
+
+def _list_opened() -> None:
+    for descriptor in range(3, 1024):
+        with contextlib.suppress(OSError):
+            os.listdir(descriptor)
+            return
+    raise OSError("no folder is open")
 
 
 def _write(folder: str) -> None:

@@ -53,9 +53,9 @@ def open_sandbox(
         PackageFault: one of the packages cannot be given to children.
     """
     if choice == "none":
-        sandbox = Sandbox(3, budget, forbidden, packages, meanwhile)
+        sandbox = Sandbox(0, budget, forbidden, packages, meanwhile)
         return sandbox, "none: student code is not isolated"
-    tiers = {"auto": (1, 2), "tier1": (1,), "tier2": (2,)}[choice]
+    tiers = {"auto": (1, 2, 3), "tier1": (1,), "tier2": (2,), "tier3": (3,)}[choice]
     reasons = []
     for tier in tiers:
         reason = advice.lacking(tier)
@@ -74,7 +74,7 @@ def open_sandbox(
                 if not leaks:
                     return sandbox, ", ".join([_describe(tier), *sandbox.notes])
                 sandbox.close()
-                repair = advice.leaking(leaks[0], sandbox.view.readable)
+                repair = advice.leaking(leaks[0], sandbox.view.readable, tier)
                 raise NotIsolated(
                     f"tier {tier} does not hold here: a child could {leaks[0]}; {repair}"
                 )
@@ -85,6 +85,11 @@ def open_sandbox(
 
 
 def _describe(tier: int) -> str:
+    if tier == 3:
+        return (
+            "tier 3: a user and a root folder of its own, seccomp, rlimits; no namespaces, "
+            "no Landlock"
+        )
     landlock = f"Landlock {landlock_version()}, seccomp, rlimits"
     if tier == 1:
         return f"tier 1: bubblewrap, own namespaces, {landlock}"
@@ -111,6 +116,7 @@ def _leaks(sandbox: Sandbox, secrets: Sequence[Path]) -> list[str]:
                 "list": [outside, *(str(path) for path in hidden if path.is_dir())],
                 "import": [*_OUR_MODULES, *_importable(hidden, packages.modules)],
                 "write": outside,
+                "keep": next(path for path in sandbox.view.readable if path.endswith(".py")),
                 "pid": os.getpid(),
             }
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 _INITS = tuple(f"__init__{suffix}" for suffix in all_suffixes())
 # Files that nothing opens when code runs.
-_UNUSED = (".a", ".cuh", ".h", ".hpp", ".pyi")
+UNUSED = (".a", ".cuh", ".h", ".hpp", ".pyi")
 
 # What a folder holds, by name; None is a file.
 Tree = dict[str, "Tree | None"]
@@ -63,7 +63,7 @@ def claim(
         path = folder / name
         if inner is None:
             module = _module_of(name)
-            if path.is_file() and path.suffix not in _UNUSED:
+            if path.is_file() and path.suffix not in UNUSED:
                 paths += with_target(path)
                 if module and folder.name != "__pycache__":
                     modules[".".join((*outer, module))] = [str(path)]

@@ -27,17 +27,18 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
     # No student code runs here. Each child gives up, before it reads any, what could undo this.
     guard = Guard(Path(config["scratch"]), config["forbidden"])
     guard.install(reversible=True)
-    confined = config["tier"] != 3
+    bounded = config["tier"] in (1, 2)
     setup = Setup(
         tier=config["tier"],
         project=[name for name in sys.modules if name.partition(".")[0] == "autograder"],
         # Made once: every child would take milliseconds to make it.
-        readable=confine.reading_rules(config["readable"], config["scratch"]) if confined else -1,
+        readable=confine.reading_rules(config["readable"], config["scratch"]) if bounded else -1,
         around=config["around"],
         program=base64.b64decode(config["program"]),
         forbidden=config["forbidden"],
         uid=config["uid"],
         keep_reading=config["keep_reading"],
+        jail=config["jail"],
     )
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
     gc.collect()

@@ -2,11 +2,13 @@
 
 import pytest
 
+from tests.conftest import TIERS
+
 # The tests of another module, which take the tier from this one.
 from tests.sandbox.test_hostile import *  # noqa: F403
 
 
-@pytest.fixture(scope="module", params=["tier1", "tier2"])
+@pytest.fixture(scope="module", params=TIERS)
 def tier(request: pytest.FixtureRequest) -> str:
     """Each of the sandboxes, one after the other."""
     return request.param

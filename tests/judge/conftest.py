@@ -20,7 +20,7 @@ Grade = Callable[..., dict[str, ComponentResult]]
 @pytest.fixture(scope="session")
 def grade(assignment: Assignment, suite: Suite) -> Iterator[Grade]:
     """Grade a submission, given its files' texts by name, and how it is to be done."""
-    sandbox = Sandbox(3, largest_budget(assignment), usual_operations(assignment))
+    sandbox = Sandbox(0, largest_budget(assignment), usual_operations(assignment))
     judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
 
     def of(files: Mapping[str, str], **how: Any) -> dict[str, ComponentResult]:

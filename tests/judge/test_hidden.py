@@ -82,7 +82,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     (root / "assignments" / "norm" / "tests" / "views.py").write_text(VIEWS)
     assignment = load_assignment(root, "norm")
     suite = collect(assignment)
-    sandbox = Sandbox(3, largest_budget(assignment), usual_operations(assignment))
+    sandbox = Sandbox(0, largest_budget(assignment), usual_operations(assignment))
     judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
     yield lambda text: grade_submission(judge, {"layer_norm.py": text.encode()})["layer_norm"]
     sandbox.close()

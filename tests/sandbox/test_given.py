@@ -15,7 +15,7 @@ from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.packages import strangers
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
-from tests.conftest import BUDGET, skip
+from tests.conftest import BUDGET, TIERS, skip
 from tests.planted import plant
 
 CANARY = "canary-7f3a"
@@ -37,7 +37,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture(scope="module", params=["tier1", "tier2"])
+@pytest.fixture(scope="module", params=TIERS)
 def given(request: pytest.FixtureRequest, site: Path) -> Iterator[Sandbox]:
     """A sandbox of each tier whose children have `needs-it`."""
     try:
@@ -144,7 +144,7 @@ def test_another_sandbox_does_not_have_it(sandbox: Sandbox, site: Path) -> None:
 
 
 def test_where_nothing_is_kept_apart_the_same_can_be_imported(site: Path) -> None:
-    sandbox = Sandbox(3, BUDGET, (), ["needs-it"])
+    sandbox = Sandbox(0, BUDGET, (), ["needs-it"])
     try:
         assert run(sandbox, "import needing, space.a, jinja2, torch.distributions") == ""
         for module in ("autograder", "autograder.exchange.guard", "secrets_pkg", "pytest"):
@@ -231,4 +231,4 @@ def test_a_package_that_spoils_the_zygote_is_named(
 ) -> None:
     plant(site, name, {f"{name.replace('-', '_')}.py": text})
     with pytest.raises(SandboxFault, match=said):
-        Sandbox(3, BUDGET, (), [name])
+        Sandbox(0, BUDGET, (), [name])

@@ -1,0 +1,289 @@
+"""The root folder of children on tier 3: what they may read of this machine's files, and no more.
+
+Judge's side. Nothing is mounted, because that takes rights that few containers have: files are
+linked into the folder where they lie on the same file system, and copied otherwise. It is filled
+while the zygote starts. Large files come last, without those that the zygote has loaded by then,
+which its children need not open again; these are most of all the bytes. Sandboxes that are open at
+the same time share a folder, and the last one removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from autograder.sandbox.confine import JAIL_UIDS
+from autograder.sandbox.libraries import closure
+from autograder.sandbox.paths import View
+from autograder.sandbox.trees import UNUSED
+
+_PREFIX = "gradeformer-root-"
+# Where temporary folders may be, besides the usual place.
+_OTHER_PLACE = "/var/tmp"  # noqa: S108 - a folder of our own is made there
+_LARGE = 1 << 20
+_CLOSED, _OPEN = 0o711, 0o755
+# Of Python's own, half of its files.
+_OWN_TESTS = ("test", "tests", "idle_test")
+# Nor is Python ever started so that it takes these.
+_UNUSED = (*UNUSED, ".opt-1.pyc", ".opt-2.pyc")
+
+
+class Jail:
+    """A folder that a child takes for the whole machine.
+
+    Args:
+        view: what is to be in it.
+
+    Attributes:
+        folder: where it is.
+        scratches: the folder in it that scratch folders lie in.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._reached = {"/"}
+        self._large: list[tuple[str, str]] = []
+        self._code: list[Path] = []
+        self._packages = {str(path) for path in view.packages.paths}
+        place = Path(place_for(view))
+        for left in place.glob(f"{_PREFIX}*"):
+            _sweep(left)
+        self.folder = place / (_PREFIX + _fingerprint(view))
+        self.scratches = self.folder / "scratch"
+        self._lock = -1
+        self._whole = False
+
+    def fill(self) -> None:
+        """Put in all but the large files."""
+        self._lock = _locked(self.folder, self.scratches)
+        # They come last: with them, the folder is whole.
+        self._whole = self.scratches.is_dir()
+        if self._whole:
+            return
+        _empty(self.folder)
+        with _masking(0o022):
+            for path in self._view.links:
+                if os.path.isdir(path):
+                    self._reach(path)
+            for path in self._view.readable:
+                if path not in self._view.libraries:
+                    self._place(path)
+            for library in closure(self._code, dict(self._known_libraries())):
+                self._place(str(library))
+                if library.is_symlink():
+                    self._place(str(library.resolve()))
+
+    def finish(self, pid: int) -> None:
+        """Put in the large files, but for those that process `pid` has loaded."""
+        if not self._whole:
+            with open(f"/proc/{pid}/maps") as maps:
+                loaded = {line.split(maxsplit=5)[-1].rstrip("\n") for line in maps}
+            with _masking(0o022):
+                for source, target in self._large:
+                    if os.path.realpath(source) not in loaded:
+                        self._put(source, target, os.stat(source))
+                os.mkdir(self.scratches, _CLOSED)
+            self._whole = True
+        # From here on others may use it, too, and none remove it.
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
+        if not _is_at(self._lock, self.folder):
+            raise OSError(f"{self.folder} was removed while it was made")
+
+    def close(self) -> None:
+        """Remove it, unless another grader uses it."""
+        if self._lock < 0:
+            return
+        with contextlib.suppress(OSError):
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(self._lock, self.folder):
+                shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
+        self._lock = -1
+
+    def _known_libraries(self) -> Iterator[tuple[str, Path]]:
+        for place in map(Path, self._view.libraries):
+            for path in sorted(place.iterdir()) if place.is_dir() else (place,):
+                if ".so" in path.name:
+                    yield path.name, path
+
+    def _reach(self, path: str) -> str:
+        """Make a folder, and the links that lead to it; return where it is in here."""
+        if path not in self._reached:
+            self._reached.add(path)
+            parent, name = os.path.split(path)
+            here = os.path.join(self._reach(parent), name)
+            if os.path.islink(path):
+                target = os.readlink(path)
+                _link(target, here)
+                self._reach(os.path.normpath(os.path.join(os.path.realpath(parent), target)))
+            else:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(here, _CLOSED)
+        return str(self.folder) + os.path.realpath(path)
+
+    def _place(self, path: str) -> None:
+        parent, name = os.path.split(path)
+        here = os.path.join(self._reach(parent), name)
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            _link(os.readlink(path), here)
+        elif stat.S_ISDIR(status.st_mode):
+            self._fill_folder(path, here, () if path in self._packages else _OWN_TESTS)
+        elif stat.S_ISCHR(status.st_mode):
+            _make_device(here, status)
+        else:
+            self._take(path, here, status)
+
+    def _fill_folder(self, source: str, target: str, without: Sequence[str]) -> None:
+        if os.path.basename(source) in without:
+            return
+        folders = []
+        made = False
+        with os.scandir(source) as entries:
+            for entry in entries:
+                here = f"{target}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append((entry.path, here))
+                    continue
+                if entry.name.endswith(_UNUSED):
+                    continue
+                if not made:
+                    # Some hold nothing but what is not used, and are not made.
+                    os.makedirs(target, _OPEN, exist_ok=True)
+                    os.chmod(target, _OPEN)
+                    made = True
+                if entry.is_symlink():
+                    _link(os.readlink(entry.path), here)
+                elif entry.is_file():
+                    self._take(entry.path, here, entry.stat())
+        for folder, here in folders:
+            self._fill_folder(folder, here, without)
+
+    def _take(self, source: str, target: str, status: os.stat_result) -> None:
+        if ".so" in source:
+            self._code.append(Path(source))
+        if status.st_size >= _LARGE:
+            # No child can start a program.
+            if status.st_mode & 0o111 and ".so" not in source:
+                return
+            self._large.append((source, target))
+        else:
+            self._put(source, target, status)
+
+    def _put(self, source: str, target: str, status: os.stat_result) -> None:
+        # Linked, a file keeps its rights; no child may write it, and each must be able to read it.
+        theirs = status.st_uid in JAIL_UIDS or status.st_gid in JAIL_UIDS
+        if status.st_mode & 0o006 == 0o004 and not theirs:
+            try:
+                os.link(source, target)
+            except (FileExistsError, FileNotFoundError):
+                return
+            except OSError:
+                pass
+            else:
+                return
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(source, target)
+            os.chmod(target, 0o444)
+            # Compiled code goes by the time of its source.
+            os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def place_for(view: View) -> str:
+    """Return where to make the folder: where most files can be linked to, if there is such."""
+    usual = tempfile.gettempdir()
+    files = os.stat(view.packages.paths[0]).st_dev
+    for place in (usual, _OTHER_PLACE):
+        with contextlib.suppress(OSError):
+            if os.stat(place).st_dev == files and not os.statvfs(place).f_flag & os.ST_NOEXEC:
+                return place
+    return usual
+
+
+def _fingerprint(view: View) -> str:
+    """Return a name for what is in a jail, which those may share for whom it is the same."""
+    stamps = [os.stat(path).st_mtime_ns for path in view.readable]
+    text = repr((__file__, view.links, view.readable, view.libraries, stamps))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _locked(folder: Path, last: Path) -> int:
+    """Make a folder unless it is there; return a descriptor that locks it.
+
+    Where `last` is in it, the lock is one that others may share, and otherwise one's own.
+
+    Raises:
+        OSError: it belongs to somebody else.
+    """
+    while True:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        if os.fstat(lock).st_uid != os.geteuid():
+            os.close(lock)
+            raise OSError(f"{folder} belongs to another user: remove it")
+        os.fchmod(lock, _CLOSED)
+        for kind in (fcntl.LOCK_SH, fcntl.LOCK_EX):
+            # While another one fills it, this waits.
+            fcntl.flock(lock, kind)
+            # The last who used it may have removed it meanwhile.
+            if _is_at(lock, folder) and (kind == fcntl.LOCK_EX or last.is_dir()):
+                return lock
+        os.close(lock)
+
+
+def _is_at(descriptor: int, folder: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(folder, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+def _empty(folder: Path) -> None:
+    """Remove what a grader left that was ended while it filled a folder."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _sweep(left: Path) -> None:
+    """Remove a folder whose graders have ended without doing so."""
+    try:
+        lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return
+    with contextlib.suppress(OSError):
+        if os.fstat(lock).st_uid == os.geteuid():
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+    os.close(lock)
+
+
+def _link(target: str, here: str) -> None:
+    with contextlib.suppress(FileExistsError):
+        os.symlink(target, here)
+
+
+def _make_device(here: str, status: os.stat_result) -> None:
+    # Where none may be made, children do without: random numbers have a system call.
+    with contextlib.suppress(OSError):
+        os.mknod(here, stat.S_IFCHR | 0o666, status.st_rdev)
+        os.chmod(here, 0o666)
+
+
+@contextlib.contextmanager
+def _masking(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
