@@ -108,6 +108,8 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     os.chdir(scratch)
     # Looked up before, where everything could be written to.
     tempfile.tempdir = scratch
+    # What torch settled for the zygote is settled anew, in a folder that the child may write.
+    os.environ.pop("TORCHINDUCTOR_CACHE_DIR", None)
     _forget_project(setup.project)
     guard.charge(Path(scratch))
     if anew and task.operations:

@@ -21,11 +21,11 @@ from autograder.exchange.rules import Rules
 from autograder.sandbox import bubblewrap, confine, paths, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Budget, Child, SandboxFault, Terms
-from autograder.sandbox.jail import Jail
+from autograder.sandbox.jail import SCRATCHES, Jail
 
 _START_S = 120.0
 _PACKAGE = Path(__file__).resolve().parents[1]
-# Where children of tiers 1 and 3 find their scratch folder: in one that they may only pass.
+# Where children of tier 1 find their scratch folder: a folder in one that they may only read.
 _SCRATCHES = "/scratch"
 _SCRATCH = "/scratch/own"
 _ENVIRONMENT = {
@@ -202,7 +202,7 @@ class Sandbox:
 
     def _configure(self) -> None:
         root = os.geteuid() == 0 and self.tier == 2
-        scratches = _SCRATCHES if self.tier in (1, 3) else str(self._scratch)
+        scratches = {1: _SCRATCHES, 3: SCRATCHES}.get(self.tier, str(self._scratch))
         config = {
             "tier": self.tier,
             "readable": self.view.readable,
@@ -235,7 +235,7 @@ class Sandbox:
             folder.mkdir(mode=0o700)
             if self.tier == 2 and os.geteuid() == 0:
                 os.chown(folder, _UNPRIVILEGED, _UNPRIVILEGED)
-        scratch = {1: _SCRATCH, 3: f"{_SCRATCHES}/{folder.name}"}.get(self.tier, str(folder))
+        scratch = {1: _SCRATCH, 3: f"{SCRATCHES}/{folder.name}"}.get(self.tier, str(folder))
         with theirs:
             budget, rules = terms.budget, terms.rules
             message = {

@@ -24,6 +24,8 @@ from autograder.sandbox.libraries import closure
 from autograder.sandbox.paths import View
 from autograder.sandbox.trees import UNUSED
 
+# Where children find their scratch folders, which no path of a machine is to be in the way of.
+SCRATCHES = "/gradeformer-scratch"
 _PREFIX = "gradeformer-root-"
 # Where temporary folders may be, besides the usual place.
 _OTHER_PLACE = "/var/tmp"  # noqa: S108 - a folder of our own is made there
@@ -56,7 +58,7 @@ class Jail:
         for left in place.glob(f"{_PREFIX}*"):
             _sweep(left)
         self.folder = place / (_PREFIX + _fingerprint(view))
-        self.scratches = self.folder / "scratch"
+        self.scratches = self.folder / SCRATCHES.strip("/")
         self._lock = -1
         self._whole = False
 
@@ -277,7 +279,7 @@ def _make_device(here: str, status: os.stat_result) -> None:
     # Where none may be made, children do without: random numbers have a system call.
     with contextlib.suppress(OSError):
         os.mknod(here, stat.S_IFCHR | 0o666, status.st_rdev)
-        os.chmod(here, 0o666)
+        os.chmod(here, 0o666)  # noqa: S103 - as everywhere
 
 
 @contextlib.contextmanager

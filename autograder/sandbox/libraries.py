@@ -9,7 +9,7 @@ from pathlib import Path
 _MAGIC = b"\x7fELF\x02\x01"  # of 64 bits, the low byte first
 _LOAD, _DYNAMIC = 1, 2
 _NEEDED, _STRINGS = 1, 5
-# Far more than any library has, of either.
+# Far more entries than any library has.
 _MOST = 1 << 16
 
 
@@ -41,10 +41,12 @@ def needed_by(file: Path) -> list[str]:
             # Where that is in the file, which says where it is in memory.
             for kind, _, where, address, _, size, *_ in parts:
                 if kind == _LOAD and address <= strings < address + size:
-                    stream.seek(where + strings - address)
-                    text = stream.read(max(names, default=-1) + 256)
-                    return [text[name:].partition(b"\0")[0].decode() for name in names]
-    except (OSError, UnicodeDecodeError, struct.error):
+                    found = []
+                    for name in names:
+                        stream.seek(where + strings - address + name)
+                        found.append(stream.read(256).partition(b"\0")[0].decode())
+                    return found
+    except (OSError, OverflowError, UnicodeDecodeError, struct.error):
         pass
     return []
 

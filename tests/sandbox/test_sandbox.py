@@ -10,6 +10,7 @@ import torch
 
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call
+from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -212,6 +213,44 @@ def test_the_standard_library_and_threads_work(sandbox: Sandbox) -> None:
     )
     reply = ask(sandbox, source)
     assert reply.error is None, reply.error
+
+
+def test_what_torch_keeps_on_disk_is_kept_in_the_scratch_folder(sandbox: Sandbox) -> None:
+    source = (
+        "import os, torch\n"
+        "from torch._inductor.runtime.cache_dir_utils import cache_dir\n"
+        "def layer_norm(x):\n"
+        "    return torch.tensor(os.path.dirname(cache_dir()) == os.getcwd())\n"
+    )
+    reply = ask(sandbox, source)
+    assert reply.error is None, reply.error
+    assert reply.value.item() is True
+
+
+def test_on_the_third_tier_every_child_is_a_user_of_its_own(sandbox: Sandbox) -> None:
+    if sandbox.tier != 3:
+        pytest.skip("on other tiers they are one")
+    children = [sandbox.fork("layer_norm", {"layer_norm.py": RIGHT}) for _ in range(3)]
+    try:
+        found = []
+        for child in children:
+            assert child.perform(question()).error is None
+            status = dict(
+                line.split(":", 1)
+                for line in Path(f"/proc/{child.host_pid}/status").read_text().splitlines()
+            )
+            assert not int(status["CapPrm"], 16) | int(status["CapEff"], 16)
+            assert status["NoNewPrivs"].strip() == "1"
+            assert status["Groups"].strip() == ""
+            ids = {*status["Uid"].split(), *status["Gid"].split()}
+            assert len(ids) == 1
+            found.append(int(ids.pop()))
+            assert os.readlink(f"/proc/{child.host_pid}/root") == str(sandbox._jail.folder)
+    finally:
+        for child in children:
+            child.close()
+    assert len(set(found)) == 3
+    assert set(found) <= set(JAIL_UIDS)
 
 
 def test_a_live_child_adds_little_memory(sandbox: Sandbox) -> None:
