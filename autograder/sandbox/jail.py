@@ -57,20 +57,25 @@ class Jail:
         place = Path(place_for(view))
         for left in place.glob(f"{_PREFIX}*"):
             _sweep(left)
-        self.folder = place / (_PREFIX + _fingerprint(view))
+        # Closed to the other users of this machine; root enters the one inside for its children.
+        self._outer = place / (_PREFIX + _fingerprint(view))
+        self.folder = self._outer / "root"
         self.scratches = self.folder / SCRATCHES.strip("/")
         self._lock = -1
         self._whole = False
 
     def fill(self) -> None:
         """Put in all but the large files."""
-        self._lock = _locked(self.folder, self.scratches)
+        self._lock = _locked(self._outer, self.scratches)
         # They come last: with them, the folder is whole.
         self._whole = self.scratches.is_dir()
         if self._whole:
             return
-        _empty(self.folder)
+        # What a grader left that was ended while it filled the folder.
+        if self.folder.is_dir():
+            shutil.rmtree(self.folder)
         with _masking(0o022):
+            self.folder.mkdir(_CLOSED)
             for path in self._view.links:
                 if os.path.isdir(path):
                     self._reach(path)
@@ -95,8 +100,8 @@ class Jail:
             self._whole = True
         # From here on others may use it, too, and none remove it.
         fcntl.flock(self._lock, fcntl.LOCK_SH)
-        if not _is_at(self._lock, self.folder):
-            raise OSError(f"{self.folder} was removed while it was made")
+        if not _is_at(self._lock, self._outer):
+            raise OSError(f"{self._outer} was removed while it was made")
 
     def close(self) -> None:
         """Remove it, unless another grader uses it."""
@@ -104,8 +109,8 @@ class Jail:
             return
         with contextlib.suppress(OSError):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(self._lock, self.folder):
-                shutil.rmtree(self.folder, ignore_errors=True)
+            if _is_at(self._lock, self._outer):
+                shutil.rmtree(self._outer, ignore_errors=True)
         os.close(self._lock)
         self._lock = -1
 
@@ -231,7 +236,6 @@ def _locked(folder: Path, last: Path) -> int:
         if os.fstat(lock).st_uid != os.geteuid():
             os.close(lock)
             raise OSError(f"{folder} belongs to another user: remove it")
-        os.fchmod(lock, _CLOSED)
         for kind in (fcntl.LOCK_SH, fcntl.LOCK_EX):
             # While another one fills it, this waits.
             fcntl.flock(lock, kind)
@@ -246,15 +250,6 @@ def _is_at(descriptor: int, folder: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), os.stat(folder, follow_symlinks=False))
     except FileNotFoundError:
         return False
-
-
-def _empty(folder: Path) -> None:
-    """Remove what a grader left that was ended while it filled a folder."""
-    for entry in folder.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
 
 
 def _sweep(left: Path) -> None:

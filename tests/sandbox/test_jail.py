@@ -72,6 +72,7 @@ def test_what_is_given_is_there_and_nothing_beside_it(machine: Path, made) -> No
     # What is not given as a whole cannot be listed.
     modes = {path: path.stat().st_mode & 0o777 for path in (inside, inside / "given", jail.folder)}
     assert list(modes.values()) == [0o711, 0o755, 0o711]
+    assert jail.folder.parent.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_those_who_are_given_the_same_share_it_and_the_last_removes_it(machine: 
     first.close()
     assert within(second, machine / "given").exists()
     second.close()
-    assert not second.folder.exists()
+    assert not second.folder.parent.exists()
     other = made(view(machine / "given" / "inner"))
     assert other.folder != first.folder
 
@@ -161,7 +162,7 @@ def test_those_who_are_given_the_same_share_it_and_the_last_removes_it(machine: 
 @pytest.mark.parametrize("whole", [True, False])
 def test_what_an_ended_grader_left_is_not_taken_over(machine: Path, made, whole: bool) -> None:
     seen = view(machine / "given")
-    left = Jail(seen)
+    left, jail = Jail(seen), Jail(seen)
     left.fill()
     if whole:
         left.finish(os.getpid())
@@ -169,9 +170,11 @@ def test_what_an_ended_grader_left_is_not_taken_over(machine: Path, made, whole:
         within(left, machine / "given" / "inner" / "code.py").unlink()
     # As when it is killed.
     os.close(left._lock)
-    jail = made(seen)
+    jail.fill()
+    jail.finish(os.getpid())
     assert within(jail, machine / "given" / "inner" / "code.py").exists()
     assert jail.scratches.is_dir()
+    jail.close()
 
 
 def test_what_others_left_is_swept_up_and_what_they_use_is_not(machine: Path, made) -> None:
@@ -181,17 +184,18 @@ def test_what_others_left_is_swept_up_and_what_they_use_is_not(machine: Path, ma
     os.close(left._lock)
     made(view(machine / "given" / "inner" / "code.py"))
     assert used.folder.exists()
-    assert not left.folder.exists()
+    assert not left.folder.parent.exists()
 
 
 def test_a_folder_of_somebody_else_is_refused(machine: Path) -> None:
     jail = Jail(view(machine / "given"))
-    jail.folder.mkdir()
-    os.chown(jail.folder, 1000, 1000)
+    folder = jail.folder.parent
+    folder.mkdir()
+    os.chown(folder, 1000, 1000)
     with pytest.raises(OSError, match="belongs to another user: remove it"):
         jail.fill()
-    jail.folder.rmdir()
-    jail.folder.symlink_to(machine)
+    folder.rmdir()
+    folder.symlink_to(machine)
     with pytest.raises(OSError, match=r"."):
         jail.fill()
 
