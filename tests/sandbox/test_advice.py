@@ -55,8 +55,42 @@ def test_no_landlock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Linux 5.13" in advice.lacking(2)
     (tmp_path / "lsm").write_text("capability,yama")
     assert "lsm=landlock,capability,yama" in advice.lacking(2)
-    with pytest.raises(NotIsolated, match=r"tier 1: Landlock is switched off.*tier 2: Landlock"):
+    # Root would be given the third tier, which needs none.
+    monkeypatch.setattr(advice.os, "geteuid", lambda: 1000)
+    with pytest.raises(
+        NotIsolated, match=r"tier 1: Landlock is switched off.*tier 2: Landlock.*tier 3: it needs"
+    ):
         open_sandbox("auto", BUDGET, (), [])
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"CapEff": "00000000a80425fb"}, ""),
+        ({"CapEff": "00000000a80025fb"}, "lacks CAP_SYS_CHROOT)"),
+        ({"CapEff": "0000000000000000"}, "--cap-add SETGID --cap-add SETUID --cap-add SYS_CHROOT"),
+        ({"uid_map": "0 1000 1"}, "users 65000 to 65499 are not there"),
+        ({"uid_map": "0 1000 1\n1 100000 65536"}, ""),
+        ({"gid_map": "0 1000 65400"}, "gid_map gives it fewer"),
+        ({"flags": "8"}, "is mounted noexec: set TMPDIR"),
+    ],
+)
+def test_what_root_lacks_for_the_third_tier(
+    found: dict[str, str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_users = {"uid_map": "0 0 4294967295", "gid_map": "0 0 4294967295"}
+    found = {"CapEff": "000001ffffffffff", "flags": "0", **all_users, **found}
+    (tmp_path / "status").write_text(f"Name:\tpython\nCapEff:\t{found['CapEff']}\n")
+    for name in all_users:
+        (tmp_path / name).write_text(f"{found[name]}\n")
+    monkeypatch.setattr(advice.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(advice, "_STATUS", tmp_path / "status")
+    monkeypatch.setattr(advice, "_USERS", [tmp_path / name for name in all_users])
+    flags = types.SimpleNamespace(f_flag=int(found["flags"]))
+    monkeypatch.setattr(advice.os, "statvfs", lambda path: flags)
+    told = advice.lacking(3)
+    assert said in told
+    assert bool(said) == bool(told)
 
 
 def test_no_libseccomp(monkeypatch: pytest.MonkeyPatch) -> None:
