@@ -10,7 +10,7 @@ import marshal
 import os
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from autograder.exchange.copies import codes, refuse_copies, text_of
 from autograder.exchange.kernels import COMPOSED, FURTHER_KEYS, KERNELS, KEYS
 from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.names import NameGuard
@@ -63,13 +64,6 @@ def _set_code(function: FunctionType, code: bytes) -> None:
     function.__code__ = marshal.loads(code)  # noqa: S302 - it was written by this very process
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
 def _innermost_of(folder: str, frame: FrameType | None) -> CodeType | None:
     """Return the code of the innermost frame that lies in a folder."""
     while frame is not None and not belongs_to(frame.f_code.co_filename, folder):
@@ -110,6 +104,8 @@ class Guard:
         self._forbidden = forbidden
         self._event = f"gradeformer.uses.{id(self)}"
         self._exempt: tuple[CodeType, ...] = ()
+        self._lent: Collection[str] = ()
+        self._copies: dict[tuple[object, ...], Callable[..., Any]] = {}
         self._undo: list[Callable[[], object]] = []
 
     def charge(self, folder: Path) -> None:
@@ -141,11 +137,12 @@ class Guard:
                 for kernel in KERNELS[operation]:
                     there = [key for key in (*KEYS, *FURTHER_KEYS) if _has_kernel(kernel, key)]
                     refuse = self._refuse(operation)
-                    if self._exempt and there:
+                    lent = operation in self._lent
+                    if lent and there:
                         original = torch.library.get_kernel(f"aten::{kernel}", "CPU")
                         refuse = self._refuse(operation, original.call_boxed)
-                    for key in there if self._exempt else {*KEYS, *there}:
-                        replace(kernel, refuse, key, with_keyset=bool(self._exempt))
+                    for key in there if lent else {*KEYS, *there}:
+                        replace(kernel, refuse, key, with_keyset=lent)
         hide(library)
         self._undo.append(library._destroy)
         self._take_composed()
@@ -169,9 +166,12 @@ class Guard:
     def settle(self) -> None:
         """Give up all that could bring the kernels back."""
         self._undo.clear()
+        refuse_copies(self._copies, self._caller)
+        self._copies = {}
 
     def uninstall(self) -> None:
         """Bring the kernels back, after a reversible `install`."""
+        self._copies = {}
         while self._undo:
             self._undo.pop()()
 
@@ -193,7 +193,9 @@ class Guard:
                 taken[module] = refuse = self._refuse(operation)
                 function = _innermost(getattr(owner, name))
                 if isinstance(function, FunctionType) and not function.__closure__:
-                    if self._exempt:
+                    if operation not in self._lent:
+                        self._copies[text_of(function.__code__)] = refuse
+                    else:
                         taken[module] = refuse = self._refuse(operation, _copy(function))
                     # As bytes: to free many a code object would cost every child that settles.
                     code = marshal.dumps(function.__code__)
@@ -210,17 +212,23 @@ class Guard:
         """Change what is forbidden, between `uninstall` and the next `install` or `watch`."""
         self._forbidden = operations
 
-    def watch(self, exempt: Collection[str]) -> None:
+    def watch(self, exempt: Collection[str], lent: Collection[str]) -> None:
         """Replace the kernels, but let code through that stands in one of these files.
 
         For a run with stand-ins, which are made of those very kernels.
+
+        Args:
+            exempt: the files.
+            lent: the operations that they may call.
         """
+        self._lent = lent
         for name in exempt:
             file = Path(self._folder, name)
             # As it is imported: with no __future__ of this file's.
             code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
-            self._exempt += tuple(_codes(code))
+            self._exempt += tuple(codes(code))
         self.install()
+        self._lent = ()
         # What refuses has it, out of sight.
         self._exempt = ()
 

@@ -38,6 +38,15 @@ KERNELS = {
 }
 FORBIDDEN = tuple(KERNELS)
 
+# Whoever may call the one needs the others inside it.
+CONSISTS_OF = {
+    "instance_norm": ("batch_norm",),
+    "multi_head_attention": ("scaled_dot_product_attention",),
+    "transformer_encoder_layer": (
+        *("layer_norm", "multi_head_attention", "scaled_dot_product_attention"),
+    ),
+}
+
 # Where torch keeps kernels that run on a CPU. Not each of them has one under every key.
 KEYS = ("CPU", "CompositeImplicitAutograd")
 FURTHER_KEYS = ("CompositeExplicitAutograd", "MkldnnCPU", "NestedTensorCPU")
@@ -54,6 +63,7 @@ COMPOSED = {
         ("torch._decomp.decompositions", "_fused_rms_norm"),
         # With a window as wide as the vector it is the same.
         ("torch.nn.functional", "local_response_norm"),
+        ("torch.nn.modules._functions", "CrossMapLRN2d.forward"),
     ),
     "batch_norm": (
         ("torch._decomp.decompositions", "native_batch_norm_helper"),
@@ -67,5 +77,10 @@ COMPOSED = {
         # The kernel is called without need_weights only.
         ("torch.nn.functional", "multi_head_attention_forward"),
         ("torch.ao.nn.quantizable.modules.activation", "MultiheadAttention._forward_impl"),
+    ),
+    "transformer_encoder_layer": (
+        # The kernel is the fast way alone.
+        ("torch.nn.modules.transformer", "TransformerEncoderLayer.forward"),
+        ("torch.nn.modules.transformer", "TransformerDecoderLayer.forward"),
     ),
 }

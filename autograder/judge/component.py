@@ -70,7 +70,7 @@ class ComponentRun:
             for prefix in ("", OWN)
             if other != name
         )
-        terms = terms_of(spec, judge.provided, exempt, siblings)
+        terms = terms_of(spec, dict(files), dict(judge.provided), exempt, siblings)
         self.criteria = judge.suite.criteria[name]
         self._judge = judge
         self._suite = judge.suite

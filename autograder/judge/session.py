@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.exchange.operations import Call, RunProgram
@@ -192,6 +192,9 @@ class ComponentSession:
             self.child = None
             self._ahead.clear()
             self._plan = ()
+            if gone.operation in self.refused:
+                # By whom is not known: the machine code of a kernel knows no lines.
+                self._refuse(ForbiddenUse(gone.operation, "", 0))
             self.deaths += 1
             if loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
@@ -219,6 +222,9 @@ class ComponentSession:
                 use = replace(use, operation="something forbidden")
             # Charged to the file that calls it; another component answers for itself.
             if use.file not in self.siblings:
-                self.forbidden = use
-                self.over = "forbidden"
-                raise NotRun
+                self._refuse(use)
+
+    def _refuse(self, use: ForbiddenUse) -> NoReturn:
+        self.forbidden = use
+        self.over = "forbidden"
+        raise NotRun

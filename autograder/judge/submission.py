@@ -91,7 +91,8 @@ def grade_component(
         if not broken:
             return _shown(own, _result(own, own.diagnose()))
         # Errors of what it uses are no misconceptions of its own: they are not looked for here.
-        if not own.loses_early() or own.forbidden is not None:
+        # Without a line, it may be what a broken component did that it uses.
+        if not own.loses_early() or (own.forbidden is not None and own.forbidden.file):
             return _shown(own, _result(own, Diagnosis()))
         working = with_stand_ins(judge.assignment, files, broken)
         stand_ins = (*exempt, *(f"{used}.py" for used in broken))
@@ -123,7 +124,7 @@ def _better(
     gained = [c for c in own.criteria if followed.share(c) > own.share(c)]
     lost = [c for c in own.criteria if max(followed.share(c), own.share(c)) < 1.0]
     diagnosis = followed.diagnose() if lost else Diagnosis()
-    if not gained and not diagnosis.found:
+    if not gained and not diagnosis.found and own.forbidden is None:
         return _result(own, Diagnosis())
     marked = []
     for criterion in own.criteria:
@@ -131,7 +132,11 @@ def _better(
         if criterion in gained and criterion not in lost:
             verdict = fulfilled(_with_working(broken))
             verdict.cases = followed.verdict(criterion).cases
-        elif criterion in gained or (criterion in lost and diagnosis.found):
+        elif (
+            criterion in gained
+            or (criterion in lost and diagnosis.found)
+            or own.forbidden is not None
+        ):
             # Only with working parts in place does its own mistake show clearly.
             verdict = followed.verdict(criterion)
         if watcher is not None and verdict is not own.verdict(criterion):

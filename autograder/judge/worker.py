@@ -44,7 +44,7 @@ from autograder.judge.intake import Rejected, digest, take_in
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.judge.terms import largest_budget, usual_operations
+from autograder.judge.terms import all_operations, largest_budget, usual_operations
 from autograder.judge.trace import explain_criterion
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
@@ -141,7 +141,8 @@ def _judge_of(
     stack.enter_context(workplace(assignment))
     budget, operations = largest_budget(assignment), usual_operations(assignment)
     sandbox, description = open_sandbox(
-        choice, budget, operations, secrets, assignment.packages, meanwhile
+        *(choice, budget, operations, secrets, assignment.packages, meanwhile),
+        sealed=all_operations(assignment),
     )
     stack.callback(sandbox.close)
     suite = collected.result()

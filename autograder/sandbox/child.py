@@ -10,6 +10,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from autograder.exchange.exceptions import unsent
 from autograder.exchange.executor import Executor
 from autograder.exchange.guard import Guard
@@ -17,6 +19,7 @@ from autograder.exchange.messages import Reply, StudentError
 from autograder.sandbox import confine
 from autograder.sandbox.probe import attempt_escapes
 from autograder.sandbox.replies import encode_reply
+from autograder.sandbox.seal import Seals
 from autograder.sandbox.wire import decode_request
 
 _SCRATCH_BYTES = 16 * 1024 * 1024
@@ -30,7 +33,8 @@ class Setup:
     its own) or 0 (nothing). `project` names the
     project's own modules: to look for them among thousands would touch the memory of each.
     `readable` is a Landlock ruleset, `around` are the folders that it is about. `forbidden` are the
-    operations that the zygote's guard refuses.
+    operations that the zygote's guard refuses. `seals` are their kernels, None where they cannot be
+    sealed; then `sealed_program` is not used either.
     """
 
     tier: int
@@ -38,10 +42,17 @@ class Setup:
     readable: int
     around: list[str]
     program: bytes
+    sealed_program: bytes
+    seals: Seals | None
     forbidden: list[str]
     uid: int
     keep_reading: bool
     jail: str
+
+    def filter_for(self, task: Task) -> bytes:
+        """Return the filter of system calls for a child."""
+        sealed = self.seals is not None and bool(task.operations)
+        return self.sealed_program if sealed else self.program
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class Task:
     """What one child is for: the terms of a component, as the judge sent them.
 
     `ours` are files of the submission's folder that may call forbidden operations, `others` those
-    of other components.
+    of other components. `lent` are the forbidden operations that `ours` may call.
     """
 
     component: str
@@ -61,6 +72,7 @@ class Task:
     operations: list[str]
     modules: list[str]
     functions: list[str]
+    lent: list[str]
 
 
 def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
@@ -76,6 +88,10 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
         guard.forbid(task.operations)
     else:
         guard.settle()
+    if setup.seals is not None:
+        setup.seals.set([name for name in task.operations if name not in task.lent])
+        # Without oneDNN, which would write machine code for every shape.
+        torch._C._set_mkldnn_enabled(not task.operations)
     _confine(setup, wire, task)
 
     # Plain reads and writes: the filter has no socket calls.
@@ -96,6 +112,10 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
 
     (names_size,) = struct.unpack("<I", receive(4))
     listing = json.loads(receive(names_size))
+    if "reach" in listing:
+        assert setup.seals is not None
+        setup.seals.reach(listing["reach"])
+        return
     if "probe" in listing:
         _forget_project(setup.project)
         found = json.dumps(attempt_escapes(listing["probe"])).encode()
@@ -113,7 +133,7 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     _forget_project(setup.project)
     guard.charge(Path(scratch))
     if anew and task.operations:
-        guard.watch(task.ours)
+        guard.watch(task.ours, task.lent)
     executor = Executor(
         Path(scratch), task.component, fatal=(), own_tensors=True, program=task.program
     )
@@ -157,7 +177,7 @@ def _confine(setup: Setup, wire: int, task: Task) -> None:
         confine.change_user(setup.uid, setup.keep_reading)
     confine.drop_privileges(setup.keep_reading)
     confine.restrict_files(setup.readable, setup.around, scratch)
-    confine.restrict_calls(setup.program)
+    confine.restrict_calls(setup.filter_for(task))
 
 
 def _confine_to_jail(setup: Setup, wire: int, task: Task) -> None:
@@ -171,7 +191,7 @@ def _confine_to_jail(setup: Setup, wire: int, task: Task) -> None:
     os.chdir(task.scratch)
     confine.change_user(uid, keep_reading=False)
     confine.drop_privileges()
-    confine.restrict_calls(setup.program)
+    confine.restrict_calls(setup.filter_for(task))
 
 
 def _forget_project(modules: list[str]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.rules import Rules
 from autograder.sandbox.replies import decode_reply
+from autograder.sandbox.seal import sealed_operation
 from autograder.sandbox.wire import WireError, encode_request, with_nonce
 
 _POLL_S = 0.05
@@ -30,12 +31,14 @@ class ChildGone(Exception):
     Attributes:
         reason: "timeout" or "crashed".
         words: what happened, for the student.
+        operation: the one whose sealed kernel was reached, or empty. The child itself may claim it.
     """
 
-    def __init__(self, reason: str, words: str) -> None:
+    def __init__(self, reason: str, words: str, operation: str = "") -> None:
         super().__init__(words)
         self.reason = reason
         self.words = words
+        self.operation = operation
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Terms:
         program: whether it is run as a program.
         ours: files of its folder that are the grader's: stand-ins, and what is provided.
         others: files of other components, which have rules of their own.
+        lent: of the forbidden operations, those that the grader's files may call.
     """
 
     budget: Budget
@@ -66,6 +70,7 @@ class Terms:
     program: bool = False
     ours: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    lent: tuple[str, ...] = ()
 
 
 class Child:
@@ -184,6 +189,10 @@ class Child:
         os.close(self._handle)
         return self._reap(self._pid)
 
+    def end(self) -> ChildGone:
+        """Wait for a child that ends by itself; say how it did."""
+        return self._epitaph()
+
     def _receive(self, size: int, deadline: _Deadline) -> bytes:
         # Most replies are a few hundred bytes in many fields: one read brings them all.
         buffer = self._buffer
@@ -216,7 +225,8 @@ class Child:
             known = number in set(signal.Signals)
             name = signal.Signals(number).name if known else f"signal {number}"
             return ChildGone("crashed", f"the process died ({name})")
-        return ChildGone("crashed", "the process ended itself")
+        operation = sealed_operation(end.get("code", 0))
+        return ChildGone("crashed", "the process ended itself", operation)
 
 
 class _Deadline:

@@ -6,7 +6,6 @@ import base64
 import contextlib
 import json
 import os
-import shutil
 import socket
 import struct
 import subprocess
@@ -21,23 +20,15 @@ from autograder.exchange.rules import Rules
 from autograder.sandbox import bubblewrap, confine, paths, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Budget, Child, SandboxFault, Terms
+from autograder.sandbox.imports import ENVIRONMENT
 from autograder.sandbox.jail import SCRATCHES, Jail
+from autograder.sandbox.scratch import make_scratch, remove_scratch
 
 _START_S = 120.0
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Where children of tier 1 find their scratch folder: a folder in one that they may only read.
 _SCRATCHES = "/scratch"
 _SCRATCH = "/scratch/own"
-_ENVIRONMENT = {
-    "HOME": "/",
-    "LANG": "C.UTF-8",
-    "PATH": "/usr/bin",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONHASHSEED": "0",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}
 # Nobody's uid, where there is a real root to come down from.
 _UNPRIVILEGED = 65534
 
@@ -51,9 +42,11 @@ class Sandbox:
         forbidden: operations of torch that raise there, unless its own terms say otherwise.
         packages: distributions that children may use, beside torch and numpy.
         meanwhile: is called while the zygote starts, which takes as long as to import torch.
+        sealed: operations whose kernels terms may have sealed, beside those that are `forbidden`.
 
     Attributes:
         view: what children see of this machine's files.
+        seals: whether the kernels of forbidden operations are sealed in every child.
 
     Raises:
         PackageFault: one of the packages cannot be given to children.
@@ -67,6 +60,7 @@ class Sandbox:
         forbidden: Sequence[str] = (),
         packages: Sequence[str] = (),
         meanwhile: Callable[[], None] = lambda: None,
+        sealed: Sequence[str] = (),
     ) -> None:
         self.tier = tier
         self.view = paths.view(packages)
@@ -80,6 +74,8 @@ class Sandbox:
         else:
             self._folder, self._scratch = self._jail.folder, self._jail.scratches
         self._numbers = 0
+        self._sealed = bool(tier and (forbidden or sealed))
+        self._unsealed = ""
         self._meanwhile = meanwhile
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._group: MemoryGroup | None = open_group() if tier else None
@@ -108,6 +104,8 @@ class Sandbox:
         if os.geteuid() == 0 and self.tier:
             dropped = self._as_nobody or self.tier in (2, 3)
             found.append("as an unprivileged user" if dropped else "as root, without its rights")
+        if self._sealed:
+            found.append(f"kernels {self._unsealed or 'sealed'}")
         return found
 
     def fork(self, component: str, files: Mapping[str, bytes], terms: Terms | None = None) -> Child:
@@ -137,12 +135,21 @@ class Sandbox:
             child.close()
         return found
 
+    def ends_over(self, operation: str) -> bool:
+        """Tell whether a child that calls a kernel by its address ends over it, as it must."""
+        child = self._fork("", self._terms)
+        listing = json.dumps({"reach": operation}).encode()
+        child.send(struct.pack("<I", len(listing)) + listing)
+        with contextlib.suppress(OSError):
+            child.read(1)
+        return child.end().operation == operation
+
     def reap(self, folder: Path, pid: int) -> dict[str, Any]:
         """Collect a dead child, and what it left in its folder."""
         answer = self._ask({"reap": pid})[0]
         if self.tier != 1:
             # Its own alone: another child may be alive beside it.
-            _remove(folder)
+            remove_scratch(folder)
         return answer
 
     def close(self) -> None:
@@ -154,7 +161,7 @@ class Sandbox:
         if self._jail is not None:
             self._jail.close()
         else:
-            _remove(self._folder)
+            remove_scratch(self._folder)
 
     def _stop(self) -> None:
         control = getattr(self, "_control", None)
@@ -181,10 +188,10 @@ class Sandbox:
         # Without `site`, which would run what lies in the folders of packages.
         command = [sys.executable, "-I", "-S", "-c", code]
         if self.tier == 1:
-            command = [*bubblewrap.command(self.view, _SCRATCHES, _SCRATCH, _ENVIRONMENT), *command]
+            command = [*bubblewrap.command(self.view, _SCRATCHES, _SCRATCH, ENVIRONMENT), *command]
         return subprocess.Popen(
             command,
-            env=_ENVIRONMENT,
+            env=ENVIRONMENT,
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -210,6 +217,11 @@ class Sandbox:
             "scratch": scratches,
             "program": base64.b64encode(policy.seccomp_program() if self.tier else b"").decode(),
             "forbidden": list(self._terms.rules.operations),
+            "sealed": self._sealed,
+            "sealed_program": base64.b64encode(
+                policy.seccomp_program(sealed=True) if self._sealed else b""
+            ).decode(),
+            "libraries": self.view.extensions() if self._sealed else [],
             "uid": _UNPRIVILEGED if root else 0,
             "keep_reading": root,
             "jail": "" if self._jail is None else str(self._jail.folder),
@@ -223,7 +235,8 @@ class Sandbox:
         if self._jail is not None:
             self._jail.fill()
         self._meanwhile()
-        self._hear()
+        self._unsealed = self._hear()[0]["unsealed"]
+        self.seals = self._sealed and not self._unsealed
         if self._jail is not None:
             self._jail.finish(self._process.pid)
 
@@ -232,9 +245,8 @@ class Sandbox:
         self._numbers += 1
         folder = self._scratch / f"{os.getpid()}-{self._numbers}"
         if self.tier != 1:
-            folder.mkdir(mode=0o700)
-            if self.tier == 2 and os.geteuid() == 0:
-                os.chown(folder, _UNPRIVILEGED, _UNPRIVILEGED)
+            owner = _UNPRIVILEGED if self.tier == 2 and os.geteuid() == 0 else None
+            make_scratch(folder, owner)
         scratch = {1: _SCRATCH, 3: f"{SCRATCHES}/{folder.name}"}.get(self.tier, str(folder))
         with theirs:
             budget, rules = terms.budget, terms.rules
@@ -247,6 +259,7 @@ class Sandbox:
                 "operations": rules.operations,
                 "modules": rules.modules,
                 "functions": rules.functions,
+                "lent": terms.lent,
                 "limits": {
                     "cpu_s": budget.cpu_s + 1,
                     "memory": budget.memory,
@@ -283,16 +296,3 @@ class Sandbox:
         self._log.seek(0)
         lines = self._log.read()[-4000:].decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it said nothing"
-
-
-def _remove(folder: Path) -> None:
-    try:
-        # A student can make folders that not even their owner may look into, unless asked first.
-        for place, names, _ in os.walk(folder):
-            for name in names:
-                with contextlib.suppress(OSError):
-                    os.chmod(os.path.join(place, name), 0o700)
-        shutil.rmtree(folder, ignore_errors=True)
-    except RecursionError:
-        # Folders nested deeper than Python's stack, which a student can make.
-        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)

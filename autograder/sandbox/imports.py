@@ -17,6 +17,19 @@ from pathlib import Path
 from typing import Any
 
 _TOP_LEVEL = "autograder"
+# All the variables of a zygote and its children.
+ENVIRONMENT = {
+    "HOME": "/",
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/bin",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # Its sums over embeddings would write machine code, which a sealed child may not.
+    "FBGEMM_NO_ASMJIT": "1",
+}
 
 
 class Given:
@@ -100,7 +113,7 @@ def main(control_descriptor: int) -> None:
         confine.die_with_parent()
     from autograder.sandbox.zygote import serve, warm_up
 
-    warm_up(config["warm"])
+    warm_up(config["warm"], config["libraries"])
     # Nothing of the project can be imported from here on, by us or by a student.
     sys.meta_path.remove(ours)
     forget(config["package"])

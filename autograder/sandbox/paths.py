@@ -8,7 +8,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.machinery import all_suffixes
+from importlib.machinery import EXTENSION_SUFFIXES, all_suffixes
 from pathlib import Path
 
 from autograder.sandbox.packages import SITES, Packages, packages
@@ -40,6 +40,15 @@ class View:
     packages: Packages
     libraries: tuple[str, ...]
     modules: dict[str, list[str]]
+
+    def extensions(self) -> list[str]:
+        """Return the extension modules, of Python's own and of the packages, that may be read."""
+        places = [*(folder / "lib-dynload" for folder in _standard_folders())]
+        places += self.packages.readable()
+        # Those of a plain name are libraries, which load by themselves with who needs them.
+        suffixes = tuple(suffix for suffix in EXTENSION_SUFFIXES if suffix != ".so")
+        files = (file for place in places for file in (place, *place.rglob("*.so")))
+        return sorted({str(file) for file in files if file.name.endswith(suffixes)})
 
     def around(self, scratch: str) -> list[str]:
         """Return few folders that hold all that is readable, and no part of `scratch`."""

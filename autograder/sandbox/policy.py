@@ -13,7 +13,7 @@ readlink readlinkat getdents getdents64 getcwd chdir fchdir fadvise64
 mkdir mkdirat unlink unlinkat rmdir rename renameat renameat2 ftruncate fsync fdatasync umask
 dup dup2 dup3 pipe pipe2 poll ppoll select pselect6
 epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2
-mmap munmap mprotect mremap madvise brk mincore mlock munlock membarrier
+munmap brk mincore mlock munlock membarrier
 futex set_robust_list get_robust_list rseq set_tid_address arch_prctl sched_yield
 sched_getaffinity sched_getparam sched_getscheduler getcpu
 rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending sigaltstack restart_syscall
@@ -22,6 +22,9 @@ getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getre
 getgroups getrlimit getrusage getrandom sysinfo uname
 exit exit_group
 """
+# What could make memory executable, or bring back what a library's file holds in place of what was
+# written over it.
+_MEMORY = "mmap mprotect mremap madvise"
 
 _CLONE_THREAD = 0x00010000
 _FCNTL = {
@@ -34,10 +37,16 @@ _FCNTL = {
 }
 _IOCTL = {"TCGETS": 0x5401, "FIONREAD": 0x541B, "FIOCLEX": 0x5451, "FIONCLEX": 0x5450}
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
+_PROT_EXEC = 4
+# Normal, random, sequential, willneed, free, (no) huge pages, (no) dump, cold, collapse.
+_ADVICE = (0, 1, 2, 3, 8, 14, 15, 16, 17, 20, 25)
 
 
-def seccomp_program() -> bytes:
+def seccomp_program(sealed: bool = False) -> bytes:
     """Compile the filter for this machine.
+
+    Args:
+        sealed: whether machine code must stay as it is: no memory becomes executable.
 
     Raises:
         ImportError, OSError: libseccomp or its binding is not there.
@@ -49,6 +58,14 @@ def seccomp_program() -> bytes:
     program = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))
     for name in _ALLOWED.split():
         _allow(seccomp, program, name)
+    for name in () if sealed else _MEMORY.split():
+        _allow(seccomp, program, name)
+    if sealed:
+        for name in ("mmap", "mprotect"):
+            plain = seccomp.Arg(2, seccomp.MASKED_EQ, _PROT_EXEC, 0)
+            _allow(seccomp, program, name, plain)
+        for advice in _ADVICE:
+            _allow(seccomp, program, "madvise", seccomp.Arg(2, seccomp.EQ, advice))
     threads = seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD)
     _allow(seccomp, program, "clone", threads)
     # glibc falls back to clone, whose flags a filter can see.

@@ -33,6 +33,7 @@ def open_sandbox(
     secrets: Sequence[Path],
     packages: Sequence[str] = (),
     meanwhile: Callable[[], None] = lambda: None,
+    sealed: Sequence[str] = (),
 ) -> tuple[Sandbox, str]:
     """Start the strongest sandbox that `choice` allows and that holds against the canaries.
 
@@ -44,6 +45,7 @@ def open_sandbox(
             that children may use is kept from them, too, and need not be named.
         packages: distributions that children may use, beside torch and numpy.
         meanwhile: is called whenever a zygote starts, so that the time is not lost.
+        sealed: operations that terms may forbid, beside `forbidden`.
 
     Returns:
         The sandbox and its description.
@@ -61,16 +63,23 @@ def open_sandbox(
         reason = advice.lacking(tier)
         if not reason:
             try:
-                sandbox = Sandbox(tier, budget, forbidden, packages, meanwhile)
+                sandbox = Sandbox(tier, budget, forbidden, packages, meanwhile, sealed)
             except (SandboxFault, ConfinementError, ImportError, OSError) as error:
                 reason = advice.not_started(tier, str(error))
             else:
                 try:
                     leaks = _leaks(sandbox, secrets)
+                    answering = _answering(sandbox, forbidden)
                 except SandboxFault as error:
                     sandbox.close()
                     reasons.append(f"tier {tier}: {error}")
                     continue
+                if answering:
+                    sandbox.close()
+                    raise NotIsolated(
+                        f"tier {tier} does not hold here: torch's {answering[0]} answers though it "
+                        f"is sealed; {advice.OTHERWISE}"
+                    )
                 if not leaks:
                     return sandbox, ", ".join([_describe(tier), *sandbox.notes])
                 sandbox.close()
@@ -96,6 +105,11 @@ def _describe(tier: int) -> str:
     return f"tier 2: {landlock}; no namespaces"
 
 
+def _answering(sandbox: Sandbox, operations: Sequence[str]) -> list[str]:
+    """Return the operations whose kernels answer, of those that are sealed."""
+    return [o for o in operations if sandbox.seals and not sandbox.ends_over(o)]
+
+
 def _leaks(sandbox: Sandbox, secrets: Sequence[Path]) -> list[str]:
     packages = sandbox.view.packages
     hidden = [*secrets, *_ours(), *islice(strangers(packages), _STRANGERS)]
@@ -118,6 +132,7 @@ def _leaks(sandbox: Sandbox, secrets: Sequence[Path]) -> list[str]:
                 "write": outside,
                 "keep": next(path for path in sandbox.view.readable if path.endswith(".py")),
                 "pid": os.getpid(),
+                "sealed": sandbox.seals,
             }
         )
 

@@ -7,6 +7,8 @@ reads, so that no student's source is left in memory that a later child inherits
 from __future__ import annotations
 
 import base64
+import contextlib
+import ctypes
 import gc
 import importlib
 import json
@@ -20,6 +22,7 @@ from typing import Any
 from autograder.exchange.guard import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import Setup, Task, run_child
+from autograder.sandbox.seal import Seals
 
 
 def serve(control: socket.socket, config: dict[str, Any]) -> None:
@@ -28,6 +31,7 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
     guard = Guard(Path(config["scratch"]), config["forbidden"])
     guard.install(reversible=True)
     bounded = config["tier"] in (1, 2)
+    seals, unsealed = _seal(config["sealed"], config["forbidden"])
     setup = Setup(
         tier=config["tier"],
         project=[name for name in sys.modules if name.partition(".")[0] == "autograder"],
@@ -35,6 +39,8 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
         readable=confine.reading_rules(config["readable"], config["scratch"]) if bounded else -1,
         around=config["around"],
         program=base64.b64decode(config["program"]),
+        sealed_program=base64.b64decode(config["sealed_program"]),
+        seals=seals,
         forbidden=config["forbidden"],
         uid=config["uid"],
         keep_reading=config["keep_reading"],
@@ -44,7 +50,7 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
     gc.collect()
     gc.freeze()
     confine.gather_pages()
-    control.sendall(b'{"ready": true}\n')
+    control.sendall(json.dumps({"unsealed": unsealed}).encode() + b"\n")
     while True:
         message, descriptors = _receive(control)
         if not message:
@@ -61,6 +67,18 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
         handle = os.pidfd_open(pid)
         socket.send_fds(control, [json.dumps({"pid": pid}).encode() + b"\n"], [handle])
         os.close(handle)
+
+
+def _seal(sealed: bool, operations: Sequence[str]) -> tuple[Seals | None, str]:
+    """Seal the kernels of operations, if that is asked for; else say why it cannot be done."""
+    if not sealed:
+        return None, ""
+    try:
+        seals = Seals()
+        seals.set(operations)
+    except (OSError, ValueError) as error:
+        return None, f"not sealed ({error})"
+    return seals, ""
 
 
 def _fork(
@@ -104,11 +122,13 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     return data, descriptors
 
 
-def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
+def warm_up(packages: Mapping[str, Sequence[str]], libraries: Sequence[str] = ()) -> None:
     """Run once what is slow the first time, so that no child pays for it.
 
     Args:
         packages: modules of the packages that an assignment names, by distribution.
+        libraries: extension modules that a child must find loaded, because it may load none; with
+            any, nothing here writes machine code either.
     """
     import inspect
 
@@ -116,6 +136,7 @@ def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
     import torch.utils.checkpoint
 
     torch.set_num_threads(1)
+    torch._C._set_mkldnn_enabled(not libraries)
     x = torch.randn(2, 3, 4, requires_grad=True)
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Dropout(0.5))
     for optimizer in (torch.optim.SGD, torch.optim.Adam):
@@ -133,6 +154,10 @@ def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
 
     for package, modules in packages.items():
         _import(package, modules)
+    for library in libraries:
+        # What one of them lacks here, it lacks for a child.
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(library, mode=os.RTLD_LAZY)
     threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
     if threads != 1:
         raise RuntimeError(

@@ -1,7 +1,6 @@
 """Goal: normalise in oneDNN's memory layout, which has another kernel.
 
 At most: 0
-Status: forbidden
 """
 
 import torch

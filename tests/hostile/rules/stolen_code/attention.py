@@ -1,0 +1,3 @@
+def scaled_dot_product_attention(query, key, value, mask=None):
+    """Mine."""
+    return value, value
