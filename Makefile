@@ -32,6 +32,7 @@ lint: $(STAMP)
 bench: $(E2E_STAMP)
 	$(BIN)/python tests/benchmarks/course.py
 	$(BIN)/python tests/benchmarks/bench.py
+	$(BIN)/python tests/benchmarks/sleepers.py
 
 stubs: $(STAMP)
 	$(BIN)/autograder stubs transformer_block --root .

@@ -44,9 +44,8 @@ class Limits(_Strict):
         call_cpu_s: computing time of one call.
         call_wall_s: waiting time of one call, for code that sleeps.
         component_cpu_s: computing time of one process, for all calls.
-        component_wall_s: after this no further criterion of the component is begun.
-        memory_mb: on top of what Python and torch take.
-        output_kb: a file that the code writes.
+        component_wall_s, submission_wall_s: waiting time of one component, and of all together.
+        memory_mb, output_kb: on top of what Python and torch take; of a file that the code writes.
         deaths: hangs and crashes after which the rest of the component is not run.
     """
 
@@ -57,6 +56,7 @@ class Limits(_Strict):
     memory_mb: Annotated[int, Field(gt=0)] = 1024
     output_kb: Annotated[int, Field(gt=0)] = 1024
     deaths: Annotated[int, Field(gt=0)] = 3
+    submission_wall_s: Annotated[float, Field(gt=0)] | None = None
 
 
 class Forbidden(_Strict):
@@ -163,6 +163,8 @@ class _Specification(_Strict):
         components = []
         for component in data["components"]:
             if isinstance(component, dict):
+                if "submission_wall_s" in (component.get("limits") or {}):
+                    raise ValueError("submission_wall_s is for all components: say it in [limits]")
                 inherited = {
                     key: {**data[key], **own}
                     for key in ("limits", "rules")
@@ -199,6 +201,7 @@ class Assignment:
     seed: int
     components: tuple[ComponentSpec, ...]
     packages: tuple[str, ...] = ()
+    submission_wall_s: float = 150.0
 
     @property
     def public(self) -> Path:
@@ -293,4 +296,5 @@ def load_assignment(root: Path, name: str) -> Assignment:
     if found.name != name:
         raise UsageError(f"{path}: name is {found.name!r}, but its folder is called {name!r}")
     named = (found.name, found.title, found.seed, found.components, found.packages)
-    return Assignment(root.resolve(), *named)
+    longest = max(spec.limits.component_wall_s for spec in found.components)
+    return Assignment(root.resolve(), *named, found.limits.submission_wall_s or 2.5 * longest)

@@ -1,5 +1,6 @@
 """The command: what it prints and returns; bad input is one sentence, and nothing is lost."""
 
+import csv
 import os
 import shlex
 import subprocess
@@ -293,3 +294,17 @@ def test_a_drifted_stub_is_not_released(autograder, small_project, tmp_path) -> 
     refused(autograder(*arguments), "layer_norm.py differ", "autograder stubs norm")
     assert autograder("stubs", "norm", "--root", small_project).returncode == 0
     assert autograder(*arguments).returncode == 0
+
+
+def test_no_cell_of_a_table_is_a_formula(graded: Grade, tmp_path: Path) -> None:
+    odd = ("=1+1", "@x", "-s", "+s", "'s")
+    for name in odd:
+        (tmp_path / "batch" / name).mkdir()
+    assert graded().exit_code == 0
+    with (tmp_path / "out" / "results.csv").open(newline="") as file:
+        cells = [row[0] for row in csv.reader(file)][1:]
+    assert not any(cell.startswith(tuple("=@-+")) for cell in cells)
+    # Without one apostrophe it is the id, which is that of the result's file.
+    ids = [cell.removeprefix("'") for cell in cells]
+    assert sorted(ids) == sorted([*odd, "s01", "s02", "s03"])
+    assert {path.stem for path in (tmp_path / "out" / "results").iterdir()} == set(ids)

@@ -22,6 +22,7 @@ from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, Gr
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
 from autograder.reports.explained import Printer
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
+from autograder.suite.worth import COUNTS_LATER
 from autograder.text import clean
 
 _TOUCHED = b"\n# touched\n"
@@ -163,9 +164,9 @@ def _lost(components: Mapping[str, ComponentResult], names: list[str]) -> Iterat
 def _of_stubs(stubs: Mapping[str, ComponentResult]) -> Iterator[str]:
     """Say what is wrong with stubs: each is not attempted, and earns nothing."""
     for name, found in stubs.items():
-        passed = [criterion.id for criterion in found.criteria if criterion.passed]
+        passed = [c.id for c in found.criteria if c.passed or COUNTS_LATER in c.facts]
         if passed:
-            yield f"the stub of {name} passes {', '.join(passed)}: it earns points for nothing"
+            yield f"the stub of {name} passes {', '.join(passed)}: nothing has to be done for it"
         elif found.status != "not_attempted":
             status, why = found.status.replace("_", " "), found.message.replace("\n", "; ")
             yield f"the stub of {name} is {status}, and not `not attempted`: {why}"

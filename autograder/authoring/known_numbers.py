@@ -65,12 +65,25 @@ def table(
         key = key_of(assignment, name, f"known numbers {written_by}")
         if known and (kept := cache.load(key)) is not None:
             found[name] = kept
-        elif known:
+        elif not known:
+            found[name] = {"questions": [], "mistakes": []}
+        else:
             tell(f"computing what the known mistakes answer: {name}")
             variants = variants_of(assignment, name, tuple(known))
             found[name] = _component(suite, variants, known)
             cache.save(key, found[name])
+        found[name] = {**found[name], "worth": _worth(suite, name)}
     return found
+
+
+def _worth(suite: Suite, component: str) -> dict[str, list[list[str]]]:
+    """Return which cases of the public criteria take work; see `Worth`."""
+    worths = {
+        criterion.id: suite.worth_of(criterion)
+        for criterion in suite.criteria[component]
+        if criterion.visibility == "public"
+    }
+    return {name: [sorted(worth.earning), sorted(worth.opening)] for name, worth in worths.items()}
 
 
 class _Session:

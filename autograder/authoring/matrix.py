@@ -51,6 +51,8 @@ def _figures(report: Report) -> Iterator[str]:
         f"right work: {full} of {len(right)} keep every point; "
         f"{figures.right_named} of {figures.right} are said to have a misconception"
     )
+    empty = [row for row in report.rows if row.kind == "trivial"]
+    yield f"trivial work: {sum(not row.earned for row in empty)} of {len(empty)} earn nothing"
     yield f"misconceptions: {figures.named_alone} of {figures.misconceptions} named alone"
     yield (
         f"pairs: {figures.named_pair} of {figures.pairs} named as the pair, "

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from autograder.assignment import Assignment
+from autograder.authoring import trivial
 from autograder.authoring.mutants import Mutant
 from autograder.authoring.rows import Kind, Row
 from autograder.authoring.survival import MutantReport, survival_of
@@ -28,6 +29,7 @@ class RowReport(BaseModel):
     component: str
     wrong: list[str]
     lost_points: float
+    earned: float = 0.0
     lost: list[str]
     partly: dict[str, str] = {}  # of criteria that are lost in part: "2 of 3"
     named: list[str]
@@ -138,6 +140,7 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
         component=row.component,
         wrong=row.ids,
         lost_points=sum(c.max_score - c.score for c in components.values()),
+        earned=sum(component.score for component in components.values()),
         lost=[i for component in components.values() for i in _lost(component)],
         partly={
             criterion.id: f"{criterion.passed_cases} of {criterion.cases}"
@@ -180,6 +183,8 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
             passed = [criterion.id for criterion in component.criteria if criterion.passed]
             if passed or component.status != "not_attempted":
                 yield f"the stub of {name} is {component.status} and passes {passed}"
+    elif row.kind == "trivial":
+        yield from trivial.faults_of(row.id, result)
     elif row.kind == "misconception":
         own = result.components[row.component]
         if own.score == own.max_score:
@@ -206,6 +211,6 @@ def _count(figures: Figures, row: Row, report: RowReport) -> None:
         named = set(report.named)
         figures.named_pair += named == set(row.ids) and not report.either
         figures.named_half += len(named) == 1 and named < set(row.ids)
-    elif row.kind != "stub":
+    elif row.kind not in ("stub", "trivial"):
         figures.right += 1
         figures.right_named += bool(report.named)

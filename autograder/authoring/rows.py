@@ -1,4 +1,4 @@
-"""The submissions that prove a suite: right work, stubs, misconceptions, pairs of them, mutants."""
+"""The submissions that prove a suite: right and trivial work, stubs, misconceptions, mutants."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Literal
 
 from autograder.assignment import Assignment
+from autograder.authoring import trivial
 from autograder.authoring.marks import marks_of
 from autograder.authoring.mutants import Mutant, mutants_of, sampled
 from autograder.errors import UsageError
 from autograder.solutions.misconceptions import file_of, read, with_mistakes
 
-Kind = Literal["solution", "stand-in", "right", "stub", "misconception", "pair", "mutant"]
+Kind = Literal[
+    "solution", "stand-in", "right", "stub", "trivial", "misconception", "pair", "mutant"
+]
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,7 @@ def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Itera
     if bare:
         yield Row("right-misconceptions-off", "right", {**solutions, **bare})
     yield Row("stubs", "stub", _folder(assignment.public))
+    yield from (Row(way, "trivial", files) for way, files in trivial.submissions(assignment))
 
 
 def _wrong_row(

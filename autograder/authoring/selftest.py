@@ -1,7 +1,7 @@
 """Prove an assignment's suites: right work keeps every point, every mistake loses some.
 
-Solutions, stand-ins, right variants, stubs, misconceptions and mutants are graded as submissions
-are, by the same workers in the same sandbox.
+Solutions, stand-ins, right variants, stubs, trivial work, misconceptions and mutants are graded as
+submissions are, by the same workers in the same sandbox.
 """
 
 from __future__ import annotations

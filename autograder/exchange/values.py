@@ -96,8 +96,21 @@ def answered(value: object) -> Value:
     """
     if type(value) is Tensor:
         # Nearly all answers are one tensor, or a few.
-        return value.detach()
+        return _dense(value.detach())
     return _Copier().copy(value, 0)
+
+
+def _dense(tensor: Tensor) -> Tensor:
+    """Return a tensor if its values are plain numbers; the reason says its dtype."""
+    if tensor.layout is torch.strided and tensor.dtype in DTYPE_NAMES:
+        return tensor
+    raise Unsendable(f"it is a tensor of {tensor.dtype} with layout {tensor.layout}")
+
+
+def _is_plain_array(value: np.ndarray[Any, Any] | np.generic) -> bool:
+    # What a mask hides would be taken for a number.
+    masked = isinstance(value, np.ma.MaskedArray)
+    return not masked and value.dtype.name in ARRAY_DTYPES
 
 
 class _Copier:
@@ -111,7 +124,7 @@ class _Copier:
         if self._left < 0:
             raise Unsendable(f"it has more than {MAX_ITEMS} parts")
         if isinstance(value, Tensor):
-            return plain_tensor(value)
+            return _dense(plain_tensor(value))
         if value is None or isinstance(value, bool | torch.dtype):
             return value
         if isinstance(value, float):
@@ -129,9 +142,9 @@ class _Copier:
                 raise Unsendable(f"a text has more than {MAX_TEXT} characters")
             return str.__str__(value) if isinstance(value, str) else bytes(value)
         if isinstance(value, np.ndarray | np.generic):
-            array = np.array(value, copy=True, subok=False)
-            if array.dtype.name not in ARRAY_DTYPES:
+            if not _is_plain_array(value):
                 return OPAQUE
+            array = np.array(value, copy=True, subok=False)
             return array.astype(array.dtype.newbyteorder("="), copy=False)
         if isinstance(value, torch.Size):
             return torch.Size(value)

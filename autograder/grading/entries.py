@@ -63,7 +63,9 @@ def discover(batch: Path, assignment: str) -> list[Entry]:
 def submission_in(path: Path, assignment: str) -> Path:
     """Return where an entry's files are: nbgrader has them in a folder named as the assignment."""
     inner = path / assignment
-    # A link could lead to the reference, or to a neighbour's work.
+    # A link could lead to the reference, or to a neighbour's work; intake refuses it.
+    if path.is_symlink():
+        return path
     if inner.is_dir() and not inner.is_symlink() and not any(path.glob("*.py")):
         return inner
     return path

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import os
 import uuid
 from collections.abc import Sequence
@@ -13,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from autograder.errors import UsageError
+from autograder.grading.tables import table
 from autograder.results import SubmissionResult
 
 
@@ -54,20 +53,19 @@ def read(out: Path, submission: str) -> SubmissionResult | None:
 
 
 def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequence[str]) -> Path:
-    """Write results.csv, one row a submission, and return its path."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["submission", "status", "score", "max_score", *components])
+    """Write results.csv, one row a submission, and return its path; see `tables` for its cells."""
+    rows: list[list[str | float | None]] = []
     for result in results:
         # A rejected submission has no components and scores 0 in each; an error has no score.
         missing = None if result.status == "error" else 0.0
         found = result.components
         scores = [found[name].score if name in found else missing for name in components]
-        cells = [_cell(score) for score in (result.score, result.max_score, *scores)]
-        table.writerow([result.submission, result.status, *cells])
+        about = [result.submission, result.status]
+        rows.append([*about, result.score, result.max_score, *scores])
     path = out / "results.csv"
+    header = ["submission", "status", "score", "max_score", *components]
     try:
-        replace(path, text.getvalue().encode())
+        replace(path, table([header, *rows]))
     except OSError as error:
         raise unwritable(path, error) from error
     return path
@@ -101,10 +99,6 @@ def _runs(pid: int) -> bool:
     except PermissionError:
         pass
     return True
-
-
-def _cell(score: float | None) -> str:
-    return "" if score is None else f"{score:g}"
 
 
 def replace(path: Path, data: bytes) -> None:

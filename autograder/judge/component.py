@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 
 from autograder.exchange.messages import ForbiddenUse
 from autograder.judge.check import Attempt
+from autograder.judge.clock import ComponentTime, component_time
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
 from autograder.judge.replay import Heard
@@ -48,6 +48,7 @@ class ComponentRun:
         observer: sees what is run.
         thorough: look for misconceptions, for code that is not steady, and for views. Without it
             there are bare verdicts, and the first death ends the component.
+        time: how much it may take, whatever is done in it; by default the component's limit.
 
     Raises, from every method that runs criteria:
         SandboxFault, ReferenceFault: a fault of the grader.
@@ -61,6 +62,7 @@ class ComponentRun:
         exempt: Sequence[str] = (),
         observer: Observer | None = None,
         thorough: bool = True,
+        time: ComponentTime | None = None,
     ) -> None:
         assignment = judge.assignment
         spec = assignment.component(name)
@@ -81,11 +83,12 @@ class ComponentRun:
         self._run_again = _RUN_AGAIN if thorough else 0
         self._views: list[dict[str, Any]] | None = None
         self._hides = False
+        self._time = time or component_time(spec.limits.component_wall_s)
         self._session = ComponentSession(
             fork=partial(judge.sandbox.fork, name, with_provided(files, judge.provided), terms),
             siblings=siblings,
             deaths_allowed=spec.limits.deaths if thorough else 1,
-            end_of_time=time.monotonic() + spec.limits.component_wall_s,
+            end_of_time=self._time.end,
             lines={Path(name).name: len(source.splitlines()) + 1 for name, source in files.items()},
             refused=terms.rules.names,
         )
@@ -117,11 +120,21 @@ class ComponentRun:
         return [self.verdict(criterion) for criterion in self.criteria]
 
     def loses_early(self) -> bool:
-        """Run criteria until one is lost, not counting those that are not attempted."""
+        """Run criteria until one is lost, not counting those that are not attempted.
+
+        In half of the time at most: the other half is for a run with stand-ins.
+        """
+        self._session.extend(self._time.half)
         return any(
             not verdict.passed and not verdict.not_attempted
             for verdict in map(self.verdict, self.criteria)
         )
+
+    def go_on(self) -> None:
+        """Take the rest of the time, also for what was not run in the first half."""
+        self._session.extend(self._time.end)
+        for name in [n for n, found in self._verdicts.items() if found.outcome == "not_run"]:
+            del self._verdicts[name]
 
     def passed(self, criterion: Criterion) -> bool:
         """Tell whether a criterion has been run and is fulfilled."""
@@ -144,7 +157,8 @@ class ComponentRun:
         if all(verdict.not_attempted for verdict in verdicts):
             return "not_attempted", "nothing in it is written yet"
         if session.over == "timeout":
-            return "timeout", "it took too long; what came after was not run"
+            why = self._time.words if session.out_of_time else "it took too long"
+            return "timeout", f"{why}; what came after was not run"
         if session.over == "crashed":
             return "crashed", "its process died; what came after was not run"
         return "graded", ""
@@ -206,6 +220,9 @@ class ComponentRun:
         verdict = fulfilled() if attempt.failure is None else self._lost(criterion, attempt)
         verdict.heard = heard
         verdict.cases = attempt.cases
+        worth = self._suite.worth_of(criterion)
+        verdict.alone = len(attempt.held & worth.earning) / attempt.cases
+        verdict.opens = worth.opens(attempt.held)
         if self._observer is not None:
             self._observer.ran(criterion, attempt, verdict, asked)
         return verdict

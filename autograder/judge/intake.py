@@ -60,6 +60,9 @@ def take_in(path: Path) -> dict[str, bytes]:
     Raises:
         Rejected: it is no folder or readable archive, leaves its folder, or exceeds a cap.
     """
+    if path.is_symlink():
+        # It could lead to the reference, or to a neighbour's work.
+        raise Rejected(f"{path.name} is a link; hand in the folder or archive itself")
     try:
         if path.is_dir():
             found = _collect(_from_folder(path))

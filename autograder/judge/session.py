@@ -16,6 +16,7 @@ from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone
 from autograder.sandbox.wire import encode_request
 from autograder.solutions.plan import Planned
+from autograder.suite.numerals import same_kinds
 
 _T = TypeVar("_T")
 # Less than any Unix socket's buffer, in both directions.
@@ -69,6 +70,7 @@ class ComponentSession:
     _plan: Sequence[Planned] = ()
     _next: int = 0
     _room: int = _BYTES_HEARD
+    _out_of_time: bool = False
     _ahead: deque[tuple[int, int]] = field(default_factory=deque)
 
     def begin(self, plan: Sequence[Planned]) -> None:
@@ -89,9 +91,10 @@ class ComponentSession:
         Raises:
             NotRun: the component is over.
             ChildGone: the child hung or died over it.
+            CheckFailed: it answers with other kinds of numbers than the solution.
         """
         if not self.over and time.monotonic() > self.end_of_time:
-            self.over = "timeout"
+            self.over, self._out_of_time = "timeout", True
         if self.over:
             raise NotRun
         child = self._loaded_child()
@@ -111,8 +114,11 @@ class ComponentSession:
             reply = self._receive(child)
         else:
             reply = self._guarded(lambda: child.answer(child.post(frame)))
+        right = self._plan[self._next].reply if planned and self._plan else None
         self._next += planned
         self._take(request, reply)
+        if right is not None and reply.error is None:
+            same_kinds(reply.value, right.value)
         return reply
 
     def ask_more(self, requests: Sequence[Request]) -> list[Reply] | None:
@@ -126,13 +132,23 @@ class ComponentSession:
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """Ask what no mark depends on: deaths over it, and the time it takes, cost nothing."""
-        before, start = (self.over, self.deaths), time.monotonic()
+        """Ask what no mark depends on: deaths over it cost nothing; its time is the component's."""
+        before = self.over, self.deaths, self._out_of_time
         try:
             yield
         finally:
-            self.over, self.deaths = before
-            self.end_of_time += time.monotonic() - start
+            self.over, self.deaths, self._out_of_time = before
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether nothing more is asked because the time is over."""
+        return self._out_of_time
+
+    def extend(self, end_of_time: float) -> None:
+        """Go on until another moment, also where the time was over before."""
+        self.end_of_time = end_of_time
+        if self._out_of_time:
+            self.over, self._out_of_time = "", False
 
     def close(self) -> None:
         """End the child."""
@@ -186,6 +202,8 @@ class ComponentSession:
 
     def _guarded(self, ask: Callable[[], _T], loading: bool = False) -> _T:
         start = time.monotonic()
+        if self.child is not None:
+            self.child.end_of_time = self.end_of_time
         try:
             return ask()
         except ChildGone as gone:
@@ -196,7 +214,9 @@ class ComponentSession:
                 # By whom is not known: the machine code of a kernel knows no lines.
                 self._refuse(ForbiddenUse(gone.operation, "", 0))
             self.deaths += 1
-            if loading or self.deaths >= self.deaths_allowed:
+            if time.monotonic() > self.end_of_time:
+                self.over, self._out_of_time = "timeout", True
+            elif loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
             raise
         finally:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from autograder.assignment import ComponentSpec
+from autograder.judge.clock import ComponentTime, SubmissionTime, component_time
 from autograder.judge.component import ComponentRun, Observer
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
 from autograder.judge.stand_ins import with_stand_ins
-from autograder.judge.verdict import Verdict, fulfilled
+from autograder.judge.verdict import Verdict, paid
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
 from autograder.suite.criterion import Criterion
 from autograder.suite.wording import lines_of
@@ -46,12 +48,17 @@ def grade_submission(
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
     results: dict[str, ComponentResult] = {}
+    asked = [name for name in judge.suite.criteria if not only or name in only]
+    time = SubmissionTime(judge.assignment.submission_wall_s, len(asked))
     for spec in judge.assignment.components:
         # An author may try out the suite of one alone.
-        if spec.name not in judge.suite.criteria or (only and spec.name not in only):
+        if spec.name not in asked:
             continue
         broken = losing_points(results, spec.uses)
-        results[spec.name] = grade_component(judge, spec, files, exempt, broken, diagnose=diagnose)
+        own = time.next(spec.limits.component_wall_s)
+        results[spec.name] = grade_component(
+            judge, spec, files, exempt, broken, diagnose=diagnose, time=own
+        )
     return results
 
 
@@ -63,6 +70,7 @@ def grade_component(
     broken: Sequence[str],
     watcher: Watcher | None = None,
     diagnose: bool = True,
+    time: ComponentTime | None = None,
 ) -> ComponentResult:
     """Grade one component of a submission.
 
@@ -74,6 +82,7 @@ def grade_component(
         broken: the components that it may use and that lost points.
         watcher: sees how it is done.
         diagnose: look for misconceptions and show the student's work, beside giving marks.
+        time: how much it may take in all; by default the component's limit.
 
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
@@ -87,17 +96,19 @@ def grade_component(
     if stub.is_file() and source.split() == stub.read_bytes().split():
         return _unrun(criteria, "not_attempted", f"{name}.py is still the empty stub")
     observer = None if watcher is None else watcher.observer([])
-    with ComponentRun(judge, name, files, exempt, observer, diagnose) as own:
+    time = time or component_time(spec.limits.component_wall_s)
+    with ComponentRun(judge, name, files, exempt, observer, diagnose, time) as own:
         if not broken:
             return _shown(own, _result(own, own.diagnose()))
         # Errors of what it uses are no misconceptions of its own: they are not looked for here.
         # Without a line, it may be what a broken component did that it uses.
         if not own.loses_early() or (own.forbidden is not None and own.forbidden.file):
+            own.go_on()
             return _shown(own, _result(own, Diagnosis()))
         working = with_stand_ins(judge.assignment, files, broken)
         stand_ins = (*exempt, *(f"{used}.py" for used in broken))
         observer = None if watcher is None else watcher.observer(broken)
-        with ComponentRun(judge, name, working, stand_ins, observer, diagnose) as followed:
+        with ComponentRun(judge, name, working, stand_ins, observer, diagnose, time) as followed:
             return _shown(own, _better(own, followed, broken, watcher))
 
 
@@ -114,6 +125,10 @@ def _better(
 ) -> ComponentResult:
     """Count for every criterion the better of the own run and one with stand-ins."""
     for criterion in own.criteria:
+        if not own.passed(criterion):
+            followed.verdict(criterion)
+    own.go_on()
+    for criterion in own.criteria:
         # What the stand-ins do not mend may still be right without them.
         if not own.passed(criterion) and not followed.verdict(criterion).passed:
             own.verdict(criterion)
@@ -126,12 +141,12 @@ def _better(
     diagnosis = followed.diagnose() if lost else Diagnosis()
     if not gained and not diagnosis.found and own.forbidden is None:
         return _result(own, Diagnosis())
-    marked = []
+    verdicts = []
     for criterion in own.criteria:
         verdict = own.verdict(criterion)
         if criterion in gained and criterion not in lost:
-            verdict = fulfilled(_with_working(broken))
-            verdict.cases = followed.verdict(criterion).cases
+            there = followed.verdict(criterion)
+            verdict = replace(there, facts=[_with_working(broken)], hints=[])
         elif (
             criterion in gained
             or (criterion in lost and diagnosis.found)
@@ -141,9 +156,19 @@ def _better(
             verdict = followed.verdict(criterion)
         if watcher is not None and verdict is not own.verdict(criterion):
             watcher.counts([criterion.id], broken)
-        marked.append(_mark(criterion, verdict, diagnosis))
+        verdicts.append(verdict)
     status, reason = followed.status()
+    marked = _marked(own.criteria, verdicts, diagnosis)
     return _assembled(marked, status, reason, diagnosis, broken)
+
+
+def _marked(
+    criteria: Sequence[Criterion], verdicts: Sequence[Verdict], diagnosis: Diagnosis
+) -> list[CriterionResult]:
+    both = zip(criteria, verdicts, strict=True)
+    known = all(v.passed or c.id in diagnosis.explained for c, v in both)
+    pairs = zip(criteria, paid(verdicts, known), strict=True)
+    return [_mark(criterion, verdict, diagnosis) for criterion, verdict in pairs]
 
 
 def _with_working(stand_ins: Sequence[str]) -> str:
@@ -157,7 +182,7 @@ def _result(run: ComponentRun, diagnosis: Diagnosis) -> ComponentResult:
     if status == "forbidden":
         marked = [_mark(c, Verdict("failed", facts=[reason]), diagnosis) for c in run.criteria]
     else:
-        marked = [_mark(c, run.verdict(c), diagnosis) for c in run.criteria]
+        marked = _marked(run.criteria, run.verdicts(), diagnosis)
     return _assembled(marked, status, reason, diagnosis)
 
 

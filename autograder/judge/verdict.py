@@ -1,4 +1,4 @@
-"""What running one criterion came to, and how much of it a student is told."""
+"""What running one criterion came to, how much of it a student is told, and what it is paid for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from autograder.exchange.messages import Reply, Request
 from autograder.judge.check import Attempt
 from autograder.results import Outcome
 from autograder.suite.wording import lines_of
+from autograder.suite.worth import COUNTS_LATER
 
 # All that is told of a hidden criterion that is lost, but a known mistake that was recognised.
 HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
@@ -27,6 +28,8 @@ class Verdict:
         not_attempted: the component's own stub stopped it.
         heard: what was asked and answered.
         cases: how many cases share the points.
+        alone: the share that counts even if nothing of the component's values is right.
+        opens: whether something of them is.
     """
 
     outcome: Outcome
@@ -37,6 +40,8 @@ class Verdict:
     not_attempted: bool = False
     heard: Sequence[tuple[Request, Reply]] = field(default_factory=list)
     cases: int = 1
+    alone: float = 1.0
+    opens: bool = False
 
     @property
     def passed(self) -> bool | None:
@@ -69,6 +74,24 @@ def hidden(verdict: Verdict, attempt: Attempt) -> Verdict:
     return replace(verdict, facts=facts, hints=(), found=(*verdict.facts, *verdict.hints))
 
 
-def fulfilled(*facts: str) -> Verdict:
+def fulfilled() -> Verdict:
     """Return the verdict on a criterion that earns all its points."""
-    return Verdict("passed", 1.0, facts)
+    return Verdict("passed", 1.0)
+
+
+def paid(verdicts: Sequence[Verdict], known: bool) -> list[Verdict]:
+    """Count what holds for answers without work, as an error or a shape, only beside what does not.
+
+    Args:
+        verdicts: on all criteria of a component.
+        known: whether known mistakes explain all that is lost, which take as much work.
+    """
+    if known or any(verdict.opens for verdict in verdicts):
+        return list(verdicts)
+    return [_alone(verdict) if verdict.share > verdict.alone else verdict for verdict in verdicts]
+
+
+def _alone(verdict: Verdict) -> Verdict:
+    outcome: Outcome = "failed" if verdict.passed else verdict.outcome
+    facts = [*verdict.facts, COUNTS_LATER]
+    return replace(verdict, outcome=outcome, share=verdict.alone, facts=facts)

@@ -49,6 +49,11 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
+# What students wrote is cleaned after it is rendered, in formgrader as in their feedback, whose
+# pages run no script but MathJax and load nothing.
+c.HTMLExporter.filters = {{"markdown2html": "autograder.nbgrader.pages.harmless_markdown"}}
+c.GenerateFeedback.exporter_class = "autograder.nbgrader.pages.FeedbackExporter"
+
 # The students' own files, which the stubs in source/ must not replace.
 c.Autograde.exclude_overwriting = {exclude}
 
@@ -181,9 +186,10 @@ def handed_in(submitted: Path, assignment: str) -> list[Entry]:
 
 
 def passed_over(submitted: Path, assignment: str) -> list[str]:
-    """Name the archives that lie where nbgrader has folders: nobody would mark them."""
+    """Name archives and links that lie where nbgrader has folders: nobody would mark them."""
     patterns = [f"{place}{suffix}" for place in ("*", f"*/{assignment}") for suffix in ARCHIVES]
     found = [path for pattern in patterns for path in submitted.glob(pattern)]
+    found += [path for path in submitted.iterdir() if path.is_symlink()]
     return sorted(path.relative_to(submitted).as_posix() for path in found)
 
 

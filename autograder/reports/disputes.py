@@ -149,7 +149,8 @@ def _place(path: Path, result: SubmissionResult, given: Path | None) -> Path:
         raise UsageError(
             f"{path} does not say where the submission was: name it with --submission PATH"
         )
-    place = (Path(result.path) if given is None else given).absolute()
+    # Where a link of the instructor's own leads is meant; a student's is refused.
+    place = Path(result.path).absolute() if given is None else given.resolve()
     if not place.exists():
         raise UsageError(
             f"the submission {place} does not exist: name where it is now with --submission PATH"

@@ -13,7 +13,7 @@ _STATUS = {
     "missing": "The file was not handed in.",
     "not_attempted": "Not attempted: the file is still the stub.",
     "import_error": "The file cannot be imported.",
-    "timeout": "It took too long; what came after was not run.",
+    "timeout": "Its time was over; what came after was not run.",
     "crashed": "Its process died; what came after was not run.",
     "forbidden": "It calls an operation that is not allowed here.",
 }

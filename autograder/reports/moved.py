@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from autograder.grading.store import replace, unwritable
+from autograder.grading.tables import table
 from autograder.reports.terminal import safe
 from autograder.results import CriterionResult, Graded, SubmissionResult
 
@@ -172,18 +171,18 @@ def _criteria(result: SubmissionResult) -> dict[str, CriterionResult]:
 
 def _write(out: Path, found: Sequence[Move]) -> Path:
     """Write moved.csv, for every submission its total and then the criteria."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["submission", "criterion", "before", "after", "why"])
+    rows: list[list[str | float | None]] = []
     for move in found:
         why = "; ".join(move.why)
-        table.writerow([move.submission, "total", move.before, move.after, why])
-        for step in move.steps:
-            scores = ["" if s is None else f"{s:g}" for s in (step.before, step.after)]
-            table.writerow([move.submission, step.criterion, *scores, f"{step.kind}: {why}"])
+        rows.append([move.submission, "total", move.before, move.after, why])
+        rows += [
+            [move.submission, step.criterion, step.before, step.after, f"{step.kind}: {why}"]
+            for step in move.steps
+        ]
+    header = ["submission", "criterion", "before", "after", "why"]
     path = out / "moved.csv"
     try:
-        replace(path, text.getvalue().encode())
+        replace(path, table([header, *rows]))
     except OSError as error:
         raise unwritable(path, error) from error
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
 import signal
@@ -78,6 +79,7 @@ class Child:
 
     Attributes:
         slowest_call_s: the CPU seconds of its slowest call, to a few hundredths.
+        end_of_time: the moment, by the monotonic clock, after which no call is waited for.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class Child:
         self._host_pid = _pid_of(handle)
         self._buffer = bytearray()
         self.slowest_call_s = 0.0
+        self.end_of_time = math.inf
         self._open = True
 
     @property
@@ -122,7 +125,8 @@ class Child:
         """
         nonce = secrets.randbits(64)
         try:
-            self._wire.settimeout(self._budget.call_wall_s)
+            left = max(_POLL_S, self.end_of_time - time.monotonic())
+            self._wire.settimeout(min(self._budget.call_wall_s, left))
             self._wire.sendall(with_nonce(frame, nonce))
         except TimeoutError as error:
             self.close()
@@ -137,7 +141,7 @@ class Child:
         Raises:
             ChildGone: as for `perform`.
         """
-        deadline = _Deadline(self._host_pid, self._budget)
+        deadline = _Deadline(self._host_pid, self._budget, self.end_of_time)
         try:
             received, reply = decode_reply(lambda size: self._receive(size, deadline))
             if received != nonce:
@@ -232,13 +236,15 @@ class Child:
 class _Deadline:
     """Ends the wait for one call: computing time first, waiting time generously."""
 
-    def __init__(self, pid: int, budget: Budget) -> None:
+    def __init__(self, pid: int, budget: Budget, end_of_time: float = math.inf) -> None:
         self._pid = pid
         self._budget = budget
+        self._end_of_time = end_of_time
         self._start = time.monotonic()
         self._checked = self._start
         self._cpu_before: float | None = None
         self.cpu_s = 0.0
+        self._over = False
 
     def check(self) -> None:
         now = time.monotonic()
@@ -252,10 +258,15 @@ class _Deadline:
         self.cpu_s = used - self._cpu_before
         if self.cpu_s > self._budget.call_cpu_s or now - self._start > self._budget.call_wall_s:
             raise TimeoutError
+        if now > self._end_of_time:
+            self._over = True
+            raise TimeoutError
 
     def words(self) -> str:
         if self.cpu_s > self._budget.call_cpu_s:
             return f"no answer after {self._budget.call_cpu_s:g} s of computing"
+        if self._over:
+            return "no answer before the time for it was over"
         return f"no answer after {self._budget.call_wall_s:g} s"
 
 

@@ -242,5 +242,6 @@ def _is_scalar(value: Value) -> bool:
 
 def _is_number(value: Value) -> bool:
     if _is_scalar(value):
-        return bool(np.issubdtype(value.dtype, np.number))
+        # float16 has fewer digits than a plain number, which it would pass for.
+        return value.dtype.kind in "iuf" and value.dtype != np.float16
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -15,7 +15,7 @@ from autograder.exchange.operations import (
     Call,
 )
 from autograder.exchange.values import Handle, Value
-from autograder.suite.answer import Answer, Question
+from autograder.suite.answer import Answer, CheckFailed, Question
 
 
 class Session(Protocol):
@@ -53,7 +53,11 @@ class Line:
 
     def ask(self, request: Request, question: Question, options: Options | None = None) -> Answer:
         """Put a request and return its answer, remembered as the last one."""
-        reply = self.session.perform(request)
+        try:
+            reply = self.session.perform(request)
+        except CheckFailed as failure:
+            failure.question = question
+            raise
         answer = Answer(reply, question, options is not None and options.cotangent is not None)
         self.observe(answer)
         return answer

@@ -6,7 +6,7 @@ broadcasts and a comparison with NaN is false both ways.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ from torch import Tensor
 from autograder.exchange.values import Value
 from autograder.suite.answer import Answer, CheckFailed, StudentRaised
 from autograder.suite.growth import too_steep
+from autograder.suite.numerals import comparable, in_float64, readable
 from autograder.suite.patterns import pattern, shape_pattern
 from autograder.suite.places import (
     both_shown,
@@ -51,7 +52,14 @@ _HALF = 400.0
 
 
 class Expect:
-    """Expectations on tensors that came back from a component."""
+    """Expectations on what came back from a component.
+
+    Args:
+        coarse: the dtypes of half precision that an answer may have, as the question has them.
+    """
+
+    def __init__(self, coarse: Collection[torch.dtype] = (torch.bfloat16,)) -> None:
+        self._coarse = coarse
 
     def close(
         self,
@@ -67,7 +75,8 @@ class Expect:
 
         Args:
             actual: what came back; None (no gradient) fails.
-            expected: the right values; their dtype does not matter.
+            expected: the right values. Whether they are real, complex or boolean matters, and
+                nothing else of their dtype, but that half precision is asked for by it or `like`.
             what: names the tensor in the message.
             like: `actual` must also have this tensor's dtype.
             scale: multiplies the tolerance, where a result adds up many terms.
@@ -75,11 +84,12 @@ class Expect:
         """
         if actual is None:
             raise CheckFailed(f"{what} is missing: nothing flows back to it", hint=_CUT)
-        want = torch.as_tensor(expected).to(torch.float64)
-        self.shape(actual, want.shape, what, names)
+        right = torch.as_tensor(expected)
+        self.shape(actual, right.shape, what, names)
         if like is not None:
             self.dtype(actual, like.dtype, what)
-        got = actual.to(torch.float64)
+        comparable(actual, right, what, like, self._coarse)
+        got, want = in_float64(actual), in_float64(right)
         relative, absolute = TOLERANCE.get(actual.dtype, TOLERANCE[torch.float32])
         allowed = want.abs().mul_(scale * relative).add_(scale * absolute)
         # Right answers, which are most, leave here; a NaN or an infinity never does.
@@ -94,7 +104,7 @@ class Expect:
         at = worst_place((error - allowed).nan_to_num(nan=torch.inf))
         fact = f"{what} is off by {float(error[at]):.3g}{place_words(at, names)}"
         fact += share_words(excess, "wrong")
-        hint = pattern(actual, want, names, scale)
+        hint = "" if actual.is_complex() else pattern(actual, want, names, scale)
         raise CheckFailed(fact, detail=both_shown(got, want, at), hint=hint)
 
     def equal(
@@ -103,6 +113,7 @@ class Expect:
         """Expect exactly these values, shape and dtype (for masks)."""
         self.dtype(actual, expected.dtype, what)
         self.shape(actual, expected.shape, what, names)
+        readable(actual, what)
         wrong = actual != expected
         if bool(wrong.any()):
             at = first_place(wrong)
@@ -126,10 +137,7 @@ class Expect:
         """
 
         def close(mine: Tensor, theirs: Tensor, place: str) -> None:
-            if theirs.is_complex():
-                self.dtype(mine, theirs.dtype, place)
-                mine, theirs = torch.view_as_real(mine), torch.view_as_real(theirs)
-            if theirs.is_floating_point():
+            if theirs.is_floating_point() or theirs.is_complex():
                 # It has fewer digits than any that a criterion asks for by itself.
                 half = _HALF if theirs.dtype == torch.float16 else 1.0
                 self.close(mine, theirs, place, like=theirs, scale=scale * half)
@@ -243,7 +251,8 @@ class Expect:
         for number, (after, before) in enumerate(
             zip(answer.inputs_after, inputs, strict=True), start=1
         ):
-            same = after.shape == before.shape and torch.equal(after, before)
+            alike = (after.shape, after.dtype) == (before.shape, before.dtype)
+            same = alike and torch.equal(after, before)
             if not same:
                 raise CheckFailed(
                     f"the call changed its input (tensor argument {number})",

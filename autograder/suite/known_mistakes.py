@@ -28,6 +28,7 @@ from autograder.exchange.plain import Reader, Writer
 from autograder.exchange.values import DTYPE_NAMES, DTYPES
 from autograder.suite.asking import Session
 from autograder.suite.likeness import all_alike
+from autograder.suite.worth import Worth
 
 _DIGITS = 6
 
@@ -112,9 +113,17 @@ def _mistake_from(plain: Mapping[str, Any]) -> KnownMistake:
 
 
 class KnownMistakes:
-    """The mistakes of one component and the questions that show them."""
+    """The mistakes of one component and the questions that show them.
+
+    Attributes:
+        worth: which cases of its public criteria take work.
+    """
 
     def __init__(self, plain: Mapping[str, Any]) -> None:
+        self.worth = {
+            name: Worth(frozenset(earning), frozenset(opening))
+            for name, (earning, opening) in plain.get("worth", {}).items()
+        }
         self._plain = plain
         self._fitting: list[KnownMistake] | None = None
 

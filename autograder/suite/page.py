@@ -70,6 +70,14 @@ text-align:left">{{ view.legend }}</td></tr>
 {% endif %}</div>
 {% endfor %}</div>
 """
+_DOCUMENT = """\
+<!DOCTYPE html>
+<html lang="en"><head>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta charset="utf-8"><title>Results</title>
+</head><body>
+"""
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,11 @@ def page(
         views=[_DRAWN.get(view["kind"], dict)(view) for view in views],
     )
     return found
+
+
+def document(pages: Sequence[str]) -> str:
+    """Return a whole HTML document of pages, in which nothing runs and nothing is loaded."""
+    return _DOCUMENT + "\n".join(pages) + "\n</body></html>\n"
 
 
 @functools.cache

@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Reset
 from autograder.suite.answer import Answer, Question, StudentRaised
 from autograder.suite.asking import Session
 from autograder.suite.component import Component
+from autograder.suite.numerals import coarse_in
 from autograder.suite.show import Show
 
 VIEWS = "views.py"
@@ -40,11 +43,13 @@ class Run:
     Attributes:
         question: the last call that was made, which messages name.
         drawn: the example that a property runs on.
+        coarse: the dtypes of half precision that the example has asked for.
     """
 
     def __init__(self, session: Callable[[str], Session]) -> None:
         self.question: Question | None = None
         self.drawn: dict[str, Any] = {}
+        self.coarse: set[torch.dtype] = set()
         self._session = session
         self._begun: set[str] = set()
 
@@ -52,6 +57,7 @@ class Run:
         """Note that a test, or the next example of a property, begins."""
         self.drawn = drawn
         self.question = None
+        self.coarse.clear()
         self._begun.clear()
 
     def component(self, name: str) -> Component:
@@ -75,6 +81,7 @@ class Run:
         if component not in self._begun:
             self._begun.add(component)
             request.ops.insert(0, Reset())
+        self.coarse |= coarse_in(request)
         return self._session(component).perform(request)
 
     def _observe(self, answer: Answer) -> None:

@@ -13,12 +13,21 @@ from torch import Tensor
 
 from autograder.exchange.values import Value
 from autograder.suite.answer import CheckFailed
+from autograder.suite.numerals import comparable_arrays
 from autograder.suite.showing import kind_words, show_value
 
 # Compares two tensors: the student's, the right one, what it is.
 Close = Callable[[Tensor, Tensor, str], None]
 
 _SHOWN = 6
+# What arrays of a kind are compared in.
+_WIDE = {
+    "i": np.int64,
+    "u": np.int64,
+    "b": np.bool_,
+    "f": np.float64,
+    "c": np.complex128,
+}
 
 
 def compare(value: Value, right: Value, what: str, close: Close, tolerance: float) -> None:
@@ -88,19 +97,25 @@ def _keys(value: Any, right: Any, what: str, word: str) -> None:
 
 def _arrays(value: Value, right: np.ndarray[Any, Any], what: str, close: Close) -> None:
     _of_kind(value, right, what, isinstance(value, np.ndarray))
-    if value.dtype.kind != right.dtype.kind:
-        fact = f"{what} has dtype {value.dtype}, expected {right.dtype}"
-        raise CheckFailed(fact, hint="look at what dtype the numbers had that it is made of")
-    # Compared as tensors of one width are, whatever the machine's integers are.
-    wide = {"i": np.int64, "u": np.int64, "b": np.bool_}.get(right.dtype.kind)
+    comparable_arrays(value.dtype, right.dtype, what)
+    # Compared as tensors of one width are, whatever the machine's integers are. Never a narrower
+    # one: what does not fit into it would be infinite there, and so equal.
+    narrow = right.dtype == np.float16
+    wide = _WIDE.get(right.dtype.kind)
     mine, theirs = (
-        torch.from_numpy(np.ascontiguousarray(array if wide is None else array.astype(wide)))
+        torch.from_numpy(
+            np.ascontiguousarray(array if wide is None or narrow else array.astype(wide))
+        )
         for array in (value, right)
     )
-    close(mine, theirs.to(mine.dtype) if wide is None else theirs, what)
+    close(mine, theirs.to(mine.dtype) if narrow else theirs, what)
 
 
 def _single(value: Value, right: Value, what: str, tolerance: float) -> None:
+    if isinstance(value, np.ndarray) and value.dtype == np.float16:
+        # As a plain number it would be one of fewer digits than it seems.
+        kind = right.dtype if isinstance(right, np.ndarray) else np.dtype(np.float64)
+        comparable_arrays(value.dtype, kind, what)
     mine, theirs = _scalar(value), _scalar(right)
     numbers = int | float | complex
     if isinstance(theirs, numbers) and not isinstance(theirs, bool):

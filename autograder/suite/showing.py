@@ -62,7 +62,11 @@ def kind_words(value: Value) -> str:
         if isinstance(value, kind):
             return words
     if isinstance(value, np.ndarray):
-        return "a numpy number" if value.ndim == 0 else "a numpy array"
+        if value.ndim:
+            return "a numpy array"
+        # Of those that a plain number does not stand for, the dtype is what is wrong.
+        odd = value.dtype.kind == "c" or value.dtype == np.float16
+        return f"a numpy number of {value.dtype}" if odd else "a numpy number"
     form = form_of(value)
     if isinstance(value, list | tuple) and form == "other":
         name = "list" if isinstance(value, list) else "tuple"

@@ -23,7 +23,7 @@ from autograder.suite.expect import Expect
 from autograder.suite.known_mistakes import read_known
 from autograder.suite.local import LocalSession, Terms
 from autograder.suite.make import Make
-from autograder.suite.page import Line
+from autograder.suite.page import Line, document
 from autograder.suite.run import Run, drawings_of
 from autograder.suite.tally import HIDDEN_CHECKS, Tally
 from autograder.suite.wording import error_words, find, forbidden_words, lines_of
@@ -64,7 +64,7 @@ class StudentPlugin:
         self._terms = terms
         self._sessions: dict[str, LocalSession] = {}
         self._criteria: dict[str, Criterion] = {}
-        self._tally = Tally(terms)
+        self._tally = Tally(terms, {n: w for k in self._known.values() for n, w in k.worth.items()})
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -74,7 +74,7 @@ class StudentPlugin:
     @pytest.fixture
     def expect(self) -> Expect:
         """Expectations that fail in words a student understands."""
-        return Expect()
+        return Expect(self._run.coarse)
 
     @pytest.fixture
     def make(self) -> Make:
@@ -185,7 +185,8 @@ class StudentPlugin:
                 outcome = self._failed(report, criterion, call.excinfo.value)
             outcome = self._charged(report, criterion, outcome)
         if outcome:
-            self._tally.add(criterion, outcome)
+            case = item.callspec.id if hasattr(item, "callspec") else ""
+            self._tally.add(criterion, outcome, case)
         return report
 
     def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
@@ -212,6 +213,8 @@ class StudentPlugin:
             outcome = found.outcome
             fact, *more = lines_of(found.facts, found.hints)
             causes = self._causes(criterion, outcome)
+            if causes:
+                self._tally.recognised.add(criterion.id)
             told = [Line(fact), *(Line(words, cause=True) for words in causes), *map(Line, more)]
             self._tally.tell(criterion, told)
             leads = ["likely cause: ", *["or: "] * len(causes)]
@@ -277,7 +280,7 @@ class StudentPlugin:
         """Write the page; what is not attempted is not a success."""
         if self._page is not None:
             pages = [self._page_of(component) for component in self._tally.components]
-            self._page.write_text("\n".join(pages), encoding="utf-8")
+            self._page.write_text(document(pages), encoding="utf-8")
         if not self._tally.complete and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -191,6 +191,43 @@ def test_a_failure_shows_source_expected_returned_and_the_smallest_input(folder:
     assert "conftest.py" not in done.stdout
 
 
+NO_WORK = """\
+import torch
+from torch import nn
+
+
+def layer_norm(x, eps=1e-5):
+    return torch.zeros_like(x)
+
+
+class LayerNorm(nn.Module):
+    def forward(self, x):
+        return x
+"""
+
+
+def test_what_takes_no_work_counts_beside_something_that_does(folder: Path) -> None:
+    (folder / "layer_norm.py").write_text(NO_WORK)
+    page = folder / "page.html"
+    done = run(folder, "tests/test_layer_norm.py", f"--page={page}")
+    assert "layer_norm             0 of 7 public points" in done.stdout, done.stdout
+    later = "1 more count once something of its values is right"
+    assert later in done.stdout
+    text = page.read_text()
+    assert "counts once something of this component&#39;s values is right" in text
+    # Whoever opens it has a page in which nothing runs and nothing is loaded.
+    assert text.startswith("<!DOCTYPE html>")
+    assert "Content-Security-Policy\" content=\"default-src 'none'" in text
+    right = (ROOT / "tests/classes/demo/s01/layer_norm.py").read_text()
+    (folder / "layer_norm.py").write_text(
+        right.replace("class LayerNorm", "class Other").replace("LayerNorm", "Other")
+        + "\n\nclass LayerNorm:\n    def __init__(self, *sizes):\n        raise ValueError\n"
+    )
+    done = run(folder, "tests/test_layer_norm.py")
+    assert "layer_norm             5 of 7 public points" in done.stdout, done.stdout
+    assert "more count once" not in done.stdout
+
+
 MISTAKES = {
     "layer_norm.py": "def layer_norm(x:\n",
     "positional_encoding.py": "x = 1\n",
@@ -257,7 +294,7 @@ def tensors_in(plain: Any) -> list[list[float]]:
 def test_known_mistakes_are_numbers_and_words_only(known: dict[str, Any]) -> None:
     assert sum(map(len, tensors_in(known))) > 1000
     for component, plain in known.items():
-        assert set(plain) == {"questions", "mistakes"}
+        assert set(plain) == {"questions", "mistakes", "worth"}
         for mistake in plain["mistakes"]:
             assert set(mistake) == {"words", "loses", "answers"}
             assert all(name.startswith(f"{component}.") for name in mistake["loses"])

@@ -45,3 +45,20 @@ def test_odd_names_become_ids_that_every_file_can_hold(tmp_path: Path) -> None:
     (tmp_path / ("a" * 250)).mkdir()
     with pytest.raises(UsageError, match="longer than 240 bytes"):
         discover(tmp_path, "norm")
+
+
+@pytest.mark.parametrize("target", ["elsewhere", "archive.zip", "nowhere", "."])
+def test_a_link_in_place_of_an_entry_is_rejected_and_the_others_are_not(
+    tmp_path: Path, target: str
+) -> None:
+    make_folder(tmp_path / "elsewhere", FILES)
+    # What it leads to looks as nbgrader's folder of a student does, too.
+    make_folder(tmp_path / "elsewhere" / "norm", FILES)
+    make_zip(tmp_path / "archive.zip", FILES)
+    batch = tmp_path / "batch"
+    make_folder(batch / "ada", FILES)
+    (batch / "eve").symlink_to(tmp_path / target)
+    entries = {entry.id: entry.path for entry in discover(batch, "norm")}
+    assert take_in(entries["ada"]) == dict(sorted(FILES.items()))
+    with pytest.raises(Rejected, match="eve is a link; hand in the folder or archive itself"):
+        take_in(entries["eve"])

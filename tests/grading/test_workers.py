@@ -71,7 +71,7 @@ def test_it_says_how_it_isolates_student_code(worker: Worker) -> None:
 
 
 def test_it_marks_one_submission_after_the_other(worker: Worker, tmp_path: Path) -> None:
-    for source, score in ((RIGHT, 2.0), (WRONG, 1.0), (STUB, 0.0), (RIGHT, 2.0)):
+    for source, score in ((RIGHT, 2.0), (WRONG, 0.0), (STUB, 0.0), (RIGHT, 2.0)):
         result = marked(worker.ask(job(tmp_path, source))).result
         assert (result.submission, result.status, result.score) == ("s01", "graded", score)
 
@@ -91,7 +91,7 @@ def test_what_is_known_is_not_graded_again_until_anything_of_it_changes(
     ):
         known = graded.model_copy(update=change)
         assert marked(worker.ask(job(tmp_path, RIGHT, known=known))).result.graded == graded
-    assert marked(worker.ask(job(tmp_path, WRONG, known=graded))).result.score == 1.0
+    assert marked(worker.ask(job(tmp_path, WRONG, known=graded))).result.score == 0.0
 
 
 def test_what_cannot_be_taken_in_is_rejected_with_no_points(worker: Worker, tmp_path: Path) -> None:

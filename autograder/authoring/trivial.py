@@ -1,0 +1,179 @@
+"""Submissions that take no work, made from the names and signatures of an assignment's solutions.
+
+Whoever hands one in has read the handout's headings and nothing else: every function raises, or
+returns the same whatever it is asked. None may earn a point.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from autograder.assignment import Assignment
+from autograder.results import SubmissionResult
+
+RAISED = (
+    *("Exception", "ValueError", "TypeError", "RuntimeError", "AssertionError", "KeyError"),
+    *("IndexError", "AttributeError", "LookupError", "ArithmeticError", "ZeroDivisionError"),
+    *("OSError", "MemoryError", "RecursionError", "StopIteration", "SystemExit"),
+)
+# By name: an expression of `x`, the first argument that can be returned as it is, and of `like`,
+# which makes a tensor or number of the form of `x` by a function of a shape.
+ANSWERS = {
+    "none": "None",
+    "input": "x",
+    "zeros": "like(torch.zeros)",
+    "ones": "like(torch.ones)",
+    "constant": "like(lambda shape: torch.full(shape, 0.5))",
+    "large": "like(lambda shape: torch.full(shape, 1e4))",
+    "nan": 'like(lambda shape: torch.full(shape, float("nan")))',
+    "inf": 'like(lambda shape: torch.full(shape, float("inf")))',
+    "normal": "like(torch.randn)",
+    "uniform": "like(torch.rand)",
+    "shares": "like(lambda shape: torch.rand(shape).softmax(-1) if shape else torch.ones(()))",
+    "empty": '""',
+    "true": "True",
+    "number": "1",
+}
+_HEAD = '''\
+"""Answers without any work."""
+
+{imports}
+
+
+def answer(args, kwargs, count=1):
+    """Return what takes no work."""
+    given = [*args, *kwargs.values()]
+    kinds = (torch.Tensor, np.ndarray) if torch else ()
+    x = next((value for value in given if isinstance(value, kinds)), None)
+    if x is None:
+        x = given[0] if given else 0
+
+    def like(make):
+        if not torch:
+            return 0
+        if isinstance(x, torch.Tensor):
+            return make(x.shape).to(x.device, x.dtype if x.is_floating_point() else torch.float32)
+        if isinstance(x, np.ndarray):
+            return make(x.shape).to(torch.float64).numpy()
+        whole = [value for value in given if type(value) is int and 0 < value < 1000]
+        return make(tuple(whole[:2])) if whole else make(()).item()
+
+    found = {expression}
+    return found if count == 1 else (found,) * count
+'''
+_IMPORTS = """\
+import numpy as np
+import torch
+from torch import nn
+
+Module = nn.Module"""
+_PROGRAM = '''
+
+def run():
+    """Run the program."""
+    print(answer([0], {}))
+
+
+run()
+'''
+
+
+def submissions(assignment: Assignment) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Yield the name and the files of every submission that takes no work."""
+    ways = {f"raises {kind}": f"throw({kind})" for kind in RAISED}
+    ways |= {f"returns {name}": expression for name, expression in ANSWERS.items()}
+    for name, expression in ways.items():
+        files = {}
+        for spec in assignment.components:
+            solution = (assignment.secret / f"{spec.name}.py").read_text(encoding="utf-8")
+            bare = bool({"torch", "numpy"}.intersection(spec.rules.modules))
+            source = without_work(solution, expression, program=spec.program, bare=bare)
+            files[f"{spec.name}.py"] = source.encode()
+        yield name, files
+
+
+def faults_of(way: str, result: SubmissionResult) -> Iterator[str]:
+    """Say where a submission that takes no work earns something."""
+    for name, component in result.components.items():
+        if component.score:
+            paid = ", ".join(found.id for found in component.criteria if found.score)
+            yield (
+                f"work that {way}, whatever it is asked, earns {component.score:g} points of "
+                f"{name} ({paid}): compare values that nobody gets without work"
+            )
+
+
+def without_work(
+    solution: str, expression: str, *, program: bool = False, bare: bool = False
+) -> str:
+    """Return a component with the names of a solution, in which everything answers alike.
+
+    Args:
+        solution: the source that names and signatures are taken from.
+        expression: what is answered.
+        program: whether it is run as a program.
+        bare: whether it can do without torch and numpy.
+    """
+    imports = "np = torch = None\nModule = object" if bare else _IMPORTS
+    head = _HEAD.replace("{imports}", imports)
+    head = head.replace("{expression}", expression)
+    if "throw(" in expression:
+        head += '\n\ndef throw(kind):\n    """Raise it."""\n    raise kind("no work")\n'
+    if program:
+        return head + _PROGRAM
+    lines = [head]
+    for node in ast.parse(solution).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            lines += ["", "", *_function(node)]
+        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            lines += ["", "", *_class(node)]
+    return "\n".join(lines) + "\n"
+
+
+def _function(node: ast.FunctionDef, indent: str = "", first: str = "") -> list[str]:
+    parameters = f"{first}, *args, **kwargs" if first else "*args, **kwargs"
+    return [
+        f"{indent}def {node.name}({parameters}):",
+        f"{indent}    return answer(args, kwargs, {_count(node.returns)})",
+    ]
+
+
+def _count(returns: ast.expr | None) -> int:
+    """Return how many things a function is said to return."""
+    if isinstance(returns, ast.Subscript) and isinstance(returns.value, ast.Name):
+        items = returns.slice.elts if isinstance(returns.slice, ast.Tuple) else []
+        if returns.value.id in ("tuple", "Tuple") and not _has_ellipsis(items):
+            return max(1, len(items))
+    return 1
+
+
+def _has_ellipsis(items: Sequence[ast.expr]) -> bool:
+    return any(isinstance(item, ast.Constant) and item.value is ... for item in items)
+
+
+def _class(node: ast.ClassDef) -> list[str]:
+    """Write a class that takes any arguments and has the methods that the solution has."""
+    module = any("Module" in ast.unparse(base) for base in node.bases)
+    lines = [f"class {node.name}({'Module' if module else ''}):"]
+    lines += ["    def __init__(self, *args, **kwargs):", "        super().__init__()"]
+    if not module:
+        # Attributes answer like everything else.
+        lines += ["", "    def __getattr__(self, name):", '        if name.startswith("__"):']
+        lines += ["            raise AttributeError(name)", "        return answer((), {})"]
+    for method in node.body:
+        if not isinstance(method, ast.FunctionDef) or method.name == "__init__":
+            continue
+        if method.name.startswith("_") and not method.name.startswith("__"):
+            continue
+        kinds = {ast.unparse(decorator) for decorator in method.decorator_list}
+        lines.append("")
+        if "classmethod" in kinds:
+            # What is made of the class has no more in it than what is made by it.
+            lines += ["    @classmethod", f"    def {method.name}(cls, *args, **kwargs):"]
+            lines.append("        return cls()")
+            continue
+        lines += [f"    @{kind}" for kind in sorted(kinds & {"staticmethod", "property"})]
+        first = "" if "staticmethod" in kinds else "self"
+        lines += _function(method, "    ", first)
+    return lines

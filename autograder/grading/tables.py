@@ -1,0 +1,48 @@
+"""Tables as CSV, in which no cell is a formula.
+
+A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, also behind a space or a quote.
+Such a text gets an apostrophe in front, and so does one that begins with an apostrophe itself:
+whoever reads a table takes one leading apostrophe off, and has the text as it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+_MARK = "'"
+# What a spreadsheet takes for the beginning of a formula, full-width forms among it.
+_FORMULA = ("=", "+", "-", "@", "|", "%", "＝", "＋", "－", "＠", "\t", "\r", "\n", "\0")
+# What some of them pass over before it.
+_PASSED_OVER = " \"'`\u00a0\u200b\ufeff"
+
+
+def defused(text: str) -> str:
+    """Return a text as a cell that no spreadsheet runs."""
+    begins = text.lstrip(_PASSED_OVER)
+    risky = text.startswith(_MARK) or begins.startswith(_FORMULA)
+    return _MARK + text if risky else text
+
+
+def raw(cell: str) -> str:
+    """Return the text of a cell that `defused` made."""
+    return cell.removeprefix(_MARK)
+
+
+def table(rows: Iterable[Sequence[str | float | None]]) -> bytes:
+    """Write rows as CSV: texts defused, numbers as short as they can be, nothing for None."""
+    return "".join(map(_line, rows)).encode()
+
+
+def _line(row: Sequence[str | float | None]) -> str:
+    text = io.StringIO()
+    # Ended as it is here, a cell is quoted that holds either of the two.
+    csv.writer(text, lineterminator="\r\n").writerow([_cell(value) for value in row])
+    return text.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    return defused(value) if isinstance(value, str) else f"{value:g}"
