@@ -166,8 +166,8 @@ class _Specification(_Strict):
                 if "submission_wall_s" in (component.get("limits") or {}):
                     raise ValueError("submission_wall_s is for all components: say it in [limits]")
                 inherited = {
-                    key: {**data[key], **own}
-                    for key in ("limits", "rules")
+                    key: {**data[key], **alone, **own}
+                    for key, alone in (("limits", {"submission_wall_s": None}), ("rules", {}))
                     if isinstance(data.get(key), dict)
                     and isinstance(own := component.get(key, {}), dict)
                 }

@@ -174,9 +174,13 @@ class ComponentRun:
         self._session.close()
 
     def diagnose(self) -> Diagnosis:
+        """Find the misconceptions behind what is lost, where they are to be told."""
+        return self.explained() if self._thorough else Diagnosis()
+
+    def explained(self) -> Diagnosis:
         """Run all criteria and find the misconceptions behind those that are lost."""
         verdicts = self.verdicts()
-        if not self._thorough or self.unusable or all(verdict.passed for verdict in verdicts):
+        if self.unusable or all(verdict.passed for verdict in verdicts):
             return Diagnosis()
         heard = [
             Heard(criterion.id, bool(verdict.passed), verdict.heard)

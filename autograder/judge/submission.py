@@ -158,16 +158,21 @@ def _better(
             watcher.counts([criterion.id], broken)
         verdicts.append(verdict)
     status, reason = followed.status()
-    marked = _marked(own.criteria, verdicts, diagnosis)
+    marked = _marked(followed, verdicts, diagnosis)
     return _assembled(marked, status, reason, diagnosis, broken)
 
 
 def _marked(
-    criteria: Sequence[Criterion], verdicts: Sequence[Verdict], diagnosis: Diagnosis
+    run: ComponentRun, verdicts: Sequence[Verdict], diagnosis: Diagnosis
 ) -> list[CriterionResult]:
-    both = zip(criteria, verdicts, strict=True)
-    known = all(v.passed or c.id in diagnosis.explained for c, v in both)
-    pairs = zip(criteria, paid(verdicts, known), strict=True)
+    counting = paid(verdicts)
+    if any(one.share < other.share for one, other in zip(counting, verdicts, strict=True)):
+        # Known mistakes that explain all that is lost take as much work, told or not.
+        explained = diagnosis.explained or run.explained().explained
+        both = zip(run.criteria, verdicts, strict=True)
+        if all(verdict.passed or criterion.id in explained for criterion, verdict in both):
+            counting = list(verdicts)
+    pairs = zip(run.criteria, counting, strict=True)
     return [_mark(criterion, verdict, diagnosis) for criterion, verdict in pairs]
 
 
@@ -182,7 +187,7 @@ def _result(run: ComponentRun, diagnosis: Diagnosis) -> ComponentResult:
     if status == "forbidden":
         marked = [_mark(c, Verdict("failed", facts=[reason]), diagnosis) for c in run.criteria]
     else:
-        marked = _marked(run.criteria, run.verdicts(), diagnosis)
+        marked = _marked(run, run.verdicts(), diagnosis)
     return _assembled(marked, status, reason, diagnosis)
 
 

@@ -79,14 +79,13 @@ def fulfilled() -> Verdict:
     return Verdict("passed", 1.0)
 
 
-def paid(verdicts: Sequence[Verdict], known: bool) -> list[Verdict]:
+def paid(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Count what holds for answers without work, as an error or a shape, only beside what does not.
 
     Args:
         verdicts: on all criteria of a component.
-        known: whether known mistakes explain all that is lost, which take as much work.
     """
-    if known or any(verdict.opens for verdict in verdicts):
+    if any(verdict.opens for verdict in verdicts):
         return list(verdicts)
     return [_alone(verdict) if verdict.share > verdict.alone else verdict for verdict in verdicts]
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.authoring.selftest import Row, report_on, rows_of
+from autograder.authoring.proof import report_on
+from autograder.authoring.rows import Row, rows_of
 from autograder.authoring.trivial import ANSWERS, RAISED, submissions, without_work
 from autograder.results import ComponentResult, SubmissionResult
 from tests.conftest import ROOT

@@ -135,10 +135,9 @@ def test_a_component_that_asks_for_nothing_is_named_and_right_work_is_paid(tmp_p
 def test_what_takes_no_work_is_paid_beside_something_that_does() -> None:
     shape, keys = Verdict("passed", 1.0, alone=0.0), Verdict("passed", 1.0, alone=1.0)
     values = Verdict("failed", 1 / 3, alone=1 / 3, opens=True)
-    assert [v.share for v in paid([shape, keys], known=False)] == [0.0, 1.0]
-    assert [v.share for v in paid([shape, keys, values], known=False)] == [1.0, 1.0, 1 / 3]
-    assert [v.share for v in paid([shape, keys], known=True)] == [1.0, 1.0]
-    (unpaid, _) = paid([shape, keys], known=False)
+    assert [v.share for v in paid([shape, keys])] == [0.0, 1.0]
+    assert [v.share for v in paid([shape, keys, values])] == [1.0, 1.0, 1 / 3]
+    (unpaid, _) = paid([shape, keys])
     assert (unpaid.outcome, unpaid.passed, unpaid.facts) == ("failed", False, [COUNTS_LATER])
 
 
