@@ -150,12 +150,17 @@ HALF_RIGHT = {
     "parameters": sources.norm(f"    {RAISES}\n"),
     "right": sources.RIGHT,
     "known": sources.SAMPLE,
+    # Its real part is right.
+    "imaginary": sources.RIGHT.replace(
+        "torch.sqrt(variance + eps)", "torch.sqrt(variance + eps) + 1j"
+    ),
 }
 PAID = {
     "function": {"shape", "error", "hidden"},
     "parameters": {"keys"},
     "right": {"shape", "error", "keys", "hidden"},
     "known": {"keys"},
+    "imaginary": {"keys"},
 }
 
 
@@ -191,6 +196,14 @@ def test_who_got_some_part_right_keeps_what_is_fair(graded: dict[str, Any]) -> N
     for name, paid_for in PAID.items():
         criteria = graded[name]["components"]["layer_norm"]["criteria"]
         assert {c["id"].partition(".")[2] for c in criteria if c["score"]} == paid_for, name
+
+
+def test_an_answer_of_another_kind_fails_whatever_a_test_reads_of_it(
+    graded: dict[str, Any],
+) -> None:
+    criteria = {c["id"]: c for c in criteria_of({"imaginary": graded["imaginary"]})}
+    said = criteria["layer_norm.shape"]["message"]
+    assert said.startswith("the result has dtype torch.complex64, expected real numbers")
 
 
 def test_trivial_work_earns_nothing_and_is_told_why(graded: dict[str, Any]) -> None:
