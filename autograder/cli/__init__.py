@@ -43,7 +43,7 @@ _add(
     "autograder grade submissions --assignment first_steps --out results",
     "autograder grade submitted --gradebook sqlite:////course/gradebook.db",
 )
-_add(app, explain, "autograder explain results/results/ada.json rescale.random")
+_add(app, explain, "autograder explain results/results/s01.json rescale.random")
 _add(app, release, "autograder release first_steps --out handout")
 _add(
     app,

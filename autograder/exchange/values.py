@@ -182,18 +182,25 @@ def _as_key(value: Value) -> Value:
     return OPAQUE if isinstance(value, Tensor) else value
 
 
-def tensors_in(value: Value) -> Iterator[Tensor]:
-    """Yield every tensor of a value, in order."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Embedding):
-        yield value.weight
-    elif isinstance(value, list | tuple):
+def leaves(value: Value) -> Iterator[Value]:
+    """Yield what lists, tuples and mappings hold, however deep, in order; else the value itself."""
+    if isinstance(value, list | tuple):
         for item in value:
-            yield from tensors_in(item)
+            yield from leaves(item)
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from tensors_in(item)
+            yield from leaves(item)
+    else:
+        yield value
+
+
+def tensors_in(value: Value) -> Iterator[Tensor]:
+    """Yield every tensor of a value, in order."""
+    for leaf in leaves(value):
+        if isinstance(leaf, Tensor):
+            yield leaf
+        elif isinstance(leaf, Embedding):
+            yield leaf.weight
 
 
 def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:

@@ -6,7 +6,7 @@ answer has. It tells nothing of the work by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from autograder.exchange.messages import ERROR_KINDS, Reply, StudentError
 from autograder.exchange.programs import Program
-from autograder.exchange.values import ABSENT, Value
+from autograder.exchange.values import ABSENT, Value, leaves
 from autograder.solutions.plan import Planned
 
 _CONSTANTS = (0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 5.0, 7.0, 10.0, 42.0, 100.0, inf, -inf)
@@ -224,24 +224,15 @@ def _drawn(draw: Callable[..., Tensor], anew: bool = True) -> Fill:
 
 def _first_value(plan: Sequence[Planned]) -> float | None:
     """Return the first number that a criterion's right answers hold."""
-    for planned in plan:
-        for value in _numbers(planned.reply.value):
-            return value
-    return None
+    found = (_number(leaf) for planned in plan for leaf in leaves(planned.reply.value))
+    return next((number for number in found if number is not None), None)
 
 
-def _numbers(value: Value) -> Iterator[float]:
-    if isinstance(value, bool | int | float):
-        yield float(value)
-    elif isinstance(value, Tensor | np.ndarray):
-        flat = value.reshape(-1)
-        if flat.shape[0] and not getattr(value, "is_meta", False):
-            first = flat[0].item()
-            if isinstance(first, bool | int | float):
-                yield float(first)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _numbers(item)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _numbers(item)
+def _number(leaf: Value) -> float | None:
+    """Return a number, or the first of a tensor or an array."""
+    if isinstance(leaf, Tensor | np.ndarray):
+        flat = leaf.reshape(-1)
+        if not flat.shape[0] or getattr(leaf, "is_meta", False):
+            return None
+        leaf = flat[0].item()
+    return float(leaf) if isinstance(leaf, bool | int | float) else None

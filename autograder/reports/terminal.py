@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
+from typing import Generic, Self, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -16,12 +17,16 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.status import Status
 from rich.table import Table
 
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
+L = TypeVar("L", Status, Progress)
+
 _ROWS = 60
+_COUNTING = "grading"
 # Short enough for a table of seven components in 80 columns; a legend follows the table.
 _MARKS = {
     "missing": "–",
@@ -46,20 +51,16 @@ def safe(text: str, limit: int = 300) -> str:
     return escape(clean(text, limit))
 
 
-class Stages:
-    """Says what is being done before there is anything to count.
+class _Live(Generic[L]):
+    """What changes on a terminal, while it is entered; `live` is None where there is none."""
 
-    A line that changes on a terminal; elsewhere a line a stage.
-    """
-
-    def __init__(self, console: Console) -> None:
-        self._status = console.status("", spinner="line") if console.is_terminal else None
+    def __init__(self, console: Console, live: L | None) -> None:
         self._console = console
-        self._said = ""
+        self._live: L | None = live
 
-    def __enter__(self) -> Stages:
-        if self._status is not None:
-            self._status.start()
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
         return self
 
     def __exit__(
@@ -68,19 +69,34 @@ class Stages:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._status is not None:
-            self._status.stop()
+        if self._live is not None:
+            self._live.stop()
+
+    def _say(self, words: str) -> None:
+        self._console.print(f"{safe(words)} …", highlight=False)
+
+
+class Stages(_Live[Status]):
+    """Says what is being done before there is anything to count.
+
+    A line that changes on a terminal; elsewhere a line a stage.
+    """
+
+    def __init__(self, console: Console) -> None:
+        spinner = console.status("", spinner="line") if console.is_terminal else None
+        super().__init__(console, spinner)
+        self._said = ""
 
     def __call__(self, words: str) -> None:
         """Say what is being done now."""
-        if self._status is not None:
-            self._status.update(safe(words))
+        if self._live is not None:
+            self._live.update(safe(words))
         elif words != self._said:
-            self._console.print(f"{safe(words)} …", highlight=False)
+            self._say(words)
         self._said = words
 
 
-class ProgressReport:
+class ProgressReport(_Live[Progress]):
     """A bar with counts and time left on a terminal, a plain line a submission elsewhere.
 
     Elsewhere nothing, if it is to be `quiet`.
@@ -88,45 +104,30 @@ class ProgressReport:
 
     def __init__(self, console: Console, total: int, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._console = console
         self._total = total
         self._done = 0
-        self._bar: Progress | None = None
+        bar: Progress | None = None
         if console.is_terminal:
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
             times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-            self._bar = Progress(*columns, *times, console=console)
-
-    def __enter__(self) -> ProgressReport:
-        if self._bar is not None:
-            self._bar.start()
-            self._task = self._bar.add_task("grading", total=self._total)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+            bar = Progress(*columns, *times, console=console)
+            self._task = bar.add_task(_COUNTING, total=total)
+        super().__init__(console, bar)
 
     def tell(self, words: str) -> None:
         """Say what is being done before there is anything to count."""
-        if self._bar is not None:
-            self._bar.update(self._task, description=safe(words))
+        if self._live is not None:
+            self._live.update(self._task, description=safe(words))
         else:
-            self._console.print(f"{safe(words)} …", highlight=False)
+            self._say(words)
 
     def __call__(self, result: SubmissionResult, kept: bool) -> None:
         """Note one more submission."""
         self._done += 1
-        if self._bar is not None and self._done == 1:
-            self._bar.update(self._task, description="grading")
-        if self._bar is not None:
-            self._bar.advance(self._task)
-        if self._bar is not None or self._quiet:
+        if self._live is not None:
+            self._live.update(self._task, description=_COUNTING, advance=1)
+            return
+        if self._quiet:
             return
         score = "–" if result.score is None else f"{result.score:g}"
         note = " (unchanged)" if kept else ""

@@ -61,15 +61,20 @@ class Jail:
         self._outer = place / (_PREFIX + _fingerprint(view))
         self.folder = self._outer / "root"
         self.scratches = self.folder / SCRATCHES.strip("/")
-        self._lock = -1
+        self._in_use = self._filling = -1
         self._whole = False
 
     def fill(self) -> None:
-        """Put in all but the large files."""
-        self._lock = _locked(self._outer, self.scratches)
+        """Put in all but the large files; while another grader fills it, wait until it is whole."""
+        self._in_use = _shared(self._outer)
+        # Of those that use it, one at a time: were that one who alone uses it, two that come
+        # together would wait for each other.
+        self._filling = os.open(self._outer / "filling", os.O_CREAT | os.O_WRONLY, 0o600)
+        fcntl.flock(self._filling, fcntl.LOCK_EX)
         # They come last: with them, the folder is whole.
         self._whole = self.scratches.is_dir()
         if self._whole:
+            self._let_others_fill()
             return
         # What a grader left that was ended while it filled the folder.
         if self.folder.is_dir():
@@ -98,21 +103,24 @@ class Jail:
                         self._put(source, target, os.stat(source))
                 os.mkdir(self.scratches, _CLOSED)
             self._whole = True
-        # From here on others may use it, too, and none remove it.
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
-        if not _is_at(self._lock, self._outer):
-            raise OSError(f"{self._outer} was removed while it was made")
+            self._let_others_fill()
 
     def close(self) -> None:
         """Remove it, unless another grader uses it."""
-        if self._lock < 0:
+        self._let_others_fill()
+        if self._in_use < 0:
             return
         with contextlib.suppress(OSError):
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(self._lock, self._outer):
+            fcntl.flock(self._in_use, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(self._in_use, self._outer):
                 shutil.rmtree(self._outer, ignore_errors=True)
-        os.close(self._lock)
-        self._lock = -1
+        os.close(self._in_use)
+        self._in_use = -1
+
+    def _let_others_fill(self) -> None:
+        if self._filling >= 0:
+            os.close(self._filling)
+            self._filling = -1
 
     def _known_libraries(self) -> Iterator[tuple[str, Path]]:
         for place in map(Path, self._view.libraries):
@@ -221,10 +229,8 @@ def _fingerprint(view: View) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _locked(folder: Path, last: Path) -> int:
-    """Make a folder unless it is there; return a descriptor that locks it.
-
-    Where `last` is in it, the lock is one that others may share, and otherwise one's own.
+def _shared(folder: Path) -> int:
+    """Make a folder unless it is there; return a descriptor while which is open none removes it.
 
     Raises:
         OSError: it belongs to somebody else.
@@ -236,12 +242,10 @@ def _locked(folder: Path, last: Path) -> int:
         if os.fstat(lock).st_uid != os.geteuid():
             os.close(lock)
             raise OSError(f"{folder} belongs to another user: remove it")
-        for kind in (fcntl.LOCK_SH, fcntl.LOCK_EX):
-            # While another one fills it, this waits.
-            fcntl.flock(lock, kind)
-            # The last who used it may have removed it meanwhile.
-            if _is_at(lock, folder) and (kind == fcntl.LOCK_EX or last.is_dir()):
-                return lock
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        # The last who used it may have removed it meanwhile.
+        if _is_at(lock, folder):
+            return lock
         os.close(lock)
 
 

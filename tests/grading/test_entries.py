@@ -23,18 +23,18 @@ def test_the_entries_of_a_batch(tmp_path: Path) -> None:
 
 
 def test_the_submitted_folder_of_nbgrader_is_a_batch(tmp_path: Path) -> None:
-    make_folder(tmp_path / "ada" / "norm", FILES)
-    (tmp_path / "ada" / "norm" / "timestamp.txt").write_text("2026-01-01")
+    make_folder(tmp_path / "s01" / "norm", FILES)
+    (tmp_path / "s01" / "norm" / "timestamp.txt").write_text("2026-01-01")
     make_folder(tmp_path / "bob" / "other", FILES)
     entries = {entry.id: entry.path for entry in discover(tmp_path, "norm")}
-    assert take_in(entries["ada"]) == dict(sorted(FILES.items()))
+    assert take_in(entries["s01"]) == dict(sorted(FILES.items()))
     assert "layer_norm.py" not in take_in(entries["bob"])
 
 
 def test_two_entries_of_one_student_name_both(tmp_path: Path) -> None:
-    make_folder(tmp_path / "ada", FILES)
-    make_zip(tmp_path / "ada.zip", FILES)
-    with pytest.raises(UsageError, match=r"ada and ada\.zip .* both of 'ada'"):
+    make_folder(tmp_path / "s01", FILES)
+    make_zip(tmp_path / "s01.zip", FILES)
+    with pytest.raises(UsageError, match=r"s01 and s01\.zip .* both of 's01'"):
         discover(tmp_path, "norm")
 
 
@@ -56,9 +56,9 @@ def test_a_link_in_place_of_an_entry_is_rejected_and_the_others_are_not(
     make_folder(tmp_path / "elsewhere" / "norm", FILES)
     make_zip(tmp_path / "archive.zip", FILES)
     batch = tmp_path / "batch"
-    make_folder(batch / "ada", FILES)
+    make_folder(batch / "s01", FILES)
     (batch / "eve").symlink_to(tmp_path / target)
     entries = {entry.id: entry.path for entry in discover(batch, "norm")}
-    assert take_in(entries["ada"]) == dict(sorted(FILES.items()))
+    assert take_in(entries["s01"]) == dict(sorted(FILES.items()))
     with pytest.raises(Rejected, match="eve is a link; hand in the folder or archive itself"):
         take_in(entries["eve"])

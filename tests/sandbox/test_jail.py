@@ -1,6 +1,8 @@
 """The root folder of tier 3 holds what children are given, and lets none of them change it."""
 
+import fcntl
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +59,12 @@ def made(machine: Path) -> Iterator:
     yield make
     for jail in open_ones:
         jail.close()
+
+
+def end(jail: Jail) -> None:
+    """Leave a jail as a grader does that is killed."""
+    for descriptor in {jail._in_use, jail._filling} - {-1}:
+        os.close(descriptor)
 
 
 def within(jail: Jail, path: Path) -> Path:
@@ -168,8 +176,7 @@ def test_what_an_ended_grader_left_is_not_taken_over(machine: Path, made, whole:
         left.finish(os.getpid())
     else:
         within(left, machine / "given" / "inner" / "code.py").unlink()
-    # As when it is killed.
-    os.close(left._lock)
+    end(left)
     jail.fill()
     jail.finish(os.getpid())
     assert within(jail, machine / "given" / "inner" / "code.py").exists()
@@ -181,10 +188,37 @@ def test_what_others_left_is_swept_up_and_what_they_use_is_not(machine: Path, ma
     used = made(view(machine / "given"))
     left = Jail(view(machine / "given" / "inner"))
     left.fill()
-    os.close(left._lock)
+    end(left)
     made(view(machine / "given" / "inner" / "code.py"))
     assert used.folder.exists()
     assert not left.folder.parent.exists()
+
+
+def test_those_who_come_together_wait_for_none_but_the_one_that_fills(machine: Path, made) -> None:
+    seen = view(machine / "given")
+    jails_ = [Jail(seen) for _ in range(3)]
+    # As one that has come at the same moment, and has got no further.
+    folder = jails_[0].folder.parent
+    folder.mkdir(0o700)
+    come = os.open(folder, os.O_RDONLY)
+    fcntl.flock(come, fcntl.LOCK_SH)
+
+    def fill(jail: Jail) -> None:
+        jail.fill()
+        jail.finish(os.getpid())
+
+    graders = [threading.Thread(target=fill, args=(jail,), daemon=True) for jail in jails_]
+    for grader in graders:
+        grader.start()
+    for grader in graders:
+        grader.join(30)
+    assert not any(grader.is_alive() for grader in graders)
+    assert within(jails_[2], machine / "given" / "inner" / "code.py").exists()
+    os.close(come)
+    for jail in jails_:
+        assert folder.exists()
+        jail.close()
+    assert not folder.exists()
 
 
 def test_a_folder_of_somebody_else_is_refused(machine: Path) -> None:
