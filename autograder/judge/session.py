@@ -180,7 +180,12 @@ class ComponentSession:
                 return
             if _costs(self._plan[at].request):
                 return
-            self._ahead.append((self._guarded(partial(child.post, frame)), len(frame)))
+            # A death over one question must not cost the answers that came before it.
+            post = child.post_behind if self._ahead else child.post
+            nonce = self._guarded(partial(post, frame))
+            if nonce is None:
+                return
+            self._ahead.append((nonce, len(frame)))
             under_way += len(frame)
             at += 1
 

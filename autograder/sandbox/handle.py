@@ -123,6 +123,25 @@ class Child:
         Raises:
             ChildGone: as for `perform`.
         """
+        try:
+            return self._send(frame)
+        except OSError as error:
+            raise self._epitaph() from error
+
+    def post_behind(self, frame: bytes) -> int | None:
+        """Send a request's frame behind others, as `post`; None if the child has ended.
+
+        What it answered before is there all the same.
+
+        Raises:
+            ChildGone: it hung; it is ended then.
+        """
+        try:
+            return self._send(frame)
+        except OSError:
+            return None
+
+    def _send(self, frame: bytes) -> int:
         nonce = secrets.randbits(64)
         try:
             left = max(_POLL_S, self.end_of_time - time.monotonic())
@@ -131,8 +150,6 @@ class Child:
         except TimeoutError as error:
             self.close()
             raise ChildGone("timeout", "the process does not take questions") from error
-        except OSError as error:
-            raise self._epitaph() from error
         return nonce
 
     def answer(self, nonce: int) -> Reply:

@@ -62,6 +62,8 @@ class FakeChild:
         self.open = True
 
     def post(self, frame: bytes) -> int:
+        if self._answers.gone and self._posted:
+            raise ChildGone("crashed", "the process died")
         at = 0
 
         def receive(size: int) -> bytes:
@@ -76,6 +78,10 @@ class FakeChild:
         self._answers.most = max(self._answers.most, self.under_way)
         self._events.append(f"post {number_of(request)}")
         return self._nonces
+
+    def post_behind(self, frame: bytes) -> int | None:
+        assert self._posted
+        return None if self._answers.gone else self.post(frame)
 
     def answer(self, nonce: int) -> Reply:
         posted, request = self._posted.popleft()
@@ -108,6 +114,8 @@ class Answers:
         self.reply: Callable[[Request], Reply] = Echo().perform
         self.loaded: Callable[[], Reply] = Reply
         self.most = 0
+        # Whether the child ends while it is asked ahead.
+        self.gone = False
         self.events: list[str] = []
 
     def fork(self) -> FakeChild:
@@ -286,6 +294,18 @@ def test_a_death_counts_and_the_next_question_forks_anew(answers: Answers) -> No
     session.begin(plan_of([asking(1)]))
     assert session.perform(asking(1)).value == 1
     assert answers.events == ["fork", "load", "post 1", "read 1"]
+
+
+def test_what_was_answered_before_a_death_counts(answers: Answers) -> None:
+    plan = plan_of([asking(0), asking(1), asking(2)])
+    session = answers.session()
+    answers.gone, answers.reply = True, dying(at=1, times=1)
+    session.begin(plan)
+    assert session.perform(asking(0)).value == 0
+    with pytest.raises(ChildGone):
+        session.perform(asking(1))
+    assert session.perform(asking(2)).value == 2
+    assert session.deaths == 1
 
 
 @pytest.mark.parametrize("reason", ["crashed", "timeout"])

@@ -1,0 +1,33 @@
+"""A child that ends while it is asked ahead: what it answered before is read, the rest is told."""
+
+import os
+import socket
+
+import pytest
+
+from autograder.exchange.messages import Reply, Request
+from autograder.sandbox.handle import Child, ChildGone
+from autograder.sandbox.replies import encode_reply
+from autograder.sandbox.wire import decode_request, encode_request
+from tests.conftest import BUDGET
+
+
+def test_a_death_while_more_is_posted_costs_no_answer_before_it() -> None:
+    ours, theirs = socket.socketpair()
+    if not (pid := os.fork()):
+        os._exit(3)
+    handle = os.pidfd_open(pid)
+    os.waitid(os.P_PIDFD, handle, os.WEXITED | os.WNOWAIT)
+    child = Child(lambda pid: {"code": os.waitpid(pid, 0)[1]}, BUDGET, ours, pid, handle)
+    frame = encode_request(Request(), 0)
+    first, second = child.post(frame), child.post_behind(frame)
+    with theirs:
+        # It answers the first and dies over the second.
+        nonce, _ = decode_request(theirs.recv)
+        theirs.sendall(encode_reply(Reply(value=7), nonce))
+    assert first is not None
+    assert second is not None
+    assert child.post_behind(frame) is None
+    assert child.answer(first).value == 7
+    with pytest.raises(ChildGone, match="the process ended itself"):
+        child.answer(second)
