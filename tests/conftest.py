@@ -21,8 +21,8 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
 from autograder.project import ROOT_VARIABLE
-from autograder.sandbox.handle import Budget
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.terms import Budget
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.solutions.cache import CACHE_VARIABLE
 

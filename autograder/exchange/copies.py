@@ -13,6 +13,18 @@ from autograder.exchange.out_of_sight import untrack
 _RUNS_CODE = ("exec", "function.__new__", "object.__setattr__")
 
 
+class NoSecondImport:
+    """Refuses to import again, or to reload, what was taken operations out of."""
+
+    def __init__(self, refuse: dict[str, Callable[..., Any]]) -> None:
+        self._refuse = refuse
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Find nothing; what has been imported once is looked for here only then."""
+        if name in self._refuse:
+            self._refuse[name]()
+
+
 def codes(code: CodeType) -> Iterator[CodeType]:
     """Yield a code object and all that lie in it."""
     yield code

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from autograder.exchange.copies import codes, refuse_copies, text_of
+from autograder.exchange.copies import NoSecondImport, codes, refuse_copies, text_of
 from autograder.exchange.kernels import COMPOSED, FURTHER_KEYS, KERNELS, KEYS
 from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.names import NameGuard
@@ -28,6 +28,9 @@ from autograder.exchange.out_of_sight import Noted, hide, note, untrack
 PROVIDED = "provided"
 # Where torch keeps its operations once more, written in Python.
 _PYTHON_COPIES = ("torch._refs", "torch._refs.nn.functional", "torch._decomp.decompositions")
+
+
+Perform = Callable[[str, bool], Callable[..., Any]]
 
 
 def belongs_to(file: str, folder: str) -> bool:
@@ -53,6 +56,10 @@ def _refuse_instead(*args: Any, _refuse: Callable[..., Any], **kwargs: Any) -> A
     return _refuse(*args, **kwargs)
 
 
+def _nobody(name: str, differentiable: bool) -> NoReturn:
+    raise LookupError(f"nobody performs {name}")
+
+
 def _copy(function: FunctionType) -> FunctionType:
     parts = (function.__code__, function.__globals__, function.__name__, function.__defaults__)
     copy = FunctionType(*parts)
@@ -69,18 +76,6 @@ def _innermost_of(folder: str, frame: FrameType | None) -> CodeType | None:
     while frame is not None and not belongs_to(frame.f_code.co_filename, folder):
         frame = frame.f_back
     return None if frame is None else frame.f_code
-
-
-class _NoSecondImport:
-    """Refuses to import again, or to reload, what was taken operations out of."""
-
-    def __init__(self, refuse: dict[str, Callable[..., Any]]) -> None:
-        self._refuse = refuse
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Find nothing; what has been imported once is looked for here only then."""
-        if name in self._refuse:
-            self._refuse[name]()
 
 
 class ForbiddenOperation(Exception):
@@ -105,6 +100,7 @@ class Guard:
         self._event = f"gradeformer.uses.{id(self)}"
         self._exempt: tuple[CodeType, ...] = ()
         self._lent: Collection[str] = ()
+        self._perform: Perform = _nobody
         self._copies: dict[tuple[object, ...], Callable[..., Any]] = {}
         self._undo: list[Callable[[], object]] = []
 
@@ -136,13 +132,14 @@ class Guard:
             for operation in self._forbidden:
                 for kernel in KERNELS[operation]:
                     there = [key for key in (*KEYS, *FURTHER_KEYS) if _has_kernel(kernel, key)]
-                    refuse = self._refuse(operation)
-                    lent = operation in self._lent
-                    if lent and there:
-                        original = torch.library.get_kernel(f"aten::{kernel}", "CPU")
-                        refuse = self._refuse(operation, original.call_boxed)
-                    for key in there if lent else {*KEYS, *there}:
-                        replace(kernel, refuse, key, with_keyset=lent)
+                    if operation not in self._lent:
+                        for key in {*KEYS, *there}:
+                            replace(kernel, self._refuse(operation), key)
+                        continue
+                    for key in there:
+                        # Under other keys gradients are the affair of what calls the kernel.
+                        lent = self._perform(kernel, key == "CompositeImplicitAutograd")
+                        replace(kernel, self._refuse(operation, lent), key)
         hide(library)
         self._undo.append(library._destroy)
         self._take_composed()
@@ -196,7 +193,9 @@ class Guard:
                     if operation not in self._lent:
                         self._copies[text_of(function.__code__)] = refuse
                     else:
-                        taken[module] = refuse = self._refuse(operation, _copy(function))
+                        # A method has an object that stays here; it is composed of what is lent.
+                        lent = _copy(function) if outer else self._perform(f"{module}.{path}", True)
+                        taken[module] = refuse = self._refuse(operation, lent)
                     # As bytes: to free many a code object would cost every child that settles.
                     code = marshal.dumps(function.__code__)
                     self._undo.append(partial(_set_code, function, code))
@@ -204,7 +203,7 @@ class Guard:
                     self._set(function, "__kwdefaults__", {"_refuse": refuse})
                 else:
                     self._set(owner, name, refuse)
-        finder = _NoSecondImport(taken)
+        finder = NoSecondImport(taken)
         sys.meta_path.insert(0, finder)
         self._undo.append(partial(sys.meta_path.remove, finder))
 
@@ -212,23 +211,25 @@ class Guard:
         """Change what is forbidden, between `uninstall` and the next `install` or `watch`."""
         self._forbidden = operations
 
-    def watch(self, exempt: Collection[str], lent: Collection[str]) -> None:
-        """Replace the kernels, but let code through that stands in one of these files.
+    def watch(self, exempt: Collection[str], lent: Collection[str], perform: Perform) -> None:
+        """Replace the kernels; for code that stands in one of these files, others perform them.
 
         For a run with stand-ins, which are made of those very kernels.
 
         Args:
             exempt: the files.
             lent: the operations that they may call.
+            perform: returns what performs one of their functions, by its name and whether gradients
+                are its own affair.
         """
-        self._lent = lent
+        self._lent, self._perform = lent, perform
         for name in exempt:
             file = Path(self._folder, name)
             # As it is imported: with no __future__ of this file's.
             code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
             self._exempt += tuple(codes(code))
         self.install()
-        self._lent = ()
+        self._lent, self._perform = (), _nobody
         # What refuses has it, out of sight.
         self._exempt = ()
 

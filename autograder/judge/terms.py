@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from autograder.assignment import GIVEN, Assignment, ComponentSpec, Limits
 from autograder.exchange.kernels import CONSISTS_OF, KERNELS
 from autograder.judge.intake import MAX_FILE_BYTES
-from autograder.sandbox.handle import Budget, Terms
+from autograder.sandbox.terms import Budget, Terms
 
 
 def budget_of(limits: Limits) -> Budget:

@@ -7,6 +7,7 @@ import os
 import struct
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from autograder.exchange.executor import Executor
 from autograder.exchange.guard import Guard
 from autograder.exchange.messages import Reply, StudentError
 from autograder.sandbox import confine
+from autograder.sandbox.lender import Lender, lend
 from autograder.sandbox.probe import attempt_escapes
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.seal import Seals
-from autograder.sandbox.wire import decode_request
+from autograder.sandbox.wire import Pipe, decode_request
 
 _SCRATCH_BYTES = 16 * 1024 * 1024
 
@@ -60,7 +62,7 @@ class Task:
     """What one child is for: the terms of a component, as the judge sent them.
 
     `ours` are files of the submission's folder that may call forbidden operations, `others` those
-    of other components. `lent` are the forbidden operations that `ours` may call.
+    of other components. `lent` are the forbidden operations that a lender performs for `ours`.
     """
 
     component: str
@@ -75,10 +77,22 @@ class Task:
     lent: list[str]
 
 
-def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
+def run_lender(setup: Setup, guard: Guard, line: int, task: Task) -> None:
+    """Become what performs forbidden operations for the grader's files in a child.
+
+    `guard` was installed reversibly before the fork, `line` leads to the child.
+    """
+    guard.uninstall()
+    _seal(setup, task, [name for name in task.operations if name not in task.lent])
+    _confine(setup, task, line, lender=True)
+    _forget_project(setup.project)
+    lend(line, task.lent)
+
+
+def run_child(setup: Setup, guard: Guard, wire: int, line: int, task: Task) -> None:
     """Become the child; returns when the judge closes the wire.
 
-    `guard` was installed reversibly before the fork.
+    `guard` was installed reversibly before the fork, `line` leads to a lender, if there is one.
     """
     scratch = task.scratch
     anew = bool(task.ours) or task.operations != setup.forbidden
@@ -88,28 +102,12 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
         guard.forbid(task.operations)
     else:
         guard.settle()
-    if setup.seals is not None:
-        setup.seals.set([name for name in task.operations if name not in task.lent])
-        # Without oneDNN, which would write machine code for every shape.
-        torch._C._set_mkldnn_enabled(not task.operations)
-    _confine(setup, wire, task)
+    _seal(setup, task, task.operations)
+    _confine(setup, task, wire, *([line] if task.lent else []))
+    lender = Lender(line)
 
-    # Plain reads and writes: the filter has no socket calls.
-    def receive(size: int) -> bytes:
-        parts = []
-        while size:
-            part = os.read(wire, min(size, 1 << 20))
-            if not part:
-                os._exit(0)
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-    def send(data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(wire, rest) :]
-
+    pipe = Pipe(wire)
+    receive, send = pipe.receive, pipe.send
     (names_size,) = struct.unpack("<I", receive(4))
     listing = json.loads(receive(names_size))
     if "reach" in listing:
@@ -133,7 +131,7 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     _forget_project(setup.project)
     guard.charge(Path(scratch))
     if anew and task.operations:
-        guard.watch(task.ours, task.lent)
+        guard.watch(task.ours, task.lent, lender.function)
     executor = Executor(
         Path(scratch), task.component, fatal=(), own_tensors=True, program=task.program
     )
@@ -158,20 +156,28 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
         send(frame)
 
 
-def _confine(setup: Setup, wire: int, task: Task) -> None:
+def _seal(setup: Setup, task: Task, operations: Sequence[str]) -> None:
+    if setup.seals is not None:
+        setup.seals.set(operations)
+        # Without oneDNN, which would write machine code for every shape.
+        torch._C._set_mkldnn_enabled(not task.operations)
+
+
+def _confine(setup: Setup, task: Task, *keep: int, lender: bool = False) -> None:
+    """Confine this process, the child or its lender; it keeps these descriptors alone."""
     scratch = task.scratch
     if setup.tier == 0:
-        confine.close_descriptors(wire)
+        confine.close_descriptors(*keep)
         return
     if setup.tier == 3:
-        _confine_to_jail(setup, wire, task)
+        _confine_to_jail(setup, task, *keep, lender=lender)
         return
     # Limits are read from /proc, so they come before it is hidden.
     confine.limit_resources(task.limits)
     if setup.tier == 1:
         confine.unshare(confine.CLONE_NEWNS | confine.CLONE_NEWIPC)
         confine.mount_scratch(scratch, _SCRATCH_BYTES)
-    confine.close_descriptors(wire, setup.readable)
+    confine.close_descriptors(*keep, setup.readable)
     os.chdir(scratch)
     if setup.uid:
         confine.change_user(setup.uid, setup.keep_reading)
@@ -180,15 +186,16 @@ def _confine(setup: Setup, wire: int, task: Task) -> None:
     confine.restrict_calls(setup.filter_for(task))
 
 
-def _confine_to_jail(setup: Setup, wire: int, task: Task) -> None:
+def _confine_to_jail(setup: Setup, task: Task, *keep: int, lender: bool) -> None:
     # Hardly two that live at a time share one; that they may not signal is not left to this.
     uid = confine.JAIL_UIDS[os.getpid() % len(confine.JAIL_UIDS)]
     confine.limit_resources(task.limits)
     confine.limit_tasks()
-    confine.close_descriptors(wire)
+    confine.close_descriptors(*keep)
     confine.enter_jail(setup.jail)
-    os.chown(task.scratch, uid, uid)
-    os.chdir(task.scratch)
+    if not lender:
+        os.chown(task.scratch, uid, uid)
+        os.chdir(task.scratch)
     confine.change_user(uid, keep_reading=False)
     confine.drop_privileges()
     confine.restrict_calls(setup.filter_for(task))

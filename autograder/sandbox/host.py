@@ -19,10 +19,11 @@ from typing import IO, Any
 from autograder.exchange.rules import Rules
 from autograder.sandbox import bubblewrap, confine, paths, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
-from autograder.sandbox.handle import Budget, Child, SandboxFault, Terms
+from autograder.sandbox.handle import Child, SandboxFault
 from autograder.sandbox.imports import ENVIRONMENT
 from autograder.sandbox.jail import SCRATCHES, Jail
 from autograder.sandbox.scratch import make_scratch, remove_scratch
+from autograder.sandbox.terms import Budget, Terms
 
 _START_S = 120.0
 _PACKAGE = Path(__file__).resolve().parents[1]

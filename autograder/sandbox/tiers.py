@@ -11,9 +11,10 @@ from pathlib import Path
 
 from autograder.sandbox import advice
 from autograder.sandbox.confine import ConfinementError, landlock_version
-from autograder.sandbox.handle import Budget, SandboxFault
+from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.packages import SITES, strangers
+from autograder.sandbox.terms import Budget
 
 # So many of what is installed beside the packages of children are tried; all, on most machines.
 _STRANGERS = 1000

@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from typing import Any
 
 from autograder.exchange.guard import Guard
 from autograder.sandbox import confine
-from autograder.sandbox.child import Setup, Task, run_child
+from autograder.sandbox.child import Setup, Task, run_child, run_lender
 from autograder.sandbox.seal import Seals
 
 
@@ -47,6 +48,7 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
         jail=config["jail"],
     )
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
+    lenders: dict[int, int] = {}
     gc.collect()
     gc.freeze()
     confine.gather_pages()
@@ -57,13 +59,23 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
             return
         request = json.loads(message)
         if "reap" in request:
-            control.sendall(json.dumps(_reap(request["reap"])).encode() + b"\n")
+            answer = _reap(request["reap"])
+            if lender := lenders.pop(request["reap"], 0):
+                os.kill(lender, signal.SIGKILL)
+                answer["cpu_s"] += _reap(lender)["cpu_s"]
+            control.sendall(json.dumps(answer).encode() + b"\n")
             continue
         threads = len(os.listdir("/proc/self/task"))
         if threads != 1:
             raise RuntimeError(f"the zygote has {threads} threads; forking it would hang")
-        pid = _fork(setup, guard, control, descriptors[0], request, own_pids)
+        limits = confine.Limits(**request.pop("limits"))
+        task = Task(limits=limits, **request)
+        lender, line = _fork_lender(setup, guard, control, descriptors[0], task)
+        pid = _fork(setup, guard, control, descriptors[0], line, task, own_pids)
         os.close(descriptors[0])
+        if lender:
+            lenders[pid] = lender
+            os.close(line)
         handle = os.pidfd_open(pid)
         socket.send_fds(control, [json.dumps({"pid": pid}).encode() + b"\n"], [handle])
         os.close(handle)
@@ -81,12 +93,39 @@ def _seal(sealed: bool, operations: Sequence[str]) -> tuple[Seals | None, str]:
     return seals, ""
 
 
+def _fork_lender(
+    setup: Setup, guard: Guard, control: socket.socket, wire: int, task: Task
+) -> tuple[int, int]:
+    """Fork what performs forbidden operations for a child's stand-ins, if it has such.
+
+    Returns:
+        Its process, and the child's end of the line to it; 0 and -1 where there is none.
+    """
+    if not task.lent:
+        return 0, -1
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        code = 70
+        try:
+            control.detach()
+            os.close(wire)
+            theirs.close()
+            run_lender(setup, guard, ours.detach(), task)
+            code = 0
+        finally:
+            os._exit(code)
+    ours.close()
+    return pid, theirs.detach()
+
+
 def _fork(
     setup: Setup,
     guard: Guard,
     control: socket.socket,
     wire: int,
-    request: dict[str, Any],
+    line: int,
+    task: Task,
     own_pids: int,
 ) -> int:
     if setup.tier == 1:
@@ -96,8 +135,7 @@ def _fork(
         code = 70
         try:
             control.detach()
-            limits = confine.Limits(**request.pop("limits"))
-            run_child(setup, guard, wire, Task(limits=limits, **request))
+            run_child(setup, guard, wire, line, task)
             code = 0
         finally:
             os._exit(code)

@@ -14,8 +14,8 @@ from autograder.exchange.messages import StudentError
 from autograder.exchange.programs import MAX_FILES, Program
 from autograder.exchange.rules import Rules
 from autograder.exchange.values import MAX_TEXT
-from autograder.sandbox.handle import Budget, Terms
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.suite.answer import Answer
 from autograder.suite.component import Component

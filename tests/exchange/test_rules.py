@@ -12,8 +12,8 @@ from autograder.exchange.messages import Reply, Request
 from autograder.exchange.names import resolve
 from autograder.exchange.operations import Call, RunProgram
 from autograder.exchange.rules import Rules
-from autograder.sandbox.handle import Budget, Terms
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 
 BUDGET = Budget(call_cpu_s=4.0, call_wall_s=20.0, cpu_s=10, memory=1 << 30, file_size=1 << 20)

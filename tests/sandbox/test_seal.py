@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,8 +18,9 @@ from autograder.exchange.operations import Call
 from autograder.exchange.rules import Rules
 from autograder.judge.terms import operations_named
 from autograder.sandbox import seal
-from autograder.sandbox.handle import Budget, ChildGone, Terms
+from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from tests.conftest import ROOT, skip
 
@@ -207,6 +211,48 @@ def test_the_end_of_a_child_names_the_kernel(sealed: Sandbox) -> None:
     with pytest.raises(ChildGone) as gone:
         child.perform(Request([Call("layer_norm", args=(torch.ones(2, 8),))]))
     assert gone.value.operation == "layer_norm"
+
+
+def descendants() -> set[int]:
+    """Return the processes that this one started, and those that they did."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = entry.read_bytes().rpartition(b")")[2].split()
+            parents[int(entry.parent.name)] = int(fields[1])
+    found = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
+
+
+HELPER = """
+import torch.nn.functional as F
+
+
+def normalised(x):
+    return F.layer_norm(x, x.shape[-1:])
+"""
+
+
+def test_beside_a_stand_in_kernels_are_sealed_all_the_same(sealed: Sandbox) -> None:
+    path = ROOT / "tests" / "hostile" / "rules" / "by_address.py"
+    source = path.read_bytes() + b"\nfrom helper import normalised\n"
+    files = {"work.py": source, "helper.py": HELPER.encode()}
+    terms = Terms(BUDGET, Rules(FORBIDDEN), ours=("helper.py",), lent=("layer_norm",))
+    x = torch.randn(2, 8, generator=torch.Generator().manual_seed(0))
+    before = descendants()
+    child = sealed.fork("work", files, terms)
+    assert len(descendants() - before) == 2
+    asked = Call("normalised", args=(x,), cotangent=torch.ones(2, 8))
+    reply = child.perform(Request([asked]))
+    assert reply.error is None
+    torch.testing.assert_close(reply.value, torch.layer_norm(x, [8]))
+    with pytest.raises(ChildGone) as gone:
+        child.perform(Request([Call("layer_norm", args=(x,))]))
+    assert gone.value.operation == "layer_norm"
+    # What performed it ends with it.
+    assert descendants() == before
 
 
 def test_a_kernel_that_answers_is_found_before_grading(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ import torch
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Get, Reset
 from autograder.exchange.rules import Rules
-from autograder.sandbox.handle import Budget, Terms
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.suite.answer import StudentRaised
 from autograder.suite.asking import Session
