@@ -119,11 +119,9 @@ def run_child(setup: Setup, guard: Guard, wire: int, line: int, task: Task) -> N
         found = json.dumps(attempt_escapes(listing["probe"])).encode()
         send(struct.pack("<I", len(found)) + found)
         return
-    for name, size in listing["files"]:
-        target = Path(scratch, name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(receive(size))
     os.chdir(scratch)
+    for name, size in listing["files"]:
+        _write_file(name, receive(size))
     # Looked up before, where everything could be written to.
     tempfile.tempdir = scratch
     # What torch settled for the zygote is settled anew, in a folder that the child may write.
@@ -154,6 +152,18 @@ def run_child(setup: Setup, guard: Guard, wire: int, line: int, task: Task) -> N
         except Exception as error:
             frame = encode_reply(Reply(error=unsent(error), forbidden=guard.uses()), nonce)
         send(frame)
+
+
+def _write_file(name: str, data: bytes) -> None:
+    """Write a file of the submission below the current folder, which it has for itself."""
+    folder, _, _ = name.rpartition("/")
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    # Plain system calls: a file object costs every child more than all the rest of this.
+    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    while data:
+        data = data[os.write(file, data) :]
+    os.close(file)
 
 
 def _seal(setup: Setup, task: Task, operations: Sequence[str]) -> None:

@@ -186,8 +186,9 @@ class Sandbox:
         code += f"spec = util.spec_from_file_location('gradeformer_imports', {start!r}); "
         code += "start = util.module_from_spec(spec); spec.loader.exec_module(start); "
         code += f"start.main({theirs.fileno()})"
-        # Without `site`, which would run what lies in the folders of packages.
-        command = [sys.executable, "-I", "-S", "-c", code]
+        # Without `site`, which would run what lies in the folders of packages. Of its environment,
+        # which is all ours, Python takes note, for that sets how it hashes.
+        command = [sys.executable, "-sSPB", "-c", code]
         if self.tier == 1:
             command = [*bubblewrap.command(self.view, _SCRATCHES, _SCRATCH, ENVIRONMENT), *command]
         return subprocess.Popen(

@@ -22,7 +22,6 @@ ENVIRONMENT = {
     "HOME": "/",
     "LANG": "C.UTF-8",
     "PATH": "/usr/bin",
-    "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",

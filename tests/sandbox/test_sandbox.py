@@ -123,6 +123,20 @@ def test_the_environment_and_the_descriptors_are_bare(sandbox: Sandbox) -> None:
     assert len(ask(sandbox, source).value) == 4
 
 
+def test_every_child_hashes_alike_and_finds_its_own_files_alone(sandbox: Sandbox) -> None:
+    source = (
+        "import os, sys, torch\n"
+        "FOUND = sorted(os.listdir())\n"
+        "def layer_norm(x):\n"
+        "    assert FOUND == ['layer_norm.py'], FOUND\n"
+        "    return torch.tensor([sys.flags.hash_randomization, hash('layer_norm')])\n"
+    )
+    found = [ask(sandbox, source).value.tolist() for _ in range(2)]
+    assert found[0] == found[1]
+    # Also in another sandbox, whose Python has started anew.
+    assert found[0][0] == 0
+
+
 def test_nothing_of_an_earlier_submission_is_left(sandbox: Sandbox) -> None:
     ask(sandbox, "open('left.txt', 'w').write('x')\nmarker = 'QUITE' + 'UNIQUE'\n")
     source = (
