@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 ComponentStatus = Literal[
     "graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden"
 ]
+Standing = Literal["graded", "empty", "rejected", "error"]
 Outcome = Literal["passed", "failed", "student_error", "timeout", "crashed", "not_run"]
 
 
@@ -86,6 +87,27 @@ class SubmissionResult(BaseModel):
     duration_s: float = 0.0
     graded: Graded | None = None
     path: str = ""  # where the submission was; nothing in a mark depends on it
+
+    @property
+    def standing(self) -> Standing:
+        """Its status, or that none of the assignment's files is there; these count in no mean."""
+        found = self.components.values()
+        if self.status == "graded" and found and all(c.status == "missing" for c in found):
+            return "empty"
+        return self.status
+
+    @property
+    def remarks(self) -> str:
+        """In a line, how it stands and which components were not graded to their end."""
+        if self.status != "graded":
+            return f"{self.status}: {self.message}" if self.message else self.status
+        if self.standing == "empty":
+            return "empty"
+        return "; ".join(
+            f"{name} {component.status}"
+            for name, component in self.components.items()
+            if component.status != "graded"
+        )
 
 
 def losing_points(components: Mapping[str, ComponentResult], names: Sequence[str]) -> list[str]:

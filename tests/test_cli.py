@@ -3,6 +3,7 @@
 import csv
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,8 +16,9 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from autograder import cli
-from autograder.grading.messages import Fault, GradeAnswer, GradeJob
-from autograder.grading.workers import Tell
+from autograder.errors import UsageError
+from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
+from autograder.grading.workers import CannotGrade, Tell
 from tests.conftest import ROOT
 from tests.grading.fakes import mark
 from tests.tiny import write_tiny
@@ -158,10 +160,10 @@ def graded(write_class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     batch, root = write_class(students), write_tiny(tmp_path / "project")
     monkeypatch.setattr("autograder.grading.batch.WorkerPool", Pool)
 
-    def run(*more: str, fault: str = "", stop_at: str = "") -> Result:
+    def run(*more: str, fault: str = "", stop_at: str = "", path: str = "") -> Result:
         monkeypatch.setattr(Pool, "fault", fault)
         monkeypatch.setattr(Pool, "stop_at", stop_at)
-        command = ["grade", str(batch), "--assignment", "norm", "--root", str(root)]
+        command = ["grade", str(batch / path), "--assignment", "norm", "--root", str(root)]
         return CliRunner().invoke(cli.app, [*command, "--out", str(tmp_path / "out"), *more])
 
     yield run
@@ -176,6 +178,92 @@ def test_a_class_is_graded_and_listed(graded: Grade, tmp_path: Path) -> None:
     assert "3 submissions: 3 graded; mean 2.0 of 2" in done.output
     rows = (tmp_path / "out" / "results.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows] == ["submission", "s01", "s02", "s03"]
+
+
+def test_what_no_mark_stands_for_is_said_last(graded: Grade, tmp_path: Path) -> None:
+    batch = tmp_path / "batch"
+    (batch / "notes.txt").write_text("")
+    shutil.copytree(batch / "s02", batch / "s02.zip")
+    (batch / "s02.zip").rename(batch / "again")
+    shutil.make_archive(str(batch / "s02"), "zip", batch / "again")
+    done = graded()
+    assert done.exit_code == 2, done.output
+    *_, ignored, doubled = done.output.splitlines()
+    assert ignored == "ignored, no student's work: notes.txt"
+    assert doubled.startswith("not graded: s02 and s02.zip are both of 's02': keep one")
+    rows = (tmp_path / "out" / "results.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ["submission", "again", "s01", "s03"]
+
+
+@pytest.mark.parametrize(
+    "more, fault, code, last",
+    [
+        ([], "", 0, "s01: 2 of 2 points"),
+        (["--fail-under", "100"], "", 0, "s01: 2 of 2 points"),
+        ([], "s01", 3, "s01: error: the disk is broken"),
+    ],
+)
+def test_one_submission_is_graded_by_itself(
+    graded: Grade, tmp_path: Path, more: list[str], fault: str, code: int, last: str
+) -> None:
+    done = graded("--one", *more, fault=fault, path="s01")
+    assert (done.exit_code, done.output.splitlines()[-2]) == (code, last)
+    kept = tmp_path / "out" / "results" / "s01.json"
+    assert done.output.splitlines()[-1] == f"Result: {kept}"
+    assert kept.is_file()
+
+
+@pytest.mark.parametrize(
+    "reached, under, code", [(1, None, 0), (1, 50, 0), (1, 50.5, 1), (0, 0, 0), (0, 1, 1)]
+)
+def test_below_a_threshold_it_fails(
+    graded: Grade, monkeypatch: pytest.MonkeyPatch, reached: float, under: float | None, code: int
+) -> None:
+    def marked(job: GradeJob) -> GradeAnswer:
+        whole = mark(job)
+        return Marked(result=whole.result.model_copy(update={"score": reached}))
+
+    monkeypatch.setattr(Pool, "grade", lambda pool, job: marked(job))
+    more = [] if under is None else ["--fail-under", str(under)]
+    assert graded("--one", *more, path="s01").exit_code == code
+
+
+def test_what_was_rejected_fails(graded: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rejected(pool: Pool, job: GradeJob) -> GradeAnswer:
+        why = {"status": "rejected", "score": 0.0, "components": {}, "message": "it is damaged"}
+        return Marked(result=mark(job).result.model_copy(update=why))
+
+    monkeypatch.setattr(Pool, "grade", rejected)
+    done = graded("--one", path="s01")
+    assert (done.exit_code, done.output.splitlines()[-2]) == (1, "s01: rejected: it is damaged")
+
+
+def test_a_suite_that_cannot_grade_is_the_graders_fault(
+    graded: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(pool: Pool, count: int, tell: Tell) -> str:
+        raise CannotGrade("the solution loses points")
+
+    monkeypatch.setattr(Pool, "start", start)
+    done = graded("--one", path="s01")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (
+        3,
+        "cannot grade: the solution loses points",
+    )
+
+
+@pytest.mark.parametrize(
+    "more, said",
+    [
+        (["--one", "--jobs", "2"], "--one grades a single submission: leave out"),
+        (["--fail-under", "60"], "--fail-under goes with --one"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    graded: Grade, more: list[str], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        raise graded(*more).exception or AssertionError
 
 
 def test_no_more_workers_are_started_than_there_are_submissions(graded: Grade) -> None:

@@ -10,27 +10,38 @@ import typer
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.cli.one import grade_one
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch
 from autograder.grading.cores import cores
-from autograder.grading.entries import discover
+from autograder.grading.entries import Listing, discover
 from autograder.nbgrader import course
 from autograder.nbgrader.places import results_folder
 from autograder.project import find_root
 from autograder.reports import disputes, moved
-from autograder.reports.terminal import ProgressReport, Stages, print_table, safe
+from autograder.reports.terminal import (
+    ProgressReport,
+    Stages,
+    print_left_out,
+    print_table,
+    safe,
+)
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
 
 # As shells have it: 128 and the number of the signal.
 _INTERRUPTED = 130
+_MISUSED = 2
 
 
 def grade(
-    batch: Annotated[Path, typer.Argument(help="A folder with one submission an entry.")],
+    batch: Annotated[
+        Path,
+        typer.Argument(help="A folder with one submission an entry; with --one, one submission."),
+    ],
     assignment: NameOption = None,
     out: Annotated[Path | None, typer.Option(help="Where the results go.")] = None,
     jobs: Jobs = None,
@@ -40,16 +51,35 @@ def grade(
         str | None,
         typer.Option(help="nbgrader's gradebook (a URL): mark a course's submitted/ in it, too."),
     ] = None,
+    one: Annotated[
+        bool,
+        typer.Option(
+            "--one",
+            help="Grade one submission, a folder or an archive, and print what its student may "
+            "see. Exit code 1: rejected, or below --fail-under; 3: the grader is at fault.",
+        ),
+    ] = False,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(min=0, max=100, help="With --one: the percentage that must be reached."),
+    ] = None,
     root: Root = None,
 ) -> None:
     """Grade every submission of a batch."""
+    if one and (gradebook is not None or jobs is not None):
+        raise UsageError("--one grades a single submission: leave out --gradebook and --jobs")
+    if fail_under is not None and not one:
+        raise UsageError("--fail-under goes with --one, which grades a single submission")
     if gradebook is not None:
         raise typer.Exit(_mark(batch, gradebook, assignment, out, jobs, resume, sandbox, root))
-    for option, value in (("--assignment", assignment), ("--out", out)):
-        if value is None:
-            raise UsageError(f"{option} is missing: give it, or --gradebook for a course")
-    assert assignment is not None
-    assert out is not None
+    if assignment is None:
+        raise UsageError("--assignment is missing: give it, or --gradebook for a course")
+    if one:
+        check_sandbox(sandbox)
+        found = load_assignment(find_root(root), assignment)
+        raise typer.Exit(grade_one(found, batch, out, resume, sandbox, fail_under))
+    if out is None:
+        raise UsageError("--out is missing: give it, or --gradebook for a course")
     found = load_assignment(find_root(root), assignment)
     raise typer.Exit(_grade(found, batch, out, jobs, resume, sandbox))
 
@@ -117,8 +147,12 @@ def _grade(
 ) -> int:
     check_sandbox(sandbox)
     console = Console(soft_wrap=True)
-    find = discover if book is None else course.handed_in
-    entries = find(batch, assignment.name)
+    listing = Listing(course.handed_in(batch, assignment.name)) if book is not None else None
+    listing = listing or discover(batch, assignment.name, list(assignment.totals))
+    entries = listing.entries
+    if not entries:
+        print_left_out(console, listing, [])
+        return _MISUSED
     for name in course.passed_over(batch, assignment.name) if book is not None else ():
         console.print(
             f"not marked: {safe(name)}; nbgrader wants it unpacked, as "
@@ -153,4 +187,7 @@ def _grade(
     )
     if not complete:
         console.print("some marks are not in the gradebook; run the same command to try again")
+    print_left_out(console, listing, found)
+    if listing.doubled:
+        return _MISUSED
     return int(not complete or any(result.status == "error" for result in found))

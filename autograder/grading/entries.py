@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.errors import UsageError
 
 ARCHIVES = (".zip", ".tar.gz")
+# What a student may have handed in by mistake: it is rejected with a reason, not passed over.
+_HANDED_IN = (".py", ".ipynb", ".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".zipx")
+_WANTED = "give the folder that holds one submission an entry"
 # A file name has 255 bytes, and a result file is called <id>.json.
 _MAX_ID = 240
 
@@ -28,36 +32,98 @@ class Entry:
     diagnose: bool = True
 
 
-def discover(batch: Path, assignment: str) -> list[Entry]:
-    """Return the entries of a batch, sorted by id.
+@dataclass(frozen=True)
+class Listing:
+    """What lies in a batch.
+
+    Attributes:
+        entries: the submissions, sorted by id.
+        ignored: names of files that are no student's, as a list of the class is.
+        doubled: the names of several entries that have one id, by that; none of them is graded.
+    """
+
+    entries: list[Entry]
+    ignored: Sequence[str] = ()
+    doubled: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def discover(batch: Path, assignment: str, components: Collection[str] = ()) -> Listing:
+    """List a batch.
 
     nbgrader's `submitted/<student>/<assignment>/` is read as it is.
 
+    Args:
+        batch: the folder that holds one submission an entry.
+        assignment: the name of the assignment.
+        components: its components: a folder that holds their files is no batch.
+
     Raises:
-        UsageError: `batch` is no folder, is empty, or two entries have one id.
+        UsageError: `batch` is no folder, is empty, or is a single submission.
     """
     if not batch.is_dir():
         what = "is a file" if batch.exists() else "does not exist"
-        raise UsageError(f"{batch} {what}: give the folder that holds one submission an entry")
-    entries: dict[str, Entry] = {}
+        alone = "; with --one it is graded by itself" if batch.exists() else ""
+        raise UsageError(f"{batch} {what}: {_WANTED}{alone}")
+    for component in components:
+        if (batch / f"{component}.py").is_file():
+            raise UsageError(
+                f"{batch} holds {component}.py, so it is one submission and no batch: to grade it, "
+                f"type `autograder grade {batch} --one --assignment {assignment}`"
+            )
+    found: dict[str, list[Path]] = {}
+    ignored = []
     for path in sorted(batch.iterdir()):
         if path.name.startswith((".", "__MACOSX")):
             continue
-        entry = Entry(_id_of(path), path)
-        if len(entry.id.encode()) > _MAX_ID:
+        name = _id_of(path)
+        if _is_nobodys(path):
+            ignored.append(name)
+            continue
+        if len(name.encode()) > _MAX_ID:
             raise UsageError(
-                f"the name of {entry.id[:40]}… in {batch} is longer than {_MAX_ID} bytes, which "
+                f"the name of {name[:40]}… in {batch} is longer than {_MAX_ID} bytes, which "
                 "leaves no room for the name of its result: shorten it"
             )
-        if entry.id in entries:
-            other = entries[entry.id].path.name
+        found.setdefault(name, []).append(path)
+    if not found:
+        what = f"holds no submission, but {ignored[0]}" if ignored else "is empty"
+        raise UsageError(f"{batch} {what}: {_WANTED}")
+    return Listing(
+        [
+            Entry(name, submission_in(paths[0], assignment))
+            for name, paths in sorted(found.items())
+            if len(paths) == 1
+        ],
+        ignored,
+        {name: [p.name for p in paths] for name, paths in sorted(found.items()) if len(paths) > 1},
+    )
+
+
+def single(path: Path, assignment: str, components: Collection[str]) -> Entry:
+    """Return the entry that a folder or an archive is by itself.
+
+    Raises:
+        UsageError: it is not there, or is a batch.
+    """
+    if not path.is_symlink() and not path.exists():
+        raise UsageError(f"{path} does not exist: give the folder or archive of one submission")
+    within = submission_in(path, assignment)
+    files = [f"{component}.py" for component in components]
+    if within.is_dir() and not any((within / file).exists() for file in files):
+        inner = [f for f in sorted(within.iterdir()) if f.is_dir() or f.name.endswith(ARCHIVES)]
+        if any((folder / file).is_file() for folder in inner for file in files):
             raise UsageError(
-                f"{other} and {path.name} in {batch} are both of {entry.id!r}: keep one of them"
+                f"{path} holds submissions, {inner[0].name} among them: leave out --one to grade "
+                "all, or give one of them"
             )
-        entries[entry.id] = Entry(entry.id, submission_in(path, assignment))
-    if not entries:
-        raise UsageError(f"{batch} is empty: give the folder that holds one submission an entry")
-    return [entries[key] for key in sorted(entries)]
+    # Of "." the name is that of the folder it stands for.
+    return Entry(_id_of(path.absolute() if path.name else path.resolve()), within)
+
+
+def _is_nobodys(path: Path) -> bool:
+    """Tell whether an entry is a file that no student handed in."""
+    handed_in = path.name.lower().endswith((*ARCHIVES, *_HANDED_IN))
+    return path.is_file() and not path.is_symlink() and not handed_in
 
 
 def submission_in(path: Path, assignment: str) -> Path:

@@ -13,6 +13,10 @@ from pydantic import ValidationError
 from autograder.errors import UsageError
 from autograder.grading.tables import table
 from autograder.results import SubmissionResult
+from autograder.text import clean
+
+# Of a row of the table, in characters.
+_REMARKS = 500
 
 
 def make_writable(out: Path) -> None:
@@ -61,9 +65,10 @@ def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequ
         found = result.components
         scores = [found[name].score if name in found else missing for name in components]
         about = [result.submission, result.status]
-        rows.append([*about, result.score, result.max_score, *scores])
+        remarks = clean(result.remarks, _REMARKS)
+        rows.append([*about, result.score, result.max_score, *scores, remarks or None])
     path = out / "results.csv"
-    header = ["submission", "status", "score", "max_score", *components]
+    header = ["submission", "status", "score", "max_score", *components, "remarks"]
     try:
         replace(path, table([header, *rows]))
     except OSError as error:

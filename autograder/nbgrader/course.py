@@ -177,7 +177,7 @@ def handed_in(submitted: Path, assignment: str) -> list[Entry]:
     """
     found = [
         entry
-        for entry in discover(submitted, assignment)
+        for entry in discover(submitted, assignment).entries
         if entry.path.name == assignment and entry.path.parent.parent == submitted
     ]
     if not found:

@@ -8,7 +8,7 @@ from autograder.results import ComponentResult, CriterionResult
 from autograder.suite.page import Line, Row, page
 from autograder.text import clean
 
-_STATUS = {
+STATUS_WORDS = {
     "graded": "",
     "missing": "The file was not handed in.",
     "not_attempted": "Not attempted: the file is still the stub.",
@@ -23,7 +23,7 @@ _MESSAGE = 1000
 def component_page(component: ComponentResult) -> str:
     """Return the feedback on one component."""
     headline = f"{component.score:g} of {component.max_score:g} points"
-    notes = [_STATUS[component.status], *component.notes]
+    notes = [STATUS_WORDS[component.status], *component.notes]
     told = [Line(clean(note, _MESSAGE)) for note in notes]
     told += [Line(clean(words, _MESSAGE), cause=True) for words in component.causes]
     if component.status in ("missing", "not_attempted", "import_error", "forbidden"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Generic, Self, TypeVar
@@ -20,12 +21,14 @@ from rich.progress import (
 from rich.status import Status
 from rich.table import Table
 
-from autograder.results import SubmissionResult
+from autograder.grading.entries import Listing
+from autograder.results import Standing, SubmissionResult
 from autograder.text import clean
 
 L = TypeVar("L", Status, Progress)
 
 _ROWS = 60
+_NAMED = 20
 _COUNTING = "grading"
 # Short enough for a table of seven components in 80 columns; a legend follows the table.
 _MARKS = {
@@ -43,6 +46,12 @@ _MEANINGS = {
     "timeout": "took too long",
     "crashed": "its process died",
     "forbidden": "a forbidden operation",
+}
+
+_STANDINGS: dict[Standing, str] = {
+    "empty": "no file of the assignment, in no mean",
+    "rejected": "could not be taken in, in no mean",
+    "error": "a fault of the grader, no mark",
 }
 
 
@@ -159,27 +168,26 @@ def print_table(
         for result in shown
         if any(c.status == status and not c.score for c in result.components.values())
     }
-    if used:
-        legend = "; ".join(f"{mark} {_MEANINGS[status]}" for status, mark in used.items())
-        console.print(f"[dim]{legend}[/dim]", highlight=False)
+    legend = [f"{mark} {_MEANINGS[status]}" for status, mark in used.items()]
+    standings = Counter(result.standing for result in results)
+    legend += [f"{name}: {words}" for name, words in _STANDINGS.items() if standings[name]]
+    if legend:
+        console.print(f"[dim]{'; '.join(legend)}[/dim]", highlight=False)
     for result in shown:
         if result.status != "graded":
             console.print(f"{safe(result.submission, 60)}: {result.status}: {safe(result.message)}")
-    scores = [result.score for result in results if result.score is not None]
-    counts = {
-        status: sum(result.status == status for result in results)
-        for status in ("graded", "rejected", "error")
-    }
-    words = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-    mean = f"; mean {sum(scores) / len(scores):.1f} of {results[0].max_score:g}" if scores else ""
+    counted = [result.score or 0.0 for result in results if result.standing == "graded"]
+    names = ("graded", *_STANDINGS)
+    words = ", ".join(f"{standings[name]} {name}" for name in names if standings[name])
+    mean = ""
+    if counted:
+        mean = f"; mean {sum(counted) / len(counted):.1f} of {results[0].max_score:g}"
     console.print(f"{len(results)} submissions: {words}{mean}", highlight=False)
 
 
 def _total(result: SubmissionResult) -> str:
-    if result.score is None:
-        return "[red]error[/red]"
-    if result.status == "rejected":
-        return "[red]rejected[/red]"
+    if result.standing != "graded":
+        return f"[red]{result.standing}[/red]"
     style = "green" if result.score == result.max_score else "bold"
     return f"[{style}]{result.score:g}[/{style}]"
 
@@ -197,3 +205,25 @@ def _cells(result: SubmissionResult, components: Sequence[str]) -> list[str]:
         else:
             cells.append(f"[yellow]{component.score:g}[/yellow]")
     return cells
+
+
+def print_left_out(console: Console, listing: Listing, results: Sequence[SubmissionResult]) -> None:
+    """Say last what no mark stands for: what was ignored, what has two owners, what is rejected."""
+    if listing.ignored:
+        names = _named(listing.ignored)
+        console.print(f"ignored, no student's work: {names}", highlight=False)
+    for name, paths in listing.doubled.items():
+        both = " and ".join(safe(path, 60) for path in paths[:3])
+        console.print(
+            f"not graded: {both} are both of {safe(name, 60)!r}: keep one of them and run it again",
+            highlight=False,
+        )
+    rejected = [result.submission for result in results if result.status == "rejected"]
+    if rejected:
+        count = f"{len(rejected)} of {len(results)} submissions"
+        console.print(f"{count} could not be taken in: {_named(rejected)}", highlight=False)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(safe(name, 60) for name in names[:_NAMED]) + more

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import UsageError
-from autograder.grading.entries import discover
+from autograder.grading.entries import discover, single
 from autograder.judge.intake import Rejected, take_in
 from tests.packing import FILES, make_folder, make_tar, make_zip
 
@@ -15,9 +15,13 @@ def test_the_entries_of_a_batch(tmp_path: Path) -> None:
     make_folder(tmp_path / "s02", FILES)
     make_zip(tmp_path / "s01.zip", FILES)
     make_tar(tmp_path / "s03.tar.gz", FILES)
-    (tmp_path / ".DS_Store").write_text("")
-    (tmp_path / "s04.rar").write_text("")
-    assert [entry.id for entry in discover(tmp_path, "norm")] == ["s01", "s02", "s03", "s04.rar"]
+    for name in (".DS_Store", "s04.rar", "notes.txt", "class.csv", "s05.py"):
+        (tmp_path / name).write_text("")
+    listing = discover(tmp_path, "norm")
+    ids = ["s01", "s02", "s03", "s04.rar", "s05.py"]
+    assert [entry.id for entry in listing.entries] == ids
+    # Who handed in the wrong kind of file has a mark, and a reason; a list of the class has none.
+    assert listing.ignored == ["class.csv", "notes.txt"]
     with pytest.raises(Rejected, match=r"s04.rar is no folder, \.zip or \.tar\.gz"):
         take_in(tmp_path / "s04.rar")
 
@@ -26,22 +30,66 @@ def test_the_submitted_folder_of_nbgrader_is_a_batch(tmp_path: Path) -> None:
     make_folder(tmp_path / "s01" / "norm", FILES)
     (tmp_path / "s01" / "norm" / "timestamp.txt").write_text("2026-01-01")
     make_folder(tmp_path / "bob" / "other", FILES)
-    entries = {entry.id: entry.path for entry in discover(tmp_path, "norm")}
+    entries = {entry.id: entry.path for entry in discover(tmp_path, "norm").entries}
     assert take_in(entries["s01"]) == dict(sorted(FILES.items()))
     assert "layer_norm.py" not in take_in(entries["bob"])
 
 
-def test_two_entries_of_one_student_name_both(tmp_path: Path) -> None:
+def test_two_entries_of_one_student_are_named_and_the_others_are_graded(tmp_path: Path) -> None:
     make_folder(tmp_path / "s01", FILES)
     make_zip(tmp_path / "s01.zip", FILES)
-    with pytest.raises(UsageError, match=r"s01 and s01\.zip .* both of 's01'"):
-        discover(tmp_path, "norm")
+    make_folder(tmp_path / "s02", FILES)
+    listing = discover(tmp_path, "norm")
+    assert [entry.id for entry in listing.entries] == ["s02"]
+    assert listing.doubled == {"s01": ["s01", "s01.zip"]}
+
+
+def test_what_is_no_batch_is_refused_with_what_to_type(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nowhere does not exist: give the folder that holds"):
+        discover(tmp_path / "nowhere", "norm")
+    batch = tmp_path / "batch"
+    batch.mkdir()
+    with pytest.raises(UsageError, match="batch is empty"):
+        discover(batch, "norm")
+    (batch / "notes.txt").write_text("")
+    with pytest.raises(UsageError, match=r"holds no submission, but notes\.txt: give"):
+        discover(batch, "norm")
+    make_zip(tmp_path / "s01.zip", FILES)
+    with pytest.raises(UsageError, match=r"is a file: .* with --one it is graded"):
+        discover(tmp_path / "s01.zip", "norm")
+    make_folder(tmp_path / "s01", FILES)
+    typed = r"type `autograder grade .*s01 --one --assignment norm`"
+    with pytest.raises(UsageError, match=rf"holds layer_norm\.py, so it is one .*{typed}"):
+        discover(tmp_path / "s01", "norm", ["layer_norm"])
+
+
+def test_one_submission_is_an_entry_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_folder(tmp_path / "s01", FILES)
+    make_zip(tmp_path / "s02.zip", FILES)
+    make_folder(tmp_path / "submitted" / "s03" / "norm", FILES)
+    for path in ("s01", "s02.zip", "submitted/s03"):
+        entry = single(tmp_path / path, "norm", ["layer_norm"])
+        assert entry.id == Path(path).name.removesuffix(".zip")
+        assert "layer_norm.py" in take_in(entry.path)
+    monkeypatch.chdir(tmp_path / "s01")
+    assert single(Path("."), "norm", ["layer_norm"]).id == "s01"
+    with pytest.raises(UsageError, match="nowhere does not exist"):
+        single(tmp_path / "nowhere", "norm", ["layer_norm"])
+    (tmp_path / "s02.zip").unlink()
+    with pytest.raises(UsageError, match="holds submissions, s01 among them: leave out --one"):
+        single(tmp_path, "norm", ["layer_norm"])
 
 
 def test_odd_names_become_ids_that_every_file_can_hold(tmp_path: Path) -> None:
     for name in (b"\xff\xfe", b"new\nline", "ü".encode()):
         os.mkdir(os.fsencode(tmp_path) + b"/" + name)
-    assert {entry.id for entry in discover(tmp_path, "norm")} == {"\\xff\\xfe", "new\nline", "ü"}
+    assert {entry.id for entry in discover(tmp_path, "norm").entries} == {
+        "\\xff\\xfe",
+        "new\nline",
+        "ü",
+    }
     (tmp_path / ("a" * 250)).mkdir()
     with pytest.raises(UsageError, match="longer than 240 bytes"):
         discover(tmp_path, "norm")
@@ -58,7 +106,7 @@ def test_a_link_in_place_of_an_entry_is_rejected_and_the_others_are_not(
     batch = tmp_path / "batch"
     make_folder(batch / "s01", FILES)
     (batch / "eve").symlink_to(tmp_path / target)
-    entries = {entry.id: entry.path for entry in discover(batch, "norm")}
+    entries = {entry.id: entry.path for entry in discover(batch, "norm").entries}
     assert take_in(entries["s01"]) == dict(sorted(FILES.items()))
     with pytest.raises(Rejected, match="eve is a link; hand in the folder or archive itself"):
         take_in(entries["eve"])

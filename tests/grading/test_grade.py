@@ -137,6 +137,23 @@ def _mentions(path: Path, text: str) -> bool:
         return False
 
 
+def test_one_submission_is_told_what_its_student_may_see(graded: Graded) -> None:
+    command = [sys.executable, "-m", "autograder", "grade", str(graded.batch / "wrong"), "--one"]
+    command += ["--assignment", "norm", "--root", str(graded.root), "--fail-under", "99"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1, done.stderr
+    found = graded.component("wrong")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert f"layer_norm: {found['score']:g} of 14" in lines
+    lost = [c for c in found["criteria"] if not c["passed"]]
+    assert lost
+    for criterion in lost:
+        points = f"{criterion['score']:g} of {criterion['max_score']:g}"
+        assert f"{criterion['id']} ({points}): {criterion['title']}" in lines
+        assert criterion["facts"][0] in lines
+    assert lines[-1] == f"wrong: {graded.results['wrong']['score']:g} of 14 points"
+
+
 def test_a_rerun_grades_what_changed_or_was_damaged_and_keeps_the_rest(graded: Graded) -> None:
     folder = graded.out / "results"
     (graded.batch / "wrong" / "layer_norm.py").write_text(RIGHT)

@@ -1,5 +1,6 @@
 """Result files and the table."""
 
+import csv
 import json
 import os
 import subprocess
@@ -46,11 +47,39 @@ def test_the_table_leaves_an_error_empty_and_gives_a_rejection_zero(tmp_path: Pa
     found = [result(), result("s02", "rejected", 0.0), result("s03", "error", None)]
     path = store.write_table(tmp_path, found, ["layer_norm"])
     assert path.read_text() == (
-        "submission,status,score,max_score,layer_norm\n"
-        "s01,graded,3.5,5,3.5\n"
-        "s02,rejected,0,5,0\n"
-        "s03,error,,5,\n"
+        "submission,status,score,max_score,layer_norm,remarks\n"
+        "s01,graded,3.5,5,3.5,\n"
+        "s02,rejected,0,5,0,rejected\n"
+        "s03,error,,5,,error\n"
     )
+
+
+def test_the_table_says_why_a_zero_is_one(tmp_path: Path) -> None:
+    def of(*statuses: str, message: str = "", status: str = "graded") -> SubmissionResult:
+        names = [f"part_{number}" for number in range(len(statuses))]
+        parts = {
+            name: ComponentResult(score=0, max_score=5, status=found, criteria=[])
+            for name, found in zip(names, statuses, strict=True)
+        }
+        more = {"status": status, "components": parts, "message": message, "score": 0.0}
+        return result().model_copy(update=more)
+
+    found = [
+        of("not_attempted", "import_error"),
+        of("missing", "forbidden"),
+        of("missing", "missing"),
+        of("graded", "graded"),
+        of(status="rejected", message="=s05.zip is a \x1b[31mdamaged\narchive"),
+    ]
+    path = store.write_table(tmp_path, found, ["part_0", "part_1"])
+    assert [row["remarks"] for row in csv.DictReader(path.read_text().splitlines())] == [
+        "part_0 not_attempted; part_1 import_error",
+        "part_0 missing; part_1 forbidden",
+        "empty",
+        "",
+        "rejected: =s05.zip is a [31mdamaged archive",
+    ]
+    assert [one.standing for one in found] == ["graded", "graded", "empty", "graded", "rejected"]
 
 
 def test_a_table_that_cannot_be_written_is_named(tmp_path: Path) -> None:

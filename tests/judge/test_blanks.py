@@ -186,7 +186,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (folder / "out" / "results").mkdir(parents=True)
     batch = Batch(assignment, folder / "out", "auto", jobs=2, resume=False)
     try:
-        found = batch.run(discover(folder / "batch", "norm"), lambda result, kept: None)
+        found = batch.run(discover(folder / "batch", "norm").entries, lambda result, kept: None)
     finally:
         batch.close()
     return {result.submission: json.loads(result.model_dump_json()) for result in found}

@@ -35,7 +35,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ComponentResul
     (folder / "out" / "results").mkdir(parents=True)
     batch = Batch(load_assignment(root, "norm"), folder / "out", "auto", jobs=2, resume=False)
     try:
-        found = batch.run(discover(folder / "batch", "norm"), lambda result, kept: None)
+        found = batch.run(discover(folder / "batch", "norm").entries, lambda result, kept: None)
     finally:
         batch.close()
     assert {result.status for result in found} == {"graded"}

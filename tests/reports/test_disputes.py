@@ -51,7 +51,7 @@ class Desk:
         (self.out / "results").mkdir(parents=True, exist_ok=True)
         batch = Batch(self.assignment, self.out, "none", 1, True, task=self.worker.ask)
         try:
-            batch.run(discover(self.batch, "norm"), lambda result, kept: None)
+            batch.run(discover(self.batch, "norm").entries, lambda result, kept: None)
         finally:
             batch.close()
         return batch.regraded
