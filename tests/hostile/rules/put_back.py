@@ -1,7 +1,7 @@
 """Goal: put back the machine code that was written over, by every call that changes memory.
 
 At most: 0
-Status: forbidden
+Status: forbidden, graded
 """
 
 import ctypes
