@@ -47,7 +47,7 @@ HOSTILE = [
 KEPT = [
     ("[a](https://pytorch.org/docs)", 'href="https://pytorch.org/docs"'),
     ("[a](http://example.org)", 'href="http://example.org"'),
-    ("[a](mailto:s01@example.org)", 'href="mailto:ada@example.org"'),
+    ("[a](mailto:s01@example.org)", 'href="mailto:s01@example.org"'),
     ("[a](#section)", 'href="#section"'),
     ("**bold** and `code`", "<strong>bold</strong>"),
     ("| a | b |\n|---|---|\n| 1 | 2 |", "<td>1</td>"),
