@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import torch
 from torch import Tensor
 
-from autograder.exchange.values import Value
+from autograder.exchange.values import Value, tensors_in
 from autograder.suite.answer import Answer, CheckFailed, StudentRaised
 from autograder.suite.growth import too_steep
 from autograder.suite.numerals import comparable, in_float64, readable
@@ -214,16 +214,20 @@ class Expect:
         names: Sequence[str] = (),
         called: Sequence[str] = (),
     ) -> None:
-        """Expect a call on the `meta` device to give results of these shapes there.
+        """Expect every tensor that a call on the `meta` device gives to be there, too.
 
         Only a clash of devices, or a result on the wrong one, counts: code that looks at values
-        cannot run there and is still right. `names` are the names of each result's dimensions,
-        `called` those of several results.
+        cannot run there and is still right. Where shapes are given, as many tensors must come back,
+        and have them; `names` are the names of each one's dimensions, `called` those of several.
         """
         error = answer.error
         if error is not None:
             if error.kind in ("DeviceMismatch", "NotAttempted", "MissingName", "Forbidden"):
                 raise StudentRaised(error, answer.question)
+            return
+        if not shapes:
+            for tensor in tensors_in(answer.value):
+                self.device(tensor, "meta")
             return
         outputs = answer.tensors(*called) if called else (answer.output,)
         for output, shape, named in zip(

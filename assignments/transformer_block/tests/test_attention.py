@@ -27,6 +27,18 @@ def self_attention(component, make, features, seed):
     return component.build("SelfAttention", features).load(make.state(shapes, seed=seed))
 
 
+def expect_slope(expect, make, gradient, name, ask, tensor, cotangent):
+    """Expect a gradient to foretell what a small step from `tensor` changes in the output.
+
+    `ask` returns the output for another tensor in its place.
+    """
+    step = make.normal(*tensor.shape, seed=9, dtype=torch.float64)
+    change = ((ask(tensor + 0.005 * step) - ask(tensor - 0.005 * step)) * cotangent).sum() / 0.01
+    if gradient is not None:
+        gradient = (expect.shape(gradient, tensor.shape, f"the gradient of {name}") * step).sum()
+    expect.close(gradient, change, f"the gradient of {name}, along a drawn step,", scale=100)
+
+
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_scale(component, expect):
     """the scores are divided by the square root of d_k
@@ -181,8 +193,8 @@ def test_causal_mask(component, expect):
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 def test_padding_mask(component, expect):
     """padding_mask forbids the columns of padding keys, in each sequence its own"""
-    ids = torch.tensor([[5, 6, 0, 0], [7, 5, 8, 0]])
-    mask = component.call("padding_mask", ids, 0).output
+    ids = torch.tensor([[5, 6, 9, 9], [7, 0, 8, 9]])
+    mask = component.call("padding_mask", ids, 9).output
     expect.shape(mask, (2, 4, 4), "the mask", names="B T T")
     # The rows of padding queries are left out: what they hold is up to you.
     first, second = (
@@ -270,3 +282,120 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
     shared = attention(x, mask).tensors("output", "weights")
     expect.close(shared[0], output, "the output with a mask (T, T)", names="B T D")
     expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)", names="B T T")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_large_scores(component, expect):
+    """large scores give weights, not NaN
+
+    The scores are 3600, 3600 and 0: e to the power of them is beyond every float32. Rounding is
+    large at such scores, and no matter here.
+    """
+    query, key = torch.tensor([[60.0]]), torch.tensor([[60.0], [60.0], [0.0]])
+    value = torch.tensor([[2.0], [4.0], [50.0]])
+    output, weights = component.call("scaled_dot_product_attention", query, key, value).tensors(
+        "output", "weights"
+    )
+    expect.close(weights, [[0.5, 0.5, 0.0]], "the matrix of weights", names="Tq Tk", scale=100)
+    expect.close(output, [[3.0]], "the output", names="Tq d_v", scale=100)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
+    attention = self_attention(component, make, 4, 3)
+    names = ("output", "weights")
+    plain = component.call("scaled_dot_product_attention", x, x, x, mask).tensors(*names)
+    plain += attention(x, mask).tensors(*names)
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same = x.to(dtype)
+        found = component.call("scaled_dot_product_attention", same, same, same, mask)
+        of_function = found.tensors(*names)
+        for number, answer in enumerate(of_function):
+            what = f"the attention's {names[number]} for {dtype}"
+            expect.close(answer, plain[number], what, like=same, scale=2)
+        found = attention.to(dtype)(same, mask).tensors(*names)
+        for number, answer in enumerate(found):
+            what = f"SelfAttention's {names[number]} for {dtype}"
+            expect.close(answer, plain[2 + number], what, like=same, scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_gradients_flow(component, expect, make):
+    """gradients flow from the output back to query, key and value, and to every projection
+
+    A gradient must foretell what a small step in a drawn direction changes.
+    """
+    names, mask = ("query", "key", "value"), make.mask(2, 3, 3, seed=1)
+    inputs = [make.normal(2, 3, 4, seed=seed, dtype=torch.float64) for seed in (2, 3, 4)]
+    cotangent = make.normal(2, 3, 4, seed=5, dtype=torch.float64)
+    asked = component.asking(cotangent=cotangent)
+    found = asked.call("scaled_dot_product_attention", *inputs, mask).gradients
+    for number, name in enumerate(names):
+
+        def moved(other, number=number):
+            given = [*inputs[:number], other, *inputs[number + 1 :]]
+            answer = component.call("scaled_dot_product_attention", *given, mask)
+            return answer.tensors("output", "weights")[0]
+
+        expect_slope(expect, make, found[number], name, moved, inputs[number], cotangent)
+    shapes = dict.fromkeys(KEYS, (4, 4)) | dict.fromkeys(BIASES, (4,))
+    state = make.state(shapes, seed=6, dtype=torch.float64)
+    attention = component.build("SelfAttention", 4).to(torch.float64).load(state)
+    gradients = attention.asking(cotangent=cotangent)(inputs[0], mask).parameter_gradients
+    for name in state:
+
+        def changed(other, name=name):
+            answer = attention.load(state | {name: other})(inputs[0], mask)
+            return answer.tensors("output", "weights")[0]
+
+        expect_slope(expect, make, gradients.get(name), name, changed, state[name], cotangent)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_non_contiguous(component, expect, make):
+    """transposed, strided and expanded inputs give the same result as contiguous ones"""
+    names = ("output", "weights")
+    query, key = make.normal(3, 4, 2, seed=1).transpose(1, 2), make.normal(3, 10, 4, seed=2)[:, ::2]
+    value = make.normal(1, 5, 6, seed=3).expand(3, 5, 6)
+    mask = make.mask(5, 2, seed=4).T | torch.eye(2, 5, dtype=torch.bool)
+    views = (query, key, value, mask)
+    plain = [view.contiguous() for view in views]
+    right = component.call("scaled_dot_product_attention", *plain).tensors(*names)
+    found = component.call("scaled_dot_product_attention", *views).tensors(*names)
+    expect.close(found[1], right[1], "the matrix of weights", names="B Tq Tk")
+    expect.close(found[0], right[0], "the output", names="B Tq d_v")
+    x, attention = (
+        make.normal(5, 2, 6, seed=5).transpose(0, 1),
+        self_attention(component, make, 6, 6),
+    )
+    right = attention(x.contiguous()).tensors(*names)[0]
+    expect.close(attention(x).tensors(*names)[0], right, "SelfAttention's output", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_inputs_untouched(component, expect, make):
+    """query, key, value, mask, ids and x are left as they were"""
+    query, key, value = (make.normal(2, 3, 4, seed=seed) for seed in (1, 2, 3))
+    mask = make.mask(2, 3, 3, seed=2)
+    answer = component.asking(keep_inputs=True).call(
+        "scaled_dot_product_attention", query, key, value, mask
+    )
+    expect.unchanged(answer, query, key, value, mask)
+    expect.unchanged(
+        component.build("SelfAttention", 4).asking(keep_inputs=True)(query, mask), query, mask
+    )
+    ids = make.integers(2, 3, seed=3, below=3)
+    expect.unchanged(component.asking(keep_inputs=True).call("padding_mask", ids, 2), ids)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x = torch.empty(2, 3, 4, device="meta")
+    mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
+    expect.follows_device(component.call("scaled_dot_product_attention", x, x, x, mask))
+    expect.follows_device(component.build("SelfAttention", 4).to(device="meta")(x, mask))
+    ids = torch.empty(2, 3, dtype=torch.int64, device="meta")
+    expect.follows_device(component.call("padding_mask", ids, 0))
