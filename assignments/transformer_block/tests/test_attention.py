@@ -27,16 +27,26 @@ def self_attention(component, make, features, seed):
     return component.build("SelfAttention", features).load(make.state(shapes, seed=seed))
 
 
-def expect_slope(expect, make, gradient, name, ask, tensor, cotangent):
-    """Expect a gradient to foretell what a small step from `tensor` changes in the output.
+def expect_slope(expect, make, gradients, ask, tensors, cotangent):
+    """Expect gradients to foretell what a small step from the tensors changes in the output.
 
-    `ask` returns the output for another tensor in its place.
+    `gradients` asks for them, by name, and `ask` for the output for other tensors.
     """
-    step = make.normal(*tensor.shape, seed=9, dtype=torch.float64)
-    change = ((ask(tensor + 0.005 * step) - ask(tensor - 0.005 * step)) * cotangent).sum() / 0.01
-    if gradient is not None:
-        gradient = (expect.shape(gradient, tensor.shape, f"the gradient of {name}") * step).sum()
-    expect.close(gradient, change, f"the gradient of {name}, along a drawn step,", scale=100)
+    drawn = {name: tensor.shape for name, tensor in tensors.items()}
+    steps = make.state(drawn, seed=9, dtype=torch.float64)
+    ends = [
+        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        for side in (0.004, -0.004)
+    ]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
+    # The last call is the one that is told.
+    found, foretold = gradients(), torch.zeros(())
+    for name, tensor in tensors.items():
+        what = f"the gradient of {name}"
+        if found.get(name) is None:
+            expect.close(None, tensor, what)
+        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -219,23 +229,30 @@ def test_session_shapes(component, expect, make):
 def test_parameters(component, expect):
     """SelfAttention has three square projections, with bias=False none of them a bias"""
     state = component.build("SelfAttention", 3).state()
-    expect.keys(list(state.entries), KEYS + BIASES, "the keys of the state_dict")
-    expect.keys(list(state.parameters), KEYS + BIASES, "the parameters")
+    expect.keys(
+        list(state.entries), KEYS + BIASES, "the keys of the state_dict", learned=state.parameters
+    )
+    expect.keys(list(state.parameters), KEYS + BIASES, "the parameters", learned=state.parameters)
     for name in KEYS:
         expect.shape(state.entries[name], (3, 3), name, names="D D")
     bare = component.build("SelfAttention", 3, bias=False).state()
-    expect.keys(list(bare.entries), KEYS, "the keys of the state_dict with bias=False")
+    expect.keys(
+        list(bare.entries),
+        KEYS,
+        "the keys of the state_dict with bias=False",
+        learned=bare.parameters,
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_self_attention_by_hand(component, expect):
     """SelfAttention projects x three times and divides by the square root of d_model
 
-    Queries and keys are x itself, and the values are x times 1, 2, 3, 4. The scores of the first
-    token are 4 / sqrt(4) = 2 and 0, those of the second 0 and 0.
+    Queries are half of x, keys twice x, and the values are x times 1, 2, 3, 4. The scores of the
+    first token are 4 / sqrt(4) = 2 and 0, those of the second 0 and 0.
     """
     state = {"v_linear.weight": torch.diag(torch.tensor([1.0, 2.0, 3.0, 4.0]))}
-    state |= dict.fromkeys(("q_linear.weight", "k_linear.weight"), torch.eye(4))
+    state |= {"q_linear.weight": torch.eye(4) / 2, "k_linear.weight": torch.eye(4) * 2}
     attention = component.build("SelfAttention", 4, bias=False).load(state)
     output, weights = attention(torch.tensor([[[1.0] * 4, [0.0] * 4]])).tensors("output", "weights")
     expect.close(
@@ -325,32 +342,38 @@ def test_dtypes(component, expect, make):
 def test_gradients_flow(component, expect, make):
     """gradients flow from the output back to query, key and value, and to every projection
 
-    A gradient must foretell what a small step in a drawn direction changes.
+    The gradients must foretell what a small step in a drawn direction changes.
     """
     names, mask = ("query", "key", "value"), make.mask(2, 3, 3, seed=1)
-    inputs = [make.normal(2, 3, 4, seed=seed, dtype=torch.float64) for seed in (2, 3, 4)]
+    inputs = make.state(dict.fromkeys(names, (2, 3, 4)), seed=2, dtype=torch.float64, deviation=1.0)
     cotangent = make.normal(2, 3, 4, seed=5, dtype=torch.float64)
-    asked = component.asking(cotangent=cotangent)
-    found = asked.call("scaled_dot_product_attention", *inputs, mask).gradients
-    for number, name in enumerate(names):
+    asked, attend = component.asking(cotangent=cotangent), "scaled_dot_product_attention"
 
-        def moved(other, number=number):
-            given = [*inputs[:number], other, *inputs[number + 1 :]]
-            answer = component.call("scaled_dot_product_attention", *given, mask)
-            return answer.tensors("output", "weights")[0]
+    def output(answer):
+        return answer.tensors("output", "weights")[0]
 
-        expect_slope(expect, make, found[number], name, moved, inputs[number], cotangent)
+    expect_slope(
+        expect,
+        make,
+        lambda: dict(
+            zip(names, asked.call(attend, *inputs.values(), mask).gradients, strict=False)
+        ),
+        lambda tensors: output(component.call(attend, *tensors.values(), mask)),
+        inputs,
+        cotangent,
+    )
+    x = inputs["query"]
     shapes = dict.fromkeys(KEYS, (4, 4)) | dict.fromkeys(BIASES, (4,))
     state = make.state(shapes, seed=6, dtype=torch.float64)
-    attention = component.build("SelfAttention", 4).to(torch.float64).load(state)
-    gradients = attention.asking(cotangent=cotangent)(inputs[0], mask).parameter_gradients
-    for name in state:
-
-        def changed(other, name=name):
-            answer = attention.load(state | {name: other})(inputs[0], mask)
-            return answer.tensors("output", "weights")[0]
-
-        expect_slope(expect, make, gradients.get(name), name, changed, state[name], cotangent)
+    attention = component.build("SelfAttention", 4).to(torch.float64)
+    expect_slope(
+        expect,
+        make,
+        lambda: attention.load(state).asking(cotangent=cotangent)(x, mask).parameter_gradients,
+        lambda tensors: output(attention.load(tensors)(x, mask)),
+        state,
+        cotangent,
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")

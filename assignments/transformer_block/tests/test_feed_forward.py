@@ -20,16 +20,26 @@ def see_through(component, features, **settings):
     return built.load(weights | {"linear1.bias": zero, "linear2.bias": zero + 3})
 
 
-def expect_slope(expect, make, gradient, name, ask, tensor, cotangent):
-    """Expect a gradient to foretell what a small step from `tensor` changes in the output.
+def expect_slope(expect, make, gradients, ask, tensors, cotangent):
+    """Expect gradients to foretell what a small step from the tensors changes in the output.
 
-    `ask` returns the output for another tensor in its place.
+    `gradients` asks for them, by name, and `ask` for the output for other tensors.
     """
-    step = make.normal(*tensor.shape, seed=9, dtype=torch.float64)
-    change = ((ask(tensor + 0.005 * step) - ask(tensor - 0.005 * step)) * cotangent).sum() / 0.01
-    if gradient is not None:
-        gradient = (expect.shape(gradient, tensor.shape, f"the gradient of {name}") * step).sum()
-    expect.close(gradient, change, f"the gradient of {name}, along a drawn step,", scale=100)
+    drawn = {name: tensor.shape for name, tensor in tensors.items()}
+    steps = make.state(drawn, seed=9, dtype=torch.float64)
+    ends = [
+        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        for side in (0.004, -0.004)
+    ]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
+    # The last call is the one that is told.
+    found, foretold = gradients(), torch.zeros(())
+    for name, tensor in tensors.items():
+        what = f"the gradient of {name}"
+        if found.get(name) is None:
+            expect.close(None, tensor, what)
+        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
 
 
 @pytest.mark.criterion(points=1, source="slides, page 20")
@@ -142,8 +152,18 @@ def test_parameters(component, expect):
     """linear1 and linear2 have a weight each, and a bias unless bias=False"""
     for bias, names in ((True, WEIGHTS + BIASES), (False, WEIGHTS)):
         state = component.build("FeedForward", 3, 5, bias=bias).state()
-        expect.keys(list(state.entries), names, f"the keys of the state_dict with bias={bias}")
-        expect.keys(list(state.parameters), names, f"the parameters with bias={bias}")
+        expect.keys(
+            list(state.entries),
+            names,
+            f"the keys of the state_dict with bias={bias}",
+            learned=state.parameters,
+        )
+        expect.keys(
+            list(state.parameters),
+            names,
+            f"the parameters with bias={bias}",
+            learned=state.parameters,
+        )
         expect.shape(state.entries["linear1.weight"], (5, 3), "linear1.weight", names="F D")
         expect.shape(state.entries["linear2.weight"], (3, 5), "linear2.weight", names="D F")
 
@@ -223,38 +243,35 @@ def test_dtypes(component, expect, make):
 def test_gradients_flow(component, expect, make):
     """gradients flow back to the inputs and to every weight and bias
 
-    A gradient must foretell what a small step in a drawn direction changes.
+    The gradients must foretell what a small step in a drawn direction changes.
     """
     names, cotangent = ("x", "keys", "values"), make.normal(2, 3, dtype=torch.float64, seed=3)
-    shapes = {95: (2, 3), 96: (4, 3), 97: (4, 3)}
-    # Of the matches of x and keys none is so near 0 that a step changes its sign.
-    inputs = [make.normal(*shape, seed=n, dtype=torch.float64) for n, shape in shapes.items()]
-    found = component.asking(cotangent=cotangent).call("memory_lookup", *inputs).gradients
-    for number, name in enumerate(names):
-
-        def moved(other, number=number):
-            given = [*inputs[:number], other, *inputs[number + 1 :]]
-            return component.call("memory_lookup", *given).output
-
-        expect_slope(expect, make, found[number], name, moved, inputs[number], cotangent)
+    shapes = zip((95, 96, 97), ((2, 3), (4, 3), (4, 3)), strict=True)
+    # No match of x and keys is so near 0 that a step changes its sign.
+    drawn = [make.normal(*shape, seed=seed, dtype=torch.float64) for seed, shape in shapes]
+    asked = component.asking(cotangent=cotangent)
+    expect_slope(
+        expect,
+        make,
+        lambda: dict(zip(names, asked.call("memory_lookup", *drawn).gradients, strict=False)),
+        lambda tensors: component.call("memory_lookup", *tensors.values()).output,
+        dict(zip(names, drawn, strict=True)),
+        cotangent,
+    )
     shapes = {"linear1.weight": (4, 3), "linear1.bias": (4,)}
     shapes |= {"linear2.weight": (3, 4), "linear2.bias": (3,)}
     state = make.state(shapes, seed=4, dtype=torch.float64)
     # The exact gelu has no corner that a step could cross.
-    built = component.build("FeedForward", 3, 4, 0.0, "gelu").to(torch.float64).load(state)
-    answer = built.asking(cotangent=cotangent)(inputs[0])
-    gradients = answer.parameter_gradients
+    built = component.build("FeedForward", 3, 4, 0.0, "gelu").to(torch.float64)
 
-    def put(other):
-        return built(other).output
+    def gradients():
+        answer = built.load(state).asking(cotangent=cotangent)(drawn[0])
+        return {"x": answer.gradients[0]} | answer.parameter_gradients
 
-    expect_slope(expect, make, answer.gradients[0], "the input", put, inputs[0], cotangent)
-    for name in state:
+    def output(tensors):
+        return built.load({name: tensors[name] for name in state})(tensors["x"]).output
 
-        def changed(other, name=name):
-            return built.load(state | {name: other})(inputs[0]).output
-
-        expect_slope(expect, make, gradients.get(name), name, changed, state[name], cotangent)
+    expect_slope(expect, make, gradients, output, {"x": drawn[0]} | state, cotangent)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")

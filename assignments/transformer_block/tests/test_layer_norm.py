@@ -10,16 +10,26 @@ LEADING = st.lists(st.integers(1, 4), max_size=3)
 FEATURES = st.integers(4, 9)
 
 
-def expect_slope(expect, make, gradient, name, ask, tensor, cotangent):
-    """Expect a gradient to foretell what a small step from `tensor` changes in the output.
+def expect_slope(expect, make, gradients, ask, tensors, cotangent):
+    """Expect gradients to foretell what a small step from the tensors changes in the output.
 
-    `ask` returns the output for another tensor in its place.
+    `gradients` asks for them, by name, and `ask` for the output for other tensors.
     """
-    step = make.normal(*tensor.shape, seed=9, dtype=torch.float64)
-    change = ((ask(tensor + 0.005 * step) - ask(tensor - 0.005 * step)) * cotangent).sum() / 0.01
-    if gradient is not None:
-        gradient = (expect.shape(gradient, tensor.shape, f"the gradient of {name}") * step).sum()
-    expect.close(gradient, change, f"the gradient of {name}, along a drawn step,", scale=100)
+    drawn = {name: tensor.shape for name, tensor in tensors.items()}
+    steps = make.state(drawn, seed=9, dtype=torch.float64)
+    ends = [
+        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        for side in (0.004, -0.004)
+    ]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
+    # The last call is the one that is told.
+    found, foretold = gradients(), torch.zeros(())
+    for name, tensor in tensors.items():
+        what = f"the gradient of {name}"
+        if found.get(name) is None:
+            expect.close(None, tensor, what)
+        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
 
 
 @pytest.mark.criterion(points=1, source="slides, page 8")
@@ -77,8 +87,15 @@ def test_shift_and_scale(component, expect, make, seed, shift, factor):
 def test_parameters(component, expect):
     """LayerNorm has a weight of ones and a bias of zeros, and nothing else"""
     state = component.build("LayerNorm", 5).state()
-    expect.keys(list(state.entries), ["weight", "bias"], "the keys of the state_dict")
-    expect.keys(list(state.parameters), ["weight", "bias"], "the parameters")
+    expect.keys(
+        list(state.entries),
+        ["weight", "bias"],
+        "the keys of the state_dict",
+        learned=state.parameters,
+    )
+    expect.keys(
+        list(state.parameters), ["weight", "bias"], "the parameters", learned=state.parameters
+    )
     expect.close(state.entries["weight"], torch.ones(5), "weight", names="D")
     expect.close(state.entries["bias"], torch.zeros(5), "bias", names="D")
 
@@ -136,24 +153,28 @@ def test_dtypes(component, expect):
 def test_gradients_flow(component, expect, make):
     """gradients flow back to the input, through mean and variance, and to weight and bias
 
-    A gradient must foretell what a small step in a drawn direction changes.
+    The gradients must foretell what a small step in a drawn direction changes.
     """
     x, cotangent = (make.normal(2, 3, 6, seed=seed, dtype=torch.float64) for seed in (1, 2))
-    found = component.asking(cotangent=cotangent).call("layer_norm", x, 0.1).gradients[0]
-
-    def moved(other):
-        return component.call("layer_norm", other, 0.1).output
-
-    expect_slope(expect, make, found, "the input", moved, x, cotangent)
+    asked = component.asking(cotangent=cotangent)
+    expect_slope(
+        expect,
+        make,
+        lambda: {"x": asked.call("layer_norm", x, 0.1).gradients[0]},
+        lambda tensors: component.call("layer_norm", tensors["x"], 0.1).output,
+        {"x": x},
+        cotangent,
+    )
     state = make.state({"weight": (6,), "bias": (6,)}, seed=4, dtype=torch.float64)
-    norm = component.build("LayerNorm", 6).to(torch.float64).load(state)
-    found = norm.asking(cotangent=cotangent)(x).parameter_gradients
-    for name in state:
-
-        def changed(other, name=name):
-            return norm.load(state | {name: other})(x).output
-
-        expect_slope(expect, make, found.get(name), name, changed, state[name], cotangent)
+    norm = component.build("LayerNorm", 6).to(torch.float64)
+    expect_slope(
+        expect,
+        make,
+        lambda: norm.load(state).asking(cotangent=cotangent)(x).parameter_gradients,
+        lambda tensors: norm.load(tensors)(x).output,
+        state,
+        cotangent,
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")

@@ -71,8 +71,15 @@ def test_sum_to_one(component, expect, make, seed, sizes):
 def test_parameters(component, expect, make):
     """the only parameter is embedding.weight, as it was given"""
     state = component.build("TiedLMHead", make.embedding(WORDS)).state()
-    expect.keys(list(state.entries), ["embedding.weight"], "the keys of the state_dict")
-    expect.keys(list(state.parameters), ["embedding.weight"], "the parameters")
+    expect.keys(
+        list(state.entries),
+        ["embedding.weight"],
+        "the keys of the state_dict",
+        learned=state.parameters,
+    )
+    expect.keys(
+        list(state.parameters), ["embedding.weight"], "the parameters", learned=state.parameters
+    )
     expect.close(state.entries["embedding.weight"], WORDS, "embedding.weight", names="V D")
 
 

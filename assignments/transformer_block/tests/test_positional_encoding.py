@@ -93,8 +93,8 @@ def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
 def test_nothing_is_learned(component, expect):
     """PositionalEncoding has no parameters, and its state_dict is empty"""
     state = component.build("PositionalEncoding", 4).state()
-    expect.keys(list(state.parameters), [], "the parameters")
-    expect.keys(list(state.entries), [], "the keys of the state_dict")
+    expect.keys(list(state.parameters), [], "the parameters", learned=state.parameters)
+    expect.keys(list(state.entries), [], "the keys of the state_dict", learned=state.parameters)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 24")
