@@ -15,19 +15,27 @@ class LocalSession:
 
     def __init__(self, folder: Path, name: str, program: bool = False) -> None:
         self.executor = Executor(folder, name, program=program)
-        self._load_error = self.executor.load()
+        self.load_error = self.executor.load()
 
     def perform(self, request: Request) -> Reply:
         """Answer with the component, or with why it could not be imported."""
-        if self._load_error is not None:
-            return Reply(error=self._load_error)
+        if self.load_error is not None:
+            return Reply(error=self.load_error)
         return self.executor.perform(request)
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What a student's run knows of a component: its worth in all, its rules, and if it is run."""
+    """What a student's run knows of a component.
+
+    Attributes:
+        points: what it is worth in all.
+        rules: what it may not use.
+        program: whether it is run as a program.
+        uses: the components that it may import.
+    """
 
     points: float
     rules: Rules = field(default_factory=Rules)
     program: bool = False
+    uses: tuple[str, ...] = ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import traceback
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from autograder.exchange.names import NameGuard
 from autograder.exchange.rules import Rules
 from autograder.suite.answer import StudentRaised
 from autograder.suite.component import Component
+from autograder.suite.condensed import MORE, condensed
 from autograder.suite.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.suite.expect import Expect
 from autograder.suite.known_mistakes import read_known
@@ -26,14 +29,20 @@ from autograder.suite.make import Make
 from autograder.suite.page import Line, document
 from autograder.suite.run import Run, drawings_of
 from autograder.suite.tally import HIDDEN_CHECKS, Tally
+from autograder.suite.upstream import Upstream
 from autograder.suite.wording import error_words, find, forbidden_words, lines_of
 from autograder.text import clean
 
 _LETTERS = {
     "not attempted": ("n", ("NOT ATTEMPTED", {"yellow": True})),
     "missing": ("m", ("MISSING", {"yellow": True})),
+    "upstream": ("u", ("UPSTREAM", {"yellow": True})),
     "not run": ("-", ("NOT RUN", {"red": True})),
 }
+
+
+def _unseen(excinfo: object, style: object = None) -> str:
+    return ""
 
 
 class StudentPlugin:
@@ -44,6 +53,7 @@ class StudentPlugin:
         terms: those of every component, in order.
         known: the table of known mistakes, where there is one.
         page: where to write the results as HTML, if they are wanted so.
+        stand_ins: working components, by name, for those that others use.
     """
 
     def __init__(
@@ -52,6 +62,7 @@ class StudentPlugin:
         terms: Mapping[str, Terms],
         known: Path | None = None,
         page: Path | None = None,
+        stand_ins: Mapping[str, str] | None = None,
     ) -> None:
         self._run = Run(self.session)
         self._known = {} if known is None else read_known(known)
@@ -64,6 +75,10 @@ class StudentPlugin:
         self._terms = terms
         self._sessions: dict[str, LocalSession] = {}
         self._criteria: dict[str, Criterion] = {}
+        self._upstream = Upstream(folder, terms, stand_ins or {})
+        # What an example ran into that is not written yet; there is nothing to be made smaller.
+        self._unwritten: StudentRaised | None = None
+        self._condenses = False
         self._tally = Tally(terms, {n: w for k in self._known.values() for n, w in k.worth.items()})
 
     @pytest.fixture
@@ -108,6 +123,7 @@ class StudentPlugin:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Draw the same examples in every run, and shrink the one that fails."""
         config.addinivalue_line("markers", MARKER)
+        self._condenses = config.getoption("verbose") < 1
         rules = [terms.rules for terms in self._terms.values()]
         modules = [name for rule in rules for name in rule.modules]
         functions = [name for rule in rules for name in rule.functions]
@@ -141,30 +157,46 @@ class StudentPlugin:
         if not (self._folder / file).is_file():
             self._tally.stopped[component] = ("missing", f"missing: there is no {file}")
         elif component not in self._tally.stopped:
-            load_error = self.session(component)._load_error
+            load_error = self.session(component).load_error
             if load_error is not None:
-                self._tally.stopped[component] = ("not run", error_words(load_error))
+                words, other = error_words(load_error), load_error.file.removesuffix(".py")
+                if other in self._terms[component].uses:
+                    words += f"; repair {other} first"
+                self._tally.stopped[component] = ("not run", words)
         if component in self._tally.stopped:
             pytest.skip(self._tally.stopped[component][1])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Begin the test; for a property, begin every example it draws."""
+        self._unwritten = None
+        with self._beginning(item):
+            return (yield)
+
+    @contextlib.contextmanager
+    def _beginning(self, item: pytest.Item) -> Iterator[None]:
         self._run.begin({})
         handle = getattr(getattr(item, "obj", None), "hypothesis", None)
         if handle is None:
-            return (yield)
+            yield
+            return
         inner = handle.inner_test
         fixtures = set(getattr(item, "fixturenames", ()))
 
         @functools.wraps(inner)
         def noted(*args: Any, **kwargs: Any) -> None:
             self._run.begin({key: value for key, value in kwargs.items() if key not in fixtures})
-            inner(*args, **kwargs)
+            try:
+                inner(*args, **kwargs)
+            except StudentRaised as raised:
+                if raised.error.kind != "NotAttempted":
+                    raise
+                self._unwritten = raised
+                pytest.skip("not written yet")
 
         handle.inner_test = noted
         try:
-            return (yield)
+            yield
         finally:
             handle.inner_test = inner
 
@@ -173,6 +205,9 @@ class StudentPlugin:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, Any, Any]:
         """Replace tracebacks through the test machinery by what the student needs to know."""
+        if call.when == "call":
+            # To write it out reads the sources of this machinery, and nobody would see it.
+            item.repr_failure = _unseen  # type: ignore[method-assign]
         report: Any = yield
         criterion = self._criteria[item.nodeid]
         outcome = ""
@@ -181,13 +216,52 @@ class StudentPlugin:
             report.gradeformer = self._tally.stopped[criterion.component][0]
         elif call.when == "call":
             outcome = "passed"
-            if call.excinfo is not None:
-                outcome = self._failed(report, criterion, call.excinfo.value)
+            failure = None if call.excinfo is None else self._unwritten or call.excinfo.value
+            if failure is not None and not self._because_of_others(item, report, failure):
+                outcome = self._failed(report, criterion, failure)
             outcome = self._charged(report, criterion, outcome)
         if outcome:
             case = item.callspec.id if hasattr(item, "callspec") else ""
             self._tally.add(criterion, outcome, case)
         return report
+
+    def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> bool:
+        """Tell whether a check passes with working components in the place of broken ones."""
+        criterion = self._criteria[item.nodeid]
+        error = failure.error if isinstance(failure, StudentRaised) else None
+        own = error is not None and error.file == f"{criterion.component}.py"
+        if error is not None and (
+            error.kind == "Forbidden" or (own and error.kind == "NotAttempted")
+        ):
+            return False
+        used = self._upstream.used_by(criterion.component)
+        broken = [name for name in used if self._tally.broken(name)]
+        if not broken or isinstance(failure, KeyboardInterrupt | pytest.exit.Exception):
+            return False
+        asked, drawn, plain = self._run.question, self._run.drawn, self._sessions
+        # A working component may call what the student's may not.
+        self._enforce(Rules())
+        try:
+            working = self._upstream.session(criterion.component, broken)
+            if working is None:
+                return False
+            self._sessions = {**plain, criterion.component: working}
+            call = item.obj  # type: ignore[attr-defined]
+            given = item.funcargs  # type: ignore[attr-defined]
+            with self._beginning(item):
+                call(**{n: given[n] for n in inspect.signature(call).parameters if n in given})
+        except (Exception, pytest.skip.Exception):
+            return False
+        finally:
+            self._enforce(self._terms[criterion.component].rules)
+            self._sessions = plain
+            self._run.question, self._run.drawn = asked, drawn
+        names = ", ".join(broken)
+        report.outcome = "skipped"
+        report.longrepr = (str(self._folder), 0, f"fails only because of {names}")
+        report.gradeformer = "upstream"
+        self._tally.follow(criterion, names)
+        return True
 
     def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
         """Fail what used something forbidden, even if nothing came of it: so does the grader."""
@@ -266,15 +340,34 @@ class StudentPlugin:
         found = getattr(report, "gradeformer", None)
         return (found, *_LETTERS[found]) if found else None
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Close with one line a component."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, Any, Any]:
+        """Show the first failures of every component; close with one line a component."""
+        stats = terminalreporter.stats
+        held = {
+            name: stats.pop(name)
+            for name in ("failed", "warnings")
+            if self._condenses and name in stats
+        }
+        result = yield
+        stats.update(held)
         if not self._tally.components:
-            return
+            return result
+        failures: dict[str, list[list[str]]] = {}
+        for report in held.get("failed", ()):
+            component = self._criteria[report.nodeid].component
+            failures.setdefault(component, []).append(str(report.longrepr).splitlines())
+        if failures:
+            terminalreporter.section("failed checks")
+        for line in condensed(failures):
+            terminalreporter.write_line(line)
         terminalreporter.section("points on the public checks")
         for component in self._tally.components:
             terminalreporter.write_line(self._tally.line(component))
         terminalreporter.write_line(HIDDEN_CHECKS)
+        if failures:
+            terminalreporter.write_line(MORE)
+        return result
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the page; what is not attempted is not a success."""
