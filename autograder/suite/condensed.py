@@ -2,43 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 # Of all lines that are shown, and at least this many of a component.
-_LINES, _LEAST = 46, 6
-MORE = "pytest -v shows every failed check in full"
+_LINES, _LEAST = 48, 7
+# With as many for each there is room for everything that is said of a check.
+_ROOMY = 10
+
+
+class Condensed:
+    """Shows few lines of what failed in the place of all that pytest would.
+
+    Args:
+        reporter: pytest's terminal reporter.
+        wanted: whether it is to be so; otherwise pytest goes on as always.
+    """
+
+    def __init__(self, reporter: Any, wanted: bool) -> None:
+        self._reporter = reporter
+        stats = reporter.stats
+        kept = ("failed", "warnings") if wanted else ()
+        self._held = {name: stats.pop(name) for name in kept if name in stats}
+
+    def write(self, component_of: Callable[[Any], str]) -> None:
+        """Write the failed checks, once pytest has had its say."""
+        self._reporter.stats.update(self._held)
+        failures: dict[str, list[list[str]]] = {}
+        for report in self._held.get("failed", ()):
+            lines = str(report.longrepr).splitlines()
+            failures.setdefault(component_of(report), []).append(lines)
+        if failures:
+            self._reporter.section("failed checks")
+        for line in condensed(failures):
+            self._reporter.write_line(line)
+
+    def write_more(self) -> None:
+        """Say how to see all of it, if it was cut."""
+        if self._held.get("failed"):
+            self._reporter.write_line("pytest -v shows every failed check in full.")
 
 
 def condensed(failures: Mapping[str, Sequence[Sequence[str]]]) -> list[str]:
     """Return the lines to be shown of failed checks.
 
     Args:
-        failures: the lines of every failed check, by component, in order.
+        failures: the lines of every failed check, its title first, by component, in order.
     """
     shown: list[str] = []
     share = max(_LEAST, _LINES // max(1, len(failures)))
     for component, checks in failures.items():
+        plural = "s" if len(checks) > 1 else ""
+        shown.append(f"{component}: {len(checks)} check{plural} failed")
         left = share - 2
         whole = 0
-        lines: list[str] = []
-        for check in checks:
-            if whole and len(check) > left:
-                break
-            kept = list(check[: max(left, 1)])
-            if len(kept) < len(check):
-                kept[-1] += " ..."
-            lines += kept
-            left -= len(kept)
+        for title, *more in _telling(checks):
+            # Where the course says so takes a line that is needed for more.
+            kept = [line for line in more if share > _ROOMY or not _is_source(line)]
+            said = [f"- {title}", *(f"  {line}" for line in kept)]
+            if whole and len(said) > left:
+                continue
+            if len(said) > left:
+                said = [*said[: max(left, 1) - 1], said[max(left, 1) - 1] + " ..."]
+            shown += said
+            left -= len(said)
             whole += 1
-            if left < 1:
-                break
-        more = len(checks) - whole
-        shown.append(f"--- {component}: {_count(len(checks), 'check')} failed ---")
-        shown += lines
-        if more:
-            shown.append(f"({more} more: pytest -v tests/test_{component}.py)")
+        if whole < len(checks):
+            shown.append(f"  {len(checks) - whole} more: pytest -v tests/test_{component}.py")
     return shown
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def _telling(checks: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Put those first that say something which none before them says."""
+    heard: set[str] = set()
+    anew: list[Sequence[str]] = []
+    again: list[Sequence[str]] = []
+    for check in checks:
+        fact = next((line for line in check[1:] if not _is_source(line)), "")
+        (again if fact in heard else anew).append(check)
+        heard.add(fact)
+    return anew + again
+
+
+def _is_source(line: str) -> bool:
+    return line.startswith("source: ")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.exchange.executor import Executor
+from autograder.exchange.guard import belongs_to
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.rules import Rules
 
@@ -39,3 +41,19 @@ class Terms:
     rules: Rules = field(default_factory=Rules)
     program: bool = False
     uses: tuple[str, ...] = ()
+
+
+def student_lines(raised: BaseException | None, folder: Path) -> list[str]:
+    """Write out the part of a traceback that is in the student's own files.
+
+    Neither torch's own lines nor those of this machinery say anything to the student.
+    """
+    if raised is None:
+        return []
+    shown = [
+        frame
+        for frame in traceback.extract_tb(raised.__traceback__)
+        if belongs_to(frame.filename, str(folder))
+        and not belongs_to(frame.filename, str(folder / "tests"))
+    ]
+    return "".join(traceback.format_list(shown)).splitlines()

@@ -93,7 +93,8 @@ class Tally:
         if not ids:
             return ""
         others = ", ".join(dict.fromkeys(self._followed[name] for name in sorted(ids)))
-        return f"; {len(ids)} of its checks fail only because of {others}, and count"
+        checks = "1 check fails" if len(ids) == 1 else f"{len(ids)} checks fail"
+        return f"; {checks} only because of {others}, and so count"
 
     def runs(self, component: str) -> bool:
         """Tell whether there is something of a component that can be drawn."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import pytest
+
+from autograder.suite.answer import StudentRaised
 from autograder.suite.local import LocalSession, Terms
 
 # The student's own file stays beside a stand-in under this name, for what only it has.
@@ -53,6 +57,26 @@ class Upstream:
             self._sessions[key] = self._import(component, replaced)
         return self._sessions[key]
 
+    def guilty(
+        self, component: str, broken: Sequence[str], run: Callable[[LocalSession], None]
+    ) -> list[str]:
+        """Return the broken components but for which a check would pass; none if it fails anyway.
+
+        Args:
+            component: the one that is checked.
+            broken: those that it uses and that have failed themselves.
+            run: runs the check again; what it raises is a failure.
+        """
+        tried = [[name] for name in broken]
+        for replaced in [*tried, list(broken)] if len(broken) > 1 else tried:
+            working = self.session(component, replaced)
+            if working is None:
+                continue
+            with contextlib.suppress(Exception, pytest.skip.Exception):
+                run(working)
+                return replaced
+        return []
+
     def _import(self, component: str, replaced: Sequence[str]) -> LocalSession | None:
         with tempfile.TemporaryDirectory() as made:
             place = Path(made)
@@ -83,3 +107,12 @@ def _import_apart(folder: Path, name: str) -> LocalSession | None:
         sys.modules.update(hidden)
         importlib.invalidate_caches()
     return None if session.load_error is not None else session
+
+
+def may_be_upstream(failure: BaseException, component: str) -> bool:
+    """Tell whether another component may be behind a failure; not if it stopped at its own stub."""
+    if isinstance(failure, StudentRaised):
+        error = failure.error
+        stub = error.kind == "NotAttempted" and error.file == f"{component}.py"
+        return error.kind != "Forbidden" and not stub
+    return isinstance(failure, Exception)
