@@ -20,7 +20,7 @@ _SIGNATURE = "compare the arguments of the call with those of the definition"
 # What torch and Python say, as a pattern, and what a student can do about it: no more than is true
 # wherever it is said.
 _ADVICE = {
-    r"must match the size of tensor|not broadcastable|cannot be broadcast": (
+    r"must match the (existing )?size|not broadcastable|cannot be broadcast": (
         "print both shapes: counted from the last, two sizes must be equal or one of them 1, which "
         "unsqueeze puts in and keepdim=True leaves"
     ),
@@ -40,10 +40,13 @@ _ADVICE = {
     r"leaf Variable that requires grad": _IN_PLACE,
     r"positional argument": _SIGNATURE,
     r"unexpected keyword argument": _SIGNATURE,
-    r"'NoneType' object": "something is None here: an argument that was left out, or what a "
+    r"NoneType": "something is None here: an argument that was left out, or what a "
     "function gave that has no `return`",
-    r"'(tuple|list)' object has no attribute": "this is several things in one: take apart what you "
-    "need, as in a, b = ...",
+    r"Sizes of tensors must match": "print the shapes: all sizes must be equal but that of the "
+    "dimension along which they are joined",
+    r"'(tuple|list)' object has no attribute|must be Tensor, not (tuple|list)": (
+        "this is several things in one: take apart what you need, as in a, b = ..."
+    ),
     r"'(Tensor|int|float|str|bool|dict)' object has no attribute": "print its type: is it what you "
     "think it is, and is the attribute spelled right?",
     r"object has no attribute": "is it spelled as in __init__, and assigned to self there?",
