@@ -276,18 +276,18 @@ def test_no_look_ahead(component, expect, make, seed, length):
 def test_mask_beats_every_score(component, expect):
     """a masked weight is 0 however the scores compare
 
-    The last token scores -30000 with both allowed keys and 900 with itself: any finite number in
+    The last token scores -42426 with both allowed keys and 1273 with itself: any finite number in
     its place would do for smaller scores only. Rounding is large there, and no matter here.
     """
     state = {f"{layer}.weight": torch.eye(2) for layer in LAYERS}
     state["q_linear.weight"] = torch.eye(2) * 100
-    attention = component.build("MultiHeadAttention", 2, 2, bias=False).load(state)
+    attention = component.build("MultiHeadAttention", 2, 1, bias=False).load(state)
     # The last token asks with 100 times its features, and may not attend to itself.
     x = torch.tensor([[[-100.0] * 2, [-100.0] * 2, [3.0] * 2]])
     mask = torch.tensor([[True, True, False]]).expand(3, 3)
     weights = attention(x, mask).tensors("output", "weights")[1]
-    expect.shape(weights, (1, 2, 3, 3), "the matrix of weights", names="B H T T")
-    right = torch.tensor([0.5, 0.5, 0.0]).expand(1, 2, 3)
+    expect.shape(weights, (1, 1, 3, 3), "the matrix of weights", names="B H T T")
+    right = torch.tensor([0.5, 0.5, 0.0]).expand(1, 1, 3)
     expect.close(weights[:, :, 2], right, "the row of the last token", names="B H T", scale=100)
 
 
@@ -300,8 +300,10 @@ def test_called_again(component, expect, make):
         mask = torch.ones(length, length, dtype=torch.bool).tril()
         right = drawn_attention(component, make, 4, 2, 1)(x, mask).tensors(*names)
         again = own(x, mask).tensors(*names)
-        expect.close(again[1], right[1], "the matrix of weights, asked again", names="B H T T")
-        expect.close(again[0], right[0], "the output, asked again", names="B T D")
+        # What a mask makes NaN of is another check's.
+        for number, name in enumerate(names):
+            found, fresh = again[number].nan_to_num(), right[number].nan_to_num()
+            expect.close(found, fresh, f"the {name}, asked again", scale=2)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -314,7 +316,10 @@ def test_dtypes(component, expect, make):
         same = x.to(dtype)
         found = attention.to(dtype)(same, mask).tensors(*names)
         for name, answer, right in zip(names, found, plain, strict=True):
-            expect.close(answer, right, f"the {name} for {dtype}", like=same, scale=2)
+            what = f"the {name} for {dtype}"
+            expect.dtype(answer, dtype, what)
+            # What a mask makes NaN of is another check's.
+            expect.close(answer.nan_to_num(), right.nan_to_num(), what, like=same, scale=2)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")

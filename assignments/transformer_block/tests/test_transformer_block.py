@@ -395,7 +395,9 @@ def test_dtypes(component, expect, make):
         for dtype in (torch.float32, torch.float64, torch.bfloat16):
             same, what = x.to(dtype), f"the result for {dtype} with {norm=}"
             found = block.to(dtype)(same, mask).output
-            expect.close(found, right, what, like=same, scale=4, names="B T D")
+            expect.dtype(found, dtype, what)
+            # What a mask makes NaN of is another check's.
+            expect.close(found.nan_to_num(), right.nan_to_num(), what, scale=4, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
