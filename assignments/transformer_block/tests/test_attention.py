@@ -248,18 +248,20 @@ def test_parameters(component, expect):
 def test_self_attention_by_hand(component, expect):
     """SelfAttention projects x three times and divides by the square root of d_model
 
-    Queries are half of x, keys twice x, and the values are x times 1, 2, 3, 4. The scores of the
-    first token are 4 / sqrt(4) = 2 and 0, those of the second 0 and 0.
+    Queries are half of x, keys hold twice its second feature four times, and values are x times
+    1, 2, 3, 4. The scores of the first token are 4 / sqrt(4) = 2 and 0, those of the second
+    1 / sqrt(4) = 0.5 and 0.
     """
     state = {"v_linear.weight": torch.diag(torch.tensor([1.0, 2.0, 3.0, 4.0]))}
-    state |= {"q_linear.weight": torch.eye(4) / 2, "k_linear.weight": torch.eye(4) * 2}
+    state |= {"q_linear.weight": torch.eye(4) / 2, "k_linear.weight": torch.zeros(4, 4)}
+    state["k_linear.weight"][:, 1] = 2
     attention = component.build("SelfAttention", 4, bias=False).load(state)
-    output, weights = attention(torch.tensor([[[1.0] * 4, [0.0] * 4]])).tensors("output", "weights")
-    expect.close(
-        weights, [[[0.8807971, 0.1192029], [0.5, 0.5]]], "the matrix of weights", names="B T T"
-    )
-    first = [0.8807971, 1.7615942, 2.6423912, 3.5231883]
-    expect.close(output, [[first, [0.5, 1.0, 1.5, 2.0]]], "the output", names="B T D")
+    x = torch.tensor([[[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0]]])
+    output, weights = attention(x).tensors("output", "weights")
+    right = [[[0.8807971, 0.1192029], [0.6224593, 0.3775407]]]
+    expect.close(weights, right, "the matrix of weights", names="B T T")
+    right = [[[1.0, 1.7615942, 2.6423912, 3.5231883], [1.0, 1.2449187, 1.8673780, 2.4898373]]]
+    expect.close(output, right, "the output", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
