@@ -54,34 +54,45 @@ def condensed(failures: Mapping[str, Sequence[Sequence[str]]]) -> list[str]:
     for component, checks in failures.items():
         plural = "s" if len(checks) > 1 else ""
         shown.append(f"{component}: {len(checks)} check{plural} failed")
-        left = share - 2
-        whole = 0
-        for title, *more in _telling(checks):
-            # Where the course says so takes a line that is needed for more.
-            kept = [line for line in more if share > _ROOMY or not _is_source(line)]
-            said = [f"- {title}", *(f"  {line}" for line in kept)]
-            if whole and len(said) > left:
-                continue
-            if len(said) > left:
-                said = [*said[: max(left, 1) - 1], said[max(left, 1) - 1] + " ..."]
-            shown += said
-            left -= len(said)
-            whole += 1
-        if whole < len(checks):
-            shown.append(f"  {len(checks) - whole} more: pytest -v tests/test_{component}.py")
+        told, left = 0, share - 2
+        anew, again = _by_fact(checks)
+        for number, check in enumerate([*anew, *again]):
+            # A line each for those that say something else.
+            kept = min(max(0, len(anew) - number - 1), 2 if share > _LEAST else 1)
+            said = _whole(check, share > _ROOMY)
+            if told and len(said) > left - kept:
+                said = [f"- {check[0]}: {_fact(check)}"]
+            elif len(said) > left - kept:
+                said = [*said[: left - kept - 1], said[left - kept - 1] + " ..."]
+            if len(said) <= left:
+                shown += said
+                left -= len(said)
+                told += 1
+        if told < len(checks):
+            shown.append(f"  {len(checks) - told} more: pytest -v tests/test_{component}.py")
     return shown
 
 
-def _telling(checks: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Put those first that say something which none before them says."""
+def _by_fact(checks: Sequence[Sequence[str]]) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+    """Part checks that say something which none before them says from those that say it again."""
     heard: set[str] = set()
     anew: list[Sequence[str]] = []
     again: list[Sequence[str]] = []
     for check in checks:
-        fact = next((line for line in check[1:] if not _is_source(line)), "")
+        fact = _fact(check)
         (again if fact in heard else anew).append(check)
         heard.add(fact)
-    return anew + again
+    return anew, again
+
+
+def _fact(check: Sequence[str]) -> str:
+    return next((line for line in check[1:] if not _is_source(line)), "")
+
+
+def _whole(check: Sequence[str], sources: bool) -> list[str]:
+    """Return all that is said of a check; where the course says so only if there is room."""
+    title, *more = check
+    return [f"- {title}", *(f"  {line}" for line in more if sources or not _is_source(line))]
 
 
 def _is_source(line: str) -> bool:
