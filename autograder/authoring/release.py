@@ -35,8 +35,12 @@ import pytest
 HERE = Path(__file__).resolve().parent
 # What the components may use beside torch and numpy.
 PACKAGES = {packages}
-# What every component is worth in all, what it may not use, and whether it is run as a program.
+# What every component is worth in all, what it may not use, whether it is run as a program, and
+# the components that it may import.
 COMPONENTS = {components}
+# Working components made of torch's own parts: with one in the place of yours, a check of what
+# builds on it shows whether it fails only because of yours. They are no model for your files.
+STAND_INS = {stand_ins}
 
 
 def pytest_addoption(parser):
@@ -60,10 +64,10 @@ def pytest_configure(config):
 
     page = config.getoption("--page", None)
     terms = {{
-        name: Terms(points, Rules(*map(tuple, rules)), program)
-        for name, (points, rules, program) in COMPONENTS.items()
+        name: Terms(points, Rules(*map(tuple, rules)), program, tuple(uses))
+        for name, (points, rules, program, uses) in COMPONENTS.items()
     }}
-    plugin = StudentPlugin(HERE.parent, terms, HERE / {known!r}, page)
+    plugin = StudentPlugin(HERE.parent, terms, HERE / {known!r}, page, STAND_INS)
     config.pluginmanager.register(plugin, "gradeformer")
 
 
@@ -150,18 +154,28 @@ def conftest(assignment: Assignment) -> str:
                     float(spec.points),
                     (spec.rules.forbidden, spec.rules.modules, spec.rules.functions),
                     spec.program,
+                    spec.uses,
                 )
                 for spec in assignment.components
             },
             width=96,
             sort_dicts=False,
         ),
+        stand_ins=_stand_ins(assignment),
         known=_KNOWN_FILE,
         packages=list(assignment.packages),
     )
     return head + "".join(
         f"\nSOURCES[{name!r}] = {_literal(source)}\n" for name, source in _shipped().items()
     )
+
+
+def _stand_ins(assignment: Assignment) -> str:
+    """Write the sources of the stand-ins as a dictionary that can be read."""
+    used = dict.fromkeys(name for spec in assignment.components for name in spec.uses)
+    sources = {name: assignment.stand_in(name).read_text(encoding="utf-8") for name in used}
+    items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in sources.items())
+    return f"{{\n{items}}}" if items else "{}"
 
 
 def _shipped() -> dict[str, str]:

@@ -199,7 +199,9 @@ class Answer:
         if not fits:
             asked = "pair" if words.startswith(_COUNTED[2]) else "tensor"
             asked = asked if "tensor" in words else ""
-            hint = _FORM_HINTS.get((asked, form_of(value)), "")
+            hint = _FORM_HINTS.get((asked, form_of(value)), "").format(
+                words.rpartition("(")[2][:-1]
+            )
             fact = f"it must return {words}, but returned {kind_words(value)}"
             raise self._failure(CheckFailed(fact, hint=hint))
         return value
@@ -225,13 +227,16 @@ class Answer:
         return failure
 
 
-# What was asked for, and what came.
+# What was asked for, and what came; {} are the names of what was asked for.
 _FORM_HINTS = {
-    ("tensor", "pair"): "return the first of the two alone; of another component's pair, take "
-    "apart what you need: output, weights = ...",
-    ("pair", "tensor"): "return both: return output, weights",
-    ("pair", "longer sequence"): "return the two that the handout names, and no more",
-    ("tensor", "list of one"): "a comma at the end of `return x,` makes a tuple",
+    (
+        "tensor",
+        "pair",
+    ): "return the one tensor alone; what a function gives as a pair is taken apart by a, b = ...",
+    ("pair", "tensor"): "return both: return {}",
+    ("pair", "longer sequence"): "return these two, and no more",
+    ("tensor", "list of one"): "return the tensor itself: a comma at the end of `return x,` or "
+    "brackets around it make a sequence of it",
 }
 _COUNTED = {1: "a tuple of one tensor", 2: "a pair of tensors"}
 

@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 import torch
 from torch import Tensor
 
-from autograder.exchange.values import Value
+from autograder.exchange.values import Value, tensors_in
+from autograder.suite.advice import BOOLEAN, CUT, INFINITE, NAN, OTHER_DTYPE, key_hint
 from autograder.suite.answer import Answer, CheckFailed, StudentRaised
 from autograder.suite.growth import too_steep
 from autograder.suite.numerals import comparable, in_float64, readable
@@ -19,7 +20,6 @@ from autograder.suite.patterns import pattern, shape_pattern
 from autograder.suite.places import (
     both_shown,
     first_place,
-    key_hint,
     listed_keys,
     place_words,
     share_words,
@@ -37,14 +37,6 @@ TOLERANCE = {
     torch.bfloat16: (4e-2, 4e-2),
 }
 
-_CUT = (
-    "is it used at all, and not a copy of it? .detach(), .data, .item(), numpy, no_grad and "
-    "torch.tensor(...) cut the way back"
-)
-_NAN = (
-    "NaN comes from 0 / 0, inf - inf, 0 * inf, the root of a negative number, or a softmax over "
-    "nothing but -inf"
-)
 # What raised instead of the exception asked for, where its own words say more.
 _OWN_WORDS = ("NotAttempted", "MissingName", "Forbidden", "StateKeys", "StateShape")
 # How much coarser float16 is than what it is measured by.
@@ -83,7 +75,7 @@ class Expect:
             names: the dimensions' names, as for `shape`.
         """
         if actual is None:
-            raise CheckFailed(f"{what} is missing: nothing flows back to it", hint=_CUT)
+            raise CheckFailed(f"{what} is missing: nothing flows back to it", hint=CUT)
         right = torch.as_tensor(expected)
         self.shape(actual, right.shape, what, names)
         if like is not None:
@@ -194,9 +186,7 @@ class Expect:
     def dtype(self, actual: Tensor, dtype: torch.dtype, what: str = "the result") -> None:
         """Expect this dtype."""
         if actual.dtype != dtype:
-            hint = "return the dtype of the input; look for .float(), .double() and new tensors"
-            if dtype == torch.bool:
-                hint = "comparisons (==, <=) make True and False, and so does dtype=torch.bool"
+            hint = BOOLEAN if dtype == torch.bool else OTHER_DTYPE
             raise CheckFailed(f"{what} has dtype {actual.dtype}, expected {dtype}", hint=hint)
 
     def device(self, actual: Tensor, device: str, what: str = "the result") -> None:
@@ -214,16 +204,20 @@ class Expect:
         names: Sequence[str] = (),
         called: Sequence[str] = (),
     ) -> None:
-        """Expect a call on the `meta` device to give results of these shapes there.
+        """Expect every tensor that a call on the `meta` device gives to be there, too.
 
         Only a clash of devices, or a result on the wrong one, counts: code that looks at values
-        cannot run there and is still right. `names` are the names of each result's dimensions,
-        `called` those of several results.
+        cannot run there and is still right. Where shapes are given, as many tensors must come back,
+        and have them; `names` are the names of each one's dimensions, `called` those of several.
         """
         error = answer.error
         if error is not None:
             if error.kind in ("DeviceMismatch", "NotAttempted", "MissingName", "Forbidden"):
                 raise StudentRaised(error, answer.question)
+            return
+        if not shapes:
+            for tensor in tensors_in(answer.value):
+                self.device(tensor, "meta")
             return
         outputs = answer.tensors(*called) if called else (answer.output,)
         for output, shape, named in zip(
@@ -237,8 +231,8 @@ class Expect:
     ) -> None:
         """Expect no NaN, and no infinity but where `expected` has one."""
         for wrong, word, hint in (
-            (actual.isnan(), "NaN", _NAN),
-            (actual.isinf() & ~expected.isinf(), "infinite", "look for exp and a division by 0"),
+            (actual.isnan(), "NaN", NAN),
+            (actual.isinf() & ~expected.isinf(), "infinite", INFINITE),
         ):
             if bool(wrong.any()):
                 first = ", first" if int(wrong.sum()) > 1 else ""
@@ -275,8 +269,14 @@ class Expect:
             said = f"it said: {clean(error.text)}" if error.text else ""
             raise self._about(answer, CheckFailed(fact, detail=said))
 
-    def keys(self, actual: Sequence[str], expected: Sequence[str], what: str) -> None:
-        """Expect exactly these names, in any order."""
+    def keys(
+        self,
+        actual: Sequence[str],
+        expected: Sequence[str],
+        what: str,
+        learned: Collection[str] | None = None,
+    ) -> None:
+        """Expect exactly these names, in any order; `learned` are those of the parameters."""
         missing = [key for key in expected if key not in actual]
         extra = [key for key in actual if key not in expected]
         if missing or extra:
@@ -284,8 +284,8 @@ class Expect:
             facts += [f"{len(extra)} not asked for"] if extra else []
             # Their names are the student's, and could carry what a hidden check does not show.
             detail = f"not asked for: {listed_keys(extra)}" if extra else ""
-            fact = f"{what}: {'; '.join(facts)}"
-            raise CheckFailed(fact, detail=detail, hint=key_hint(missing, extra))
+            hint = key_hint(missing, actual, extra, learned)
+            raise CheckFailed(f"{what}: {'; '.join(facts)}", detail=detail, hint=hint)
 
     def that(self, condition: object, fact: str = "", *, detail: str = "", hint: str = "") -> None:
         """Expect a condition, or that an answer came back without an error."""

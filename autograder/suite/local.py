@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.exchange.executor import Executor
+from autograder.exchange.guard import belongs_to
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.rules import Rules
 
@@ -15,19 +17,43 @@ class LocalSession:
 
     def __init__(self, folder: Path, name: str, program: bool = False) -> None:
         self.executor = Executor(folder, name, program=program)
-        self._load_error = self.executor.load()
+        self.load_error = self.executor.load()
 
     def perform(self, request: Request) -> Reply:
         """Answer with the component, or with why it could not be imported."""
-        if self._load_error is not None:
-            return Reply(error=self._load_error)
+        if self.load_error is not None:
+            return Reply(error=self.load_error)
         return self.executor.perform(request)
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What a student's run knows of a component: its worth in all, its rules, and if it is run."""
+    """What a student's run knows of a component.
+
+    Attributes:
+        points: what it is worth in all.
+        rules: what it may not use.
+        program: whether it is run as a program.
+        uses: the components that it may import.
+    """
 
     points: float
     rules: Rules = field(default_factory=Rules)
     program: bool = False
+    uses: tuple[str, ...] = ()
+
+
+def student_lines(raised: BaseException | None, folder: Path) -> list[str]:
+    """Write out the part of a traceback that is in the student's own files.
+
+    Neither torch's own lines nor those of this machinery say anything to the student.
+    """
+    if raised is None:
+        return []
+    shown = [
+        frame
+        for frame in traceback.extract_tb(raised.__traceback__)
+        if belongs_to(frame.filename, str(folder))
+        and not belongs_to(frame.filename, str(folder / "tests"))
+    ]
+    return "".join(traceback.format_list(shown)).splitlines()

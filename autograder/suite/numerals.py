@@ -16,11 +16,11 @@ from torch import Tensor
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Build, Call, Move
 from autograder.exchange.values import DTYPE_NAMES, DTYPES, Value
+from autograder.suite.advice import OTHER_KIND
 from autograder.suite.answer import CheckFailed
 
 # Fewer digits than a criterion asks for unless it says so.
 HALF = (torch.float16, torch.bfloat16)
-_KEEP = "return the dtype of the input; look for .half(), .to(...) and comparisons"
 
 
 def readable(tensor: Tensor, what: str) -> None:
@@ -36,7 +36,9 @@ def readable(tensor: Tensor, what: str) -> None:
             hint="return a plain tensor: x.to_dense()",
         )
     if tensor.dtype not in DTYPE_NAMES:
-        raise CheckFailed(f"{what} has dtype {tensor.dtype}, expected plain numbers", hint=_KEEP)
+        raise CheckFailed(
+            f"{what} has dtype {tensor.dtype}, expected plain numbers", hint=OTHER_KIND
+        )
     if tensor.is_meta:
         raise CheckFailed(f"{what} is on device meta, where there are no values")
 
@@ -71,7 +73,7 @@ def comparable(
     elif actual.dtype in HALF and actual.dtype not in asked:
         wanted = "at least float32"
     if wanted:
-        raise CheckFailed(f"{what} has dtype {actual.dtype}, expected {wanted}", hint=_KEEP)
+        raise CheckFailed(f"{what} has dtype {actual.dtype}, expected {wanted}", hint=OTHER_KIND)
 
 
 def comparable_arrays(dtype: np.dtype[Any], right: np.dtype[Any], what: str) -> None:
@@ -114,7 +116,7 @@ def same_kinds(value: Value, right: Value) -> None:
         odd = mine and theirs and mine != theirs and kind_of(mine) in ("complex", "boolean")
         if mine and theirs and (coarse or (odd and kind_of(mine) != kind_of(theirs))):
             wanted = "at least float32" if coarse else _KINDS[kind_of(theirs)]
-            raise CheckFailed(f"the result has dtype {mine}, expected {wanted}", hint=_KEEP)
+            raise CheckFailed(f"the result has dtype {mine}, expected {wanted}", hint=OTHER_KIND)
 
 
 def _dtype_of(value: Value) -> torch.dtype | None:

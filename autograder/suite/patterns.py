@@ -250,8 +250,14 @@ def _by_rows(pair: _Pair) -> Iterator[str]:
     amounts = (got - want).mean(1, keepdim=True)
     row = f"each row along {pair.along(pair.want.dim() - 1)} is right but for"
     for right, words in (
-        (want * factors, "a factor, not the same in all rows: look at what it is divided by"),
-        (want + amounts, "an amount, not the same in all rows: look at what is added to it"),
+        (
+            want * factors,
+            "a factor, not the same in all rows: look at what it is multiplied or divided by",
+        ),
+        (
+            want + amounts,
+            "an amount, not the same in all rows: look at what is added or subtracted",
+        ),
     ):
         if pair.same(got, right) and pair.telling(right, len(got), _BEYOND_DOUBT):
             yield f"{row} {words}"

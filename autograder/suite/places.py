@@ -55,18 +55,6 @@ def listed_keys(keys: Sequence[str]) -> str:
     return ", ".join(clean(key, 80) for key in keys[:_SHOWN_KEYS]) + more
 
 
-def key_hint(missing: Sequence[str], extra: Sequence[str]) -> str:
-    """Say what to do about keys that are missing or too many."""
-    if missing:
-        attribute = missing[0].partition(".")[0]
-        made = "nn.Parameter(...)" if attribute == missing[0] else "..."
-        hint = f"{missing[0]} comes from self.{attribute} = {made} in __init__"
-        return hint if extra else f"{hint}; a plain tensor makes no key"
-    if all(key.endswith("bias") for key in extra):
-        return "a layer is told to have no bias: nn.Linear(..., bias=False)"
-    return "what is not learned belongs in register_buffer(..., persistent=False)"
-
-
 def both_shown(actual: Tensor, expected: Tensor, at: tuple[int, ...]) -> str:
     """Show both whole where they are short, else the row of the worst place, or that alone."""
     if expected.numel() <= SHOWN_VALUES:

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import functools
-import traceback
+import inspect
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import pytest
+import torch
 from hypothesis.errors import Flaky
 
-from autograder.exchange.guard import PROVIDED, Guard, belongs_to
-from autograder.exchange.messages import StudentError
-from autograder.exchange.names import NameGuard
-from autograder.exchange.rules import Rules
 from autograder.suite.answer import StudentRaised
 from autograder.suite.component import Component
+from autograder.suite.condensed import Condensed
 from autograder.suite.criterion import MARKER, Criterion, component_of, criterion_of
+from autograder.suite.enforcing import Enforcement
+from autograder.suite.examples import Examples, load_profile
 from autograder.suite.expect import Expect
 from autograder.suite.known_mistakes import read_known
-from autograder.suite.local import LocalSession, Terms
+from autograder.suite.local import LocalSession, Terms, student_lines
 from autograder.suite.make import Make
 from autograder.suite.page import Line, document
 from autograder.suite.run import Run, drawings_of
 from autograder.suite.tally import HIDDEN_CHECKS, Tally
+from autograder.suite.upstream import Upstream, may_be_upstream
 from autograder.suite.wording import error_words, find, forbidden_words, lines_of
 from autograder.text import clean
 
 _LETTERS = {
     "not attempted": ("n", ("NOT ATTEMPTED", {"yellow": True})),
     "missing": ("m", ("MISSING", {"yellow": True})),
+    "upstream": ("u", ("UPSTREAM", {"yellow": True})),
     "not run": ("-", ("NOT RUN", {"red": True})),
 }
+
+
+def _unseen(excinfo: object, style: object = None) -> str:
+    return ""
 
 
 class StudentPlugin:
@@ -44,6 +48,7 @@ class StudentPlugin:
         terms: those of every component, in order.
         known: the table of known mistakes, where there is one.
         page: where to write the results as HTML, if they are wanted so.
+        stand_ins: working components, by name, for those that others use.
     """
 
     def __init__(
@@ -52,18 +57,19 @@ class StudentPlugin:
         terms: Mapping[str, Terms],
         known: Path | None = None,
         page: Path | None = None,
+        stand_ins: Mapping[str, str] | None = None,
     ) -> None:
         self._run = Run(self.session)
         self._known = {} if known is None else read_known(known)
         self._page = page
-        self._guard = Guard(folder, (), ours=(PROVIDED, "tests"))
-        self._names: NameGuard | None = None
-        self._enforced = Rules()
-        self._tested = ""
+        self._rules = Enforcement(folder, terms)
         self._folder = folder
         self._terms = terms
         self._sessions: dict[str, LocalSession] = {}
         self._criteria: dict[str, Criterion] = {}
+        self._upstream = Upstream(folder, terms, stand_ins or {})
+        self._examples = Examples(self._run)
+        self._condenses = False
         self._tally = Tally(terms, {n: w for k in self._known.values() for n, w in k.worth.items()})
 
     @pytest.fixture
@@ -84,46 +90,19 @@ class StudentPlugin:
     def session(self, component: str) -> LocalSession:
         """Import the component at its first use."""
         if component not in self._sessions:
-            self._tested = component
-            self._enforce(self._terms[component].rules)
+            self._rules.component(component)
             program = self._terms[component].program
             self._sessions[component] = LocalSession(self._folder, component, program)
         return self._sessions[component]
 
-    def _is_others(self, file: str) -> bool:
-        """Tell whether a file is another component's than the one that is tested."""
-        name = file.removesuffix(".py")
-        return name in self._terms and name != self._tested
-
-    def _enforce(self, rules: Rules) -> None:
-        """Refuse what one component may not use, and nothing else."""
-        if self._names is not None:
-            self._names.enforce([*rules.modules, *rules.functions])
-        if rules.operations != self._enforced.operations:
-            self._guard.uninstall()
-            self._guard.forbid(rules.operations)
-            self._guard.install(reversible=True)
-        self._enforced = rules
-
     def pytest_configure(self, config: pytest.Config) -> None:
         """Draw the same examples in every run, and shrink the one that fails."""
         config.addinivalue_line("markers", MARKER)
-        rules = [terms.rules for terms in self._terms.values()]
-        modules = [name for rule in rules for name in rule.modules]
-        functions = [name for rule in rules for name in rule.functions]
-        self._names = self._guard.refuse_names(modules, functions, False, self._is_others)
-        phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase.shrink]
-        hypothesis.settings.register_profile(
-            "gradeformer-student",
-            max_examples=30,
-            phases=phases,
-            deadline=None,
-            database=None,
-            derandomize=True,
-            report_multiple_bugs=False,
-            suppress_health_check=list(hypothesis.HealthCheck),
-        )
-        hypothesis.settings.load_profile("gradeformer-student")
+        self._condenses = config.getoption("verbose") < 1
+        self._rules.begin()
+        # More of them take longer over the small tensors of the questions than they save.
+        torch.set_num_threads(1)
+        load_profile()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Read every test's criterion; keep the components in the handout's order."""
@@ -135,45 +114,36 @@ class StudentPlugin:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip what cannot run: a file that is not there or cannot be imported."""
         component = component_of(item.path)
-        self._tested = component
-        self._enforce(self._terms[component].rules)
+        self._rules.component(component)
         file = f"{component}.py"
         if not (self._folder / file).is_file():
             self._tally.stopped[component] = ("missing", f"missing: there is no {file}")
         elif component not in self._tally.stopped:
-            load_error = self.session(component)._load_error
+            load_error = self.session(component).load_error
             if load_error is not None:
-                self._tally.stopped[component] = ("not run", error_words(load_error))
+                words, other = error_words(load_error), load_error.file.removesuffix(".py")
+                if other in self._terms[component].uses:
+                    words += f"; repair {other} first"
+                self._tally.stopped[component] = ("not run", words)
         if component in self._tally.stopped:
             pytest.skip(self._tally.stopped[component][1])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Begin the test; for a property, begin every example it draws."""
-        self._run.begin({})
-        handle = getattr(getattr(item, "obj", None), "hypothesis", None)
-        if handle is None:
+        with self._examples.beginning(item):
             return (yield)
-        inner = handle.inner_test
-        fixtures = set(getattr(item, "fixturenames", ()))
-
-        @functools.wraps(inner)
-        def noted(*args: Any, **kwargs: Any) -> None:
-            self._run.begin({key: value for key, value in kwargs.items() if key not in fixtures})
-            inner(*args, **kwargs)
-
-        handle.inner_test = noted
-        try:
-            return (yield)
-        finally:
-            handle.inner_test = inner
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, Any, Any]:
         """Replace tracebacks through the test machinery by what the student needs to know."""
+        if call.when == "call":
+            # To write it out reads the sources of this machinery, and nobody would see it.
+            item.repr_failure = _unseen  # type: ignore[method-assign]
         report: Any = yield
+        vars(item).pop("repr_failure", None)
         criterion = self._criteria[item.nodeid]
         outcome = ""
         if call.when == "setup" and criterion.component in self._tally.stopped:
@@ -181,18 +151,50 @@ class StudentPlugin:
             report.gradeformer = self._tally.stopped[criterion.component][0]
         elif call.when == "call":
             outcome = "passed"
-            if call.excinfo is not None:
-                outcome = self._failed(report, criterion, call.excinfo.value)
+            failure = (
+                None if call.excinfo is None else self._examples.unwritten or call.excinfo.value
+            )
+            if failure is not None and not self._because_of_others(item, report, failure):
+                outcome = self._failed(report, criterion, failure)
             outcome = self._charged(report, criterion, outcome)
         if outcome:
             case = item.callspec.id if hasattr(item, "callspec") else ""
             self._tally.add(criterion, outcome, case)
         return report
 
+    def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> bool:
+        """Tell whether a check passes with working components in the place of broken ones."""
+        criterion = self._criteria[item.nodeid]
+        component = criterion.component
+        broken = [name for name in self._upstream.used_by(component) if self._tally.broken(name)]
+        if not broken or not may_be_upstream(failure, component):
+            return False
+        asked, drawn, plain = self._run.question, self._run.drawn, self._sessions
+
+        def again(working: LocalSession) -> None:
+            self._sessions = {**plain, component: working}
+            call, given = item.obj, item.funcargs  # type: ignore[attr-defined]
+            with self._examples.beginning(item):
+                call(**{n: given[n] for n in inspect.signature(call).parameters if n in given})
+
+        self._rules.nothing()
+        try:
+            guilty = self._upstream.guilty(component, broken, again)
+        finally:
+            self._rules.component(component)
+            self._sessions = plain
+            self._run.question, self._run.drawn = asked, drawn
+        if guilty:
+            names = " and ".join(filter(None, (", ".join(guilty[:-1]), guilty[-1])))
+            report.outcome = "skipped"
+            report.longrepr = (str(self._folder), 0, f"fails only because of {names}")
+            report.gradeformer = "upstream"
+            self._tally.follow(criterion, names)
+        return bool(guilty)
+
     def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
         """Fail what used something forbidden, even if nothing came of it: so does the grader."""
-        file = f"{criterion.component}.py"
-        used = [use for use in self._guard.uses() if use.file == file]
+        used = self._rules.uses(criterion.component)
         if outcome != "passed" or not used:
             return outcome
         words = forbidden_words(used[0])
@@ -229,7 +231,8 @@ class StudentPlugin:
             shown = ", ".join(f"{key}={value!r}" for key, value in self._run.drawn.items())
             lines.append("smallest failing input: " + clean(shown))
         if isinstance(failure, StudentRaised):
-            lines += self._student_traceback(criterion.component, failure.error)
+            raised = self.session(criterion.component).executor.raised
+            lines += student_lines(raised, self._folder)
         if not isinstance(failure, StudentRaised | AssertionError | Flaky):
             lines += [f"{type(failure).__name__}: {clean(str(failure))}"]
         report.longrepr = "\n".join(lines)
@@ -247,34 +250,24 @@ class StudentPlugin:
         session.executor.raised = raised
         return causes
 
-    def _student_traceback(self, component: str, error: StudentError) -> list[str]:
-        raised = self.session(component).executor.raised
-        if raised is None:
-            return []
-        folder = str(self._folder)
-        # Neither torch's own lines nor those of this machinery say anything to the student.
-        shown = [
-            frame
-            for frame in traceback.extract_tb(raised.__traceback__)
-            if belongs_to(frame.filename, folder)
-            and not belongs_to(frame.filename, str(self._folder / "tests"))
-        ]
-        return "".join(traceback.format_list(shown)).splitlines()
-
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
         """Count what was not attempted apart from what failed."""
         found = getattr(report, "gradeformer", None)
         return (found, *_LETTERS[found]) if found else None
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Close with one line a component."""
-        if not self._tally.components:
-            return
-        terminalreporter.section("points on the public checks")
-        for component in self._tally.components:
-            terminalreporter.write_line(self._tally.line(component))
-        terminalreporter.write_line(HIDDEN_CHECKS)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, Any, Any]:
+        """Show the first failures of every component; close with one line a component."""
+        shown = Condensed(terminalreporter, self._condenses)
+        result = yield
+        shown.write(lambda report: self._criteria[report.nodeid].component)
+        if self._tally.components:
+            terminalreporter.section("points on the public checks")
+            for component in self._tally.components:
+                terminalreporter.write_line(self._tally.line(component))
+            terminalreporter.write_line(HIDDEN_CHECKS)
+            shown.write_more()
+        return result
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the page; what is not attempted is not a success."""

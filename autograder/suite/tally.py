@@ -31,6 +31,8 @@ class Tally:
         self._lines: dict[str, list[Line]] = {}
         # Criteria that known mistakes explain; where they explain all, that takes as much work.
         self.recognised: set[str] = set()
+        # Criteria that fail only because of other components, and those components' names.
+        self._followed: dict[str, str] = {}
         # Why a component did not run: a word and a sentence.
         self.stopped: dict[str, tuple[str, str]] = {}
 
@@ -41,8 +43,20 @@ class Tally:
 
     @property
     def complete(self) -> bool:
-        """Whether everything passed."""
-        return all(case.outcome == "passed" for found in self._results.values() for case in found)
+        """Whether everything passed, and nothing only with working components beside it."""
+        return not self._followed and all(
+            case.outcome == "passed" for found in self._results.values() for case in found
+        )
+
+    def broken(self, component: str) -> bool:
+        """Tell whether a component has lost a criterion of its own, or did not run."""
+        lost = (case.outcome != "passed" for case in self._results.get(component, ()))
+        return component in self.stopped or any(lost)
+
+    def follow(self, criterion: Criterion, others: str) -> None:
+        """Keep that a criterion fails only because of other components, and so counts."""
+        self._followed[criterion.id] = others
+        self._lines[criterion.id] = [Line(f"fails only because of {others}: it counts")]
 
     def tell(self, criterion: Criterion, lines: list[Line]) -> None:
         """Keep what a lost criterion is explained with."""
@@ -71,7 +85,16 @@ class Tally:
         )
         later = f"; {waiting} more count once something of its values is right" if waiting else ""
         earns = f"{round(earned, 2):g} of {points:g} public points"
-        return f"{component:<22} {earns} {worth}{partly}{later}"
+        return f"{component:<22} {earns} {worth}{partly}{later}{self._because(component)}"
+
+    def _because(self, component: str) -> str:
+        """Say how many of a component's criteria fail only because of others."""
+        ids = {case.criterion.id for case in self._results[component]} & self._followed.keys()
+        if not ids:
+            return ""
+        others = ", ".join(dict.fromkeys(self._followed[name] for name in sorted(ids)))
+        checks = "1 check fails" if len(ids) == 1 else f"{len(ids)} checks fail"
+        return f"; {checks} only because of {others}, and so count"
 
     def runs(self, component: str) -> bool:
         """Tell whether there is something of a component that can be drawn."""

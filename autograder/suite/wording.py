@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,25 +16,40 @@ _PRODUCT = (
     "nn.Linear(n, m) takes n features"
 )
 _IN_PLACE = "operations that end in _ and += write over what is still needed: write x = x + y"
-_SIGNATURE = "compare the arguments with those of the stub"
-# What torch and Python say, and what a student can do about it.
+_SIGNATURE = "compare the arguments of the call with those of the definition"
+# What torch and Python say, as a pattern, and what a student can do about it: no more than is true
+# wherever it is said.
 _ADVICE = {
-    "must match the size of tensor": "print both shapes; a mean or sum keeps its dimension, and "
-    "fits back onto its input, with keepdim=True",
-    "shapes cannot be multiplied": _PRODUCT,
-    "Expected size for first two dimensions": _PRODUCT,
-    "is invalid for input of size": "print the shape before this line; the new sizes must "
+    r"must match the (existing )?size|not broadcastable|cannot be broadcast": (
+        "print both shapes: counted from the last, two sizes must be equal or one of them 1, which "
+        "unsqueeze puts in and keepdim=True leaves"
+    ),
+    r"shapes cannot be multiplied": _PRODUCT,
+    r"Expected size for first two dimensions": _PRODUCT,
+    r"is invalid for input of size": "print the shape before this line; the new sizes must "
     "multiply to the number of values there are",
-    "view size is not compatible": "after a transpose, use reshape instead of view",
-    "Dimension out of range": "print the shape; dimensions count from 0, or from -1 at the end",
-    "to have the same dtype": "two dtypes meet: make new tensors with dtype=x.dtype",
-    "Boolean value of Tensor": "write `if mask is not None`, not `if mask`",
-    "before Module.__init__() call": "call super().__init__() first",
-    "modified by an inplace operation": _IN_PLACE,
-    "leaf Variable that requires grad": _IN_PLACE,
-    "positional argument": _SIGNATURE,
-    "unexpected keyword argument": _SIGNATURE,
-    "object has no attribute": "is it spelled as in __init__, and assigned to self there?",
+    r"view size is not compatible": "reshape does what view cannot here: the values do not lie in "
+    "this order in memory",
+    r"Dimension out of range": "print the shape; dimensions count from 0, or from -1 at the end",
+    r"to have the same dtype|expected scalar type": "two dtypes meet: print both; new tensors have "
+    "the one that dtype= says",
+    r"Boolean value of Tensor": "`if` needs one True or False: ask `x is not None` of what may be "
+    "missing, and .any() or .all() of values",
+    r"before Module.__init__\(\) call": "call super().__init__() first",
+    r"modified by an inplace operation": _IN_PLACE,
+    r"leaf Variable that requires grad": _IN_PLACE,
+    r"positional argument": _SIGNATURE,
+    r"unexpected keyword argument": _SIGNATURE,
+    r"NoneType": "something is None here: an argument that was left out, or what a "
+    "function gave that has no `return`",
+    r"Sizes of tensors must match": "print the shapes: all sizes must be equal but that of the "
+    "dimension along which they are joined",
+    r"'(tuple|list)' object has no attribute|must be Tensor, not (tuple|list)": (
+        "this is several things in one: take apart what you need, as in a, b = ..."
+    ),
+    r"'(Tensor|int|float|str|bool|dict)' object has no attribute": "print its type: is it what you "
+    "think it is, and is the attribute spelled right?",
+    r"object has no attribute": "is it spelled as in __init__, and assigned to self there?",
 }
 
 
@@ -72,7 +88,8 @@ def find(failure: BaseException, question: Question | None) -> Finding:
         facts = [error_words(failure.error)]
         if outcome == "student_error" and failure.error.phase != "import":
             facts.append("in " + failure.question.text(values=True))
-        advice = [advice for said, advice in _ADVICE.items() if said in failure.error.text]
+        said = failure.error.text
+        advice = [advice for pattern, advice in _ADVICE.items() if re.search(pattern, said)]
         return Finding(outcome, facts, advice[:1] if outcome == "student_error" else [])
     if isinstance(failure, CheckFailed):
         asked = failure.question or question

@@ -174,7 +174,7 @@ def test_one_component_runs_by_naming_its_file(folder: Path) -> None:
     shutil.copy(ROOT / "tests/classes/demo/s01/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")
     assert done.returncode == 0, done.stdout
-    assert "layer_norm             7 of 7 public points (worth 14 in all)" in done.stdout
+    assert "layer_norm             11 of 11 public points (worth 14 in all)" in done.stdout
 
 
 def test_a_failure_shows_source_expected_returned_and_the_smallest_input(folder: Path) -> None:
@@ -210,8 +210,8 @@ def test_what_takes_no_work_counts_beside_something_that_does(folder: Path) -> N
     (folder / "layer_norm.py").write_text(NO_WORK)
     page = folder / "page.html"
     done = run(folder, "tests/test_layer_norm.py", f"--page={page}")
-    assert "layer_norm             0 of 7 public points" in done.stdout, done.stdout
-    later = "1 more count once something of its values is right"
+    assert "layer_norm             0 of 11 public points" in done.stdout, done.stdout
+    later = "4 more count once something of its values is right"
     assert later in done.stdout
     text = page.read_text()
     assert "counts once something of this component&#39;s values is right" in text
@@ -224,7 +224,7 @@ def test_what_takes_no_work_counts_beside_something_that_does(folder: Path) -> N
         + "\n\nclass LayerNorm:\n    def __init__(self, *sizes):\n        raise ValueError\n"
     )
     done = run(folder, "tests/test_layer_norm.py")
-    assert "layer_norm             5 of 7 public points" in done.stdout, done.stdout
+    assert "layer_norm             6.5 of 11 public points" in done.stdout, done.stdout
     assert "more count once" not in done.stdout
 
 

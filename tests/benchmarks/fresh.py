@@ -19,6 +19,7 @@ from autograder.judge.collection import EXAMPLES
 from autograder.solutions.reference import ReferenceSession
 from autograder.suite.component import Component
 from autograder.suite.criterion import component_of
+from autograder.suite.examples import Examples
 from autograder.suite.run import Run
 from autograder.suite.student import StudentPlugin
 
@@ -42,6 +43,7 @@ class FreshPlugin(StudentPlugin):
     def __init__(self, folder: Path, solutions: Path, totals: dict[str, float]) -> None:
         super().__init__(folder, totals)
         self._run = FreshRun(self.session)
+        self._examples = Examples(self._run)
         self._run.references = {name: ReferenceSession(solutions, name) for name in totals}
 
     def pytest_configure(self, config: pytest.Config) -> None:

@@ -231,14 +231,13 @@ def test_a_changed_suite_is_said_and_moves_marks(
     for place in (desk.root, desk.batch, desk.out):
         shutil.copytree(place, tmp_path / place.name)
     # Half a point goes from a criterion that BIASED loses to a renamed one, which both fulfil.
-    test = tmp_path / "project" / "reference" / "norm" / "tests" / "test_layer_norm.py"
-    lost, _, rest = test.read_text().partition("def test_float64")
-    kept, _, renamed = rest.partition("def test_input_untouched")
-    half = 'points=0.5, source="slides, page 8")\n'.join
-    lost = half(lost.rsplit('points=1, source="slides, page 8")\n', 1))
-    kept = kept.removesuffix('points=0.5, source="slides, page 8")\n')
-    kept += 'points=1, source="slides, page 8")\n'
-    test.write_text(f"{lost}def test_float64{kept}def test_input_kept{renamed}")
+    project, name = tmp_path / "project", Path("norm", "tests", "test_layer_norm.py")
+    hidden, public = project / "reference" / name, project / "assignments" / name
+    half, whole = (f'points={points}, source="slides, page 8")\n' for points in ("0.5", "1"))
+    lost, _, rest = hidden.read_text().partition("def test_float64")
+    hidden.write_text(f"{half.join(lost.rsplit(whole, 1))}def test_float64{rest}")
+    kept, _, rest = public.read_text().partition("def test_input_untouched")
+    public.write_text(f"{kept.removesuffix(half)}{whole}def test_input_kept{rest}")
     before = json.loads(desk.path("biased").read_text())["score"]
     later = Desk(tmp_path / "project", tmp_path / "batch", tmp_path / "out")
     monkeypatch.setattr(disputes, "Worker", lambda *args: Shared(later.worker))

@@ -191,6 +191,36 @@ def test_missing_keys_are_told_and_those_that_are_there() -> None:
     assert many == "the keys: missing k0, k1, k2, k3, k4, k5 and 3 more"
 
 
+def test_what_is_said_of_keys_is_what_they_show() -> None:
+    def said(actual, expected, learned=None) -> str:
+        return failure(expect.keys, actual, expected, "the keys", learned=learned).hint
+
+    # A parameter too many is no buffer, and a buffer is not learned.
+    assert "register_buffer" not in said(["weight", "gain"], ["weight"], learned=["weight", "gain"])
+    assert "more is learned" in said(["weight", "gain"], ["weight"], learned=["weight", "gain"])
+    assert "persistent=False" in said(["weight", "table"], ["weight"], learned=["weight"])
+    # A layer without its bias is there: it is no plain tensor.
+    bare = said(["q.weight"], ["q.weight", "q.bias"])
+    assert bare == "self.q is there, and has no bias; nn.Linear has one unless bias=False"
+    assert "plain tensor" not in said(["k.weight"], ["q.weight"])
+    assert said([], ["q.weight"]) == "q.weight comes from self.q = ... in __init__"
+    # The bias of a norm, say, is not left out by an argument of nn.Linear; nor is one on its own.
+    assert "bias=False" not in said(["bias"], [])
+
+
+def test_only_a_device_is_charged_where_no_shapes_are_given() -> None:
+    there, here = torch.ones(2, device="meta"), torch.ones(2)
+    for value in (there, (there, there), [there, {"a": there}], None, 1.5):
+        expect.follows_device(answer(value=value))
+    for value in (here, (there, here), {"a": here}):
+        with pytest.raises(CheckFailed, match="is on device cpu, expected meta"):
+            expect.follows_device(answer(value=value))
+    with pytest.raises(CheckFailed, match="has shape"):
+        expect.follows_device(answer(value=there), (3,))
+    with pytest.raises(StudentRaised):
+        expect.follows_device(answer(error=StudentError("DeviceMismatch", "call")))
+
+
 def test_another_exception_is_told_with_its_place_and_its_own_words() -> None:
     error = StudentError("TypeError", "build", "value 0.123", "attention.py", 12)
     found = failure(expect.raises, answer(error=error), "ValueError")

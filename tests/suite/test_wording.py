@@ -46,3 +46,36 @@ def test_a_transposed_weight_is_told() -> None:
     error = StudentError("StateShape", "load", key="linear1.weight", shape=(2, 3), wanted=(3, 2))
     message = find(StudentRaised(error, Question("f", ())), None).message
     assert "`linear1.weight` has shape (2, 3), expected (3, 2): nn.Linear(a, b)" in message
+
+
+def hint_of(code: str) -> str:
+    """The advice on what a line of a student's raises."""
+    x = torch.ones(2, 3)
+    with pytest.raises(Exception) as caught:
+        exec(code, {"x": x, "torch": torch, "mask": torch.ones(4, 3).bool()})
+    error = StudentError("RuntimeError", "call", str(caught.value))
+    return find(StudentRaised(error, Question("f", ())), None).message.partition("hint: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "not_said"),
+    [
+        # It is no mean or sum that does not fit: what is said holds for every shape.
+        ("x.masked_fill(mask, 0.0)", "two sizes must be equal or one of them 1", "a mean or sum"),
+        ("x - x.mean(-1)", "keepdim=True", "mask"),
+        ("bool(x > 0)", ".any() or .all()", "mask"),
+        ("None.size(0)", "something is None", "spelled as in __init__"),
+        ("(x, x).size(0)", "take apart", "spelled as in __init__"),
+        ("a, b = None", "something is None", "take apart"),
+        ("torch.relu((x, x))", "take apart", "definition"),
+        ("torch.cat([x, x.T], dim=1)", "joined", "unsqueeze"),
+        ("x.expand(3, 3)", "unsqueeze", "joined"),
+        ("x.frobnicate()", "spelled right", "__init__"),
+        ("torch.zeros()", "definition", "stub"),
+        ("x.T.view(6)", "reshape", "transpose"),
+    ],
+)
+def test_advice_claims_no_cause_that_the_error_does_not_show(code, said, not_said) -> None:
+    found = hint_of(code)
+    assert said in found
+    assert not_said not in found

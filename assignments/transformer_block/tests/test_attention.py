@@ -27,6 +27,28 @@ def self_attention(component, make, features, seed):
     return component.build("SelfAttention", features).load(make.state(shapes, seed=seed))
 
 
+def expect_slope(expect, make, gradients, ask, tensors, cotangent):
+    """Expect gradients to foretell what a small step from the tensors changes in the output.
+
+    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    """
+    drawn = {name: tensor.shape for name, tensor in tensors.items()}
+    steps = make.state(drawn, seed=9, dtype=torch.float64)
+    ends = [
+        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        for side in (0.004, -0.004)
+    ]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
+    # The last call is the one that is told.
+    found, foretold = gradients(), torch.zeros(())
+    for name, tensor in tensors.items():
+        what = f"the gradient of {name}"
+        if found.get(name) is None:
+            expect.close(None, tensor, what)
+        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
+
+
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_scale(component, expect):
     """the scores are divided by the square root of d_k
@@ -181,8 +203,8 @@ def test_causal_mask(component, expect):
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 def test_padding_mask(component, expect):
     """padding_mask forbids the columns of padding keys, in each sequence its own"""
-    ids = torch.tensor([[5, 6, 0, 0], [7, 5, 8, 0]])
-    mask = component.call("padding_mask", ids, 0).output
+    ids = torch.tensor([[5, 6, 9, 9], [7, 0, 8, 9]])
+    mask = component.call("padding_mask", ids, 9).output
     expect.shape(mask, (2, 4, 4), "the mask", names="B T T")
     # The rows of padding queries are left out: what they hold is up to you.
     first, second = (
@@ -207,30 +229,39 @@ def test_session_shapes(component, expect, make):
 def test_parameters(component, expect):
     """SelfAttention has three square projections, with bias=False none of them a bias"""
     state = component.build("SelfAttention", 3).state()
-    expect.keys(list(state.entries), KEYS + BIASES, "the keys of the state_dict")
-    expect.keys(list(state.parameters), KEYS + BIASES, "the parameters")
+    expect.keys(
+        list(state.entries), KEYS + BIASES, "the keys of the state_dict", learned=state.parameters
+    )
+    expect.keys(list(state.parameters), KEYS + BIASES, "the parameters", learned=state.parameters)
     for name in KEYS:
         expect.shape(state.entries[name], (3, 3), name, names="D D")
     bare = component.build("SelfAttention", 3, bias=False).state()
-    expect.keys(list(bare.entries), KEYS, "the keys of the state_dict with bias=False")
+    expect.keys(
+        list(bare.entries),
+        KEYS,
+        "the keys of the state_dict with bias=False",
+        learned=bare.parameters,
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_self_attention_by_hand(component, expect):
     """SelfAttention projects x three times and divides by the square root of d_model
 
-    Queries and keys are x itself, and the values are x times 1, 2, 3, 4. The scores of the first
-    token are 4 / sqrt(4) = 2 and 0, those of the second 0 and 0.
+    Queries are half of x, keys hold twice its second feature four times, and values are x times
+    1, 2, 3, 4. The scores of the first token are 4 / sqrt(4) = 2 and 0, those of the second
+    1 / sqrt(4) = 0.5 and 0.
     """
     state = {"v_linear.weight": torch.diag(torch.tensor([1.0, 2.0, 3.0, 4.0]))}
-    state |= dict.fromkeys(("q_linear.weight", "k_linear.weight"), torch.eye(4))
+    state |= {"q_linear.weight": torch.eye(4) / 2, "k_linear.weight": torch.zeros(4, 4)}
+    state["k_linear.weight"][:, 1] = 2
     attention = component.build("SelfAttention", 4, bias=False).load(state)
-    output, weights = attention(torch.tensor([[[1.0] * 4, [0.0] * 4]])).tensors("output", "weights")
-    expect.close(
-        weights, [[[0.8807971, 0.1192029], [0.5, 0.5]]], "the matrix of weights", names="B T T"
-    )
-    first = [0.8807971, 1.7615942, 2.6423912, 3.5231883]
-    expect.close(output, [[first, [0.5, 1.0, 1.5, 2.0]]], "the output", names="B T D")
+    x = torch.tensor([[[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0]]])
+    output, weights = attention(x).tensors("output", "weights")
+    right = [[[0.8807971, 0.1192029], [0.6224593, 0.3775407]]]
+    expect.close(weights, right, "the matrix of weights", names="B T T")
+    right = [[[1.0, 1.7615942, 2.6423912, 3.5231883], [1.0, 1.2449187, 1.8673780, 2.4898373]]]
+    expect.close(output, right, "the output", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -270,3 +301,131 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
     shared = attention(x, mask).tensors("output", "weights")
     expect.close(shared[0], output, "the output with a mask (T, T)", names="B T D")
     expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)", names="B T T")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_large_scores(component, expect):
+    """large scores give weights, not NaN
+
+    The scores are 3600, 3600 and 0: e to the power of them is beyond every float32. Rounding is
+    large at such scores, and no matter here.
+    """
+    query, key = torch.tensor([[60.0]]), torch.tensor([[60.0], [60.0], [0.0]])
+    value = torch.tensor([[2.0], [4.0], [50.0]])
+    output, weights = component.call("scaled_dot_product_attention", query, key, value).tensors(
+        "output", "weights"
+    )
+    expect.close(weights, [[0.5, 0.5, 0.0]], "the matrix of weights", names="Tq Tk", scale=100)
+    expect.close(output, [[3.0]], "the output", names="Tq d_v", scale=100)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
+    attention = self_attention(component, make, 4, 3)
+    names = ("output", "weights")
+    plain = component.call("scaled_dot_product_attention", x, x, x, mask).tensors(*names)
+    plain += attention(x, mask).tensors(*names)
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same = x.to(dtype)
+        found = component.call("scaled_dot_product_attention", same, same, same, mask)
+        of_function = found.tensors(*names)
+        for number, answer in enumerate(of_function):
+            what = f"the attention's {names[number]} for {dtype}"
+            expect.dtype(answer, dtype, what)
+            # What a mask makes NaN of is another check's.
+            right = plain[number].nan_to_num()
+            expect.close(answer.nan_to_num(), right, what, like=same, scale=2)
+        found = attention.to(dtype)(same, mask).tensors(*names)
+        for number, answer in enumerate(found):
+            what = f"SelfAttention's {names[number]} for {dtype}"
+            expect.dtype(answer, dtype, what)
+            right = plain[2 + number].nan_to_num()
+            expect.close(answer.nan_to_num(), right, what, like=same, scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_gradients_flow(component, expect, make):
+    """gradients flow from the output back to query, key and value, and to every projection
+
+    The gradients must foretell what a small step in a drawn direction changes.
+    """
+    names, mask = ("query", "key", "value"), make.mask(2, 3, 3, seed=1)
+    inputs = make.state(dict.fromkeys(names, (2, 3, 4)), seed=2, dtype=torch.float64, deviation=1.0)
+    cotangent = make.normal(2, 3, 4, seed=5, dtype=torch.float64)
+    asked, attend = component.asking(cotangent=cotangent), "scaled_dot_product_attention"
+
+    def output(answer):
+        return answer.tensors("output", "weights")[0]
+
+    expect_slope(
+        expect,
+        make,
+        lambda: dict(
+            zip(names, asked.call(attend, *inputs.values(), mask).gradients, strict=False)
+        ),
+        lambda tensors: output(component.call(attend, *tensors.values(), mask)),
+        inputs,
+        cotangent,
+    )
+    x = inputs["query"]
+    shapes = dict.fromkeys(KEYS, (4, 4)) | dict.fromkeys(BIASES, (4,))
+    state = make.state(shapes, seed=6, dtype=torch.float64)
+    attention = component.build("SelfAttention", 4).to(torch.float64)
+    expect_slope(
+        expect,
+        make,
+        lambda: attention.load(state).asking(cotangent=cotangent)(x, mask).parameter_gradients,
+        lambda tensors: output(attention.load(tensors)(x, mask)),
+        state,
+        cotangent,
+    )
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_non_contiguous(component, expect, make):
+    """transposed, strided and expanded inputs give the same result as contiguous ones"""
+    names = ("output", "weights")
+    query, key = make.normal(3, 4, 2, seed=1).transpose(1, 2), make.normal(3, 10, 4, seed=2)[:, ::2]
+    value = make.normal(1, 5, 6, seed=3).expand(3, 5, 6)
+    views = (query, key, value, make.mask(5, 2, seed=4).T | torch.eye(2, 5, dtype=torch.bool))
+    plain = [view.contiguous() for view in views]
+    right = component.call("scaled_dot_product_attention", *plain).tensors(*names)
+    found = component.call("scaled_dot_product_attention", *views).tensors(*names)
+    for name, mine, theirs in zip(names, found, right, strict=True):
+        # What a mask makes NaN of is another check's.
+        expect.close(mine.nan_to_num(), theirs.nan_to_num(), f"the {name}", scale=2)
+    x, attention = (
+        make.normal(5, 2, 6, seed=5).transpose(0, 1),
+        self_attention(component, make, 6, 6),
+    )
+    right = attention(x.contiguous()).tensors(*names)[0]
+    expect.close(attention(x).tensors(*names)[0], right, "SelfAttention's output", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_inputs_untouched(component, expect, make):
+    """query, key, value, mask, ids and x are left as they were"""
+    query, key, value = (make.normal(2, 3, 4, seed=seed) for seed in (1, 2, 3))
+    mask = make.mask(2, 3, 3, seed=2)
+    answer = component.asking(keep_inputs=True).call(
+        "scaled_dot_product_attention", query, key, value, mask
+    )
+    expect.unchanged(answer, query, key, value, mask)
+    expect.unchanged(
+        component.build("SelfAttention", 4).asking(keep_inputs=True)(query, mask), query, mask
+    )
+    ids = make.integers(2, 3, seed=3, below=3)
+    expect.unchanged(component.asking(keep_inputs=True).call("padding_mask", ids, 2), ids)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x = torch.empty(2, 3, 4, device="meta")
+    mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
+    expect.follows_device(component.call("scaled_dot_product_attention", x, x, x, mask))
+    expect.follows_device(component.build("SelfAttention", 4).to(device="meta")(x, mask))
+    ids = torch.empty(2, 3, dtype=torch.int64, device="meta")
+    expect.follows_device(component.call("padding_mask", ids, 0))

@@ -9,6 +9,37 @@ SEEDS = st.integers(0, 10_000)
 SLOTS = st.integers(1, 6)
 BIASES = ["linear1.bias", "linear2.bias"]
 WEIGHTS = ["linear1.weight", "linear2.weight"]
+HINT = "dropout stands between the activation and linear2, and nowhere else"
+
+
+def see_through(component, features, **settings):
+    """Build FeedForward whose result is the activated features, dropped or not, plus 3."""
+    built = component.build("FeedForward", features, features, activation="gelu", **settings)
+    identity, zero = torch.eye(features), torch.zeros(features)
+    weights = {"linear1.weight": identity, "linear2.weight": identity}
+    return built.load(weights | {"linear1.bias": zero, "linear2.bias": zero + 3})
+
+
+def expect_slope(expect, make, gradients, ask, tensors, cotangent):
+    """Expect gradients to foretell what a small step from the tensors changes in the output.
+
+    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    """
+    drawn = {name: tensor.shape for name, tensor in tensors.items()}
+    steps = make.state(drawn, seed=9, dtype=torch.float64)
+    ends = [
+        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        for side in (0.004, -0.004)
+    ]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
+    # The last call is the one that is told.
+    found, foretold = gradients(), torch.zeros(())
+    for name, tensor in tensors.items():
+        what = f"the gradient of {name}"
+        if found.get(name) is None:
+            expect.close(None, tensor, what)
+        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
 
 
 @pytest.mark.criterion(points=1, source="slides, page 20")
@@ -121,8 +152,18 @@ def test_parameters(component, expect):
     """linear1 and linear2 have a weight each, and a bias unless bias=False"""
     for bias, names in ((True, WEIGHTS + BIASES), (False, WEIGHTS)):
         state = component.build("FeedForward", 3, 5, bias=bias).state()
-        expect.keys(list(state.entries), names, f"the keys of the state_dict with bias={bias}")
-        expect.keys(list(state.parameters), names, f"the parameters with bias={bias}")
+        expect.keys(
+            list(state.entries),
+            names,
+            f"the keys of the state_dict with bias={bias}",
+            learned=state.parameters,
+        )
+        expect.keys(
+            list(state.parameters),
+            names,
+            f"the parameters with bias={bias}",
+            learned=state.parameters,
+        )
         expect.shape(state.entries["linear1.weight"], (5, 3), "linear1.weight", names="F D")
         expect.shape(state.entries["linear2.weight"], (3, 5), "linear2.weight", names="D F")
 
@@ -133,3 +174,130 @@ def test_unknown_activation(component, expect):
     for name in ("swish", ""):
         module = component.build("FeedForward", 2, 3, activation=name)
         expect.raises(module(torch.zeros(1, 1, 2)), "ValueError")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_dropout(component, expect, make):
+    """in training, activated features are dropped before linear2, the others scaled up"""
+    # At least 1, so that no activated feature is near 0.
+    x = make.normal(2, 64, 64, seed=1).abs() + 1
+    plain = see_through(component, 64, dropout=0.0).train(False)(x)
+    activated = expect.shape(plain.output, x.shape, names="B T D") - 3
+    for rate in (0.4, 0.6):
+        answer = see_through(component, 64, dropout=rate).train().asking(seed=2)(x)
+        result = expect.shape(answer.output, x.shape, names="B T D")
+        dropped = (result - 3).abs() < 0.5
+        share = float(dropped.double().mean())
+        # 8192 values: the bounds are more than nine standard deviations away.
+        near = abs(share - rate) < 0.05
+        # Where the place is wrong, what should be 0 is seldom so.
+        hint = HINT if share < rate else ""
+        expect.that(near, f"a share of {share:.3f} was dropped, expected about {rate}", hint=hint)
+        single = all(bool(dropped.any(d).all() and (~dropped).any(d).all()) for d in (1, 2))
+        expect.that(single, "whole tokens or whole features were dropped, not single values")
+        right = (activated / (1 - rate)).masked_fill(dropped, 0.0) + 3
+        expect.close(result, right, "the result with features dropped or scaled up", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_dropout_off(component, expect, make):
+    """nothing is dropped in evaluation, nor in training with dropout=0"""
+    x = make.normal(4, 64, 32, seed=1).abs() + 1
+    plain = see_through(component, 32, dropout=0.0).train(False)(x)
+    right = expect.shape(plain.output, x.shape, names="B T D")
+    answer = see_through(component, 32, dropout=0.5).train(False).asking(seed=2)(x)
+    expect.close(answer.output, right, "the result in evaluation", names="B T D")
+    answer = see_through(component, 32, dropout=0.0).train().asking(seed=3)(x)
+    expect.close(answer.output, right, "the result in training with dropout=0", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_default_dropout(component, expect, make):
+    """a rate of 0.1 is dropped in training unless another one is given"""
+    x = make.normal(4, 64, 32, seed=1).abs() + 1
+    answer = see_through(component, 32).train().asking(seed=4)(x)
+    result = expect.shape(answer.output, x.shape, names="B T D")
+    # No activated feature is below 0.8. 8192 values: the bounds are nine deviations away.
+    share = float(((result - 3).abs() < 0.5).double().mean())
+    fact = f"a share of {share:.3f} was dropped by default, expected about 0.1"
+    expect.that(abs(share - 0.1) < 0.03, fact)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    x = make.normal(2, 3, 6, seed=1)
+    memory = (make.normal(5, 6, seed=2, deviation=0.5), make.normal(5, 2, seed=3))
+    built = component.build("FeedForward", 6, 9, 0.0).train(False)
+    found, right = component.call("memory_lookup", x, *memory).output, built(x).output
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same, keys, values = x.to(dtype), memory[0].to(dtype), memory[1].to(dtype)
+        actual = component.call("memory_lookup", same, keys, values).output
+        what = f"memory_lookup for {dtype}"
+        expect.close(actual, found, what, like=same, scale=2, names="B T Dv")
+        actual = built.to(dtype)(same).output
+        expect.close(actual, right, f"FeedForward for {dtype}", like=same, scale=2, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_gradients_flow(component, expect, make):
+    """gradients flow back to the inputs and to every weight and bias
+
+    The gradients must foretell what a small step in a drawn direction changes.
+    """
+    names, cotangent = ("x", "keys", "values"), make.normal(2, 3, dtype=torch.float64, seed=3)
+    shapes = zip((95, 96, 97), ((2, 3), (4, 3), (4, 3)), strict=True)
+    # No match of x and keys is so near 0 that a step changes its sign.
+    drawn = [make.normal(*shape, seed=seed, dtype=torch.float64) for seed, shape in shapes]
+    asked = component.asking(cotangent=cotangent)
+    expect_slope(
+        expect,
+        make,
+        lambda: dict(zip(names, asked.call("memory_lookup", *drawn).gradients, strict=False)),
+        lambda tensors: component.call("memory_lookup", *tensors.values()).output,
+        dict(zip(names, drawn, strict=True)),
+        cotangent,
+    )
+    shapes = {"linear1.weight": (4, 3), "linear1.bias": (4,)}
+    shapes |= {"linear2.weight": (3, 4), "linear2.bias": (3,)}
+    state = make.state(shapes, seed=4, dtype=torch.float64)
+    # The exact gelu has no corner that a step could cross.
+    built = component.build("FeedForward", 3, 4, 0.0, "gelu").to(torch.float64)
+
+    def gradients():
+        answer = built.load(state).asking(cotangent=cotangent)(drawn[0])
+        return {"x": answer.gradients[0]} | answer.parameter_gradients
+
+    def output(tensors):
+        return built.load({name: tensors[name] for name in state})(tensors["x"]).output
+
+    expect_slope(expect, make, gradients, output, {"x": drawn[0]} | state, cotangent)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_non_contiguous(component, expect, make):
+    """a transposed, strided or expanded input gives the same result as a contiguous one"""
+    x, built = make.normal(3, 4, 4, seed=1), component.build("FeedForward", 4, 5, 0.0).train(False)
+    for view in (x.transpose(1, 2), x[:, ::2], x[:1].expand(2, 4, 4)):
+        right = built(view.contiguous()).output
+        expect.close(built(view).output, right, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_input_untouched(component, expect, make):
+    """the inputs are left as they were"""
+    x, keys, values = make.normal(2, 3, 4, seed=3), make.normal(5, 4, seed=4), torch.ones(5, 2)
+    expect.unchanged(
+        component.asking(keep_inputs=True).call("memory_lookup", x, keys, values), x, keys, values
+    )
+    expect.unchanged(component.build("FeedForward", 4, 5, 0.0).asking(keep_inputs=True)(x), x)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x, keys = torch.empty(2, 3, 4, device="meta"), torch.empty(5, 4, device="meta")
+    values = torch.empty(5, 2, device="meta")
+    expect.follows_device(component.call("memory_lookup", x, keys, values))
+    built = component.build("FeedForward", 4, 5).train(False).to(device="meta")
+    expect.follows_device(built(x))

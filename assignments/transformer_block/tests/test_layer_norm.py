@@ -10,6 +10,28 @@ LEADING = st.lists(st.integers(1, 4), max_size=3)
 FEATURES = st.integers(4, 9)
 
 
+def expect_slope(expect, make, gradients, ask, tensors, cotangent):
+    """Expect gradients to foretell what a small step from the tensors changes in the output.
+
+    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    """
+    drawn = {name: tensor.shape for name, tensor in tensors.items()}
+    steps = make.state(drawn, seed=9, dtype=torch.float64)
+    ends = [
+        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        for side in (0.004, -0.004)
+    ]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
+    # The last call is the one that is told.
+    found, foretold = gradients(), torch.zeros(())
+    for name, tensor in tensors.items():
+        what = f"the gradient of {name}"
+        if found.get(name) is None:
+            expect.close(None, tensor, what)
+        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
+
+
 @pytest.mark.criterion(points=1, source="slides, page 8")
 def test_worked_example(component, expect):
     """[2, 4, 6, 8] becomes [-1.34, -0.45, 0.45, 1.34]
@@ -65,8 +87,15 @@ def test_shift_and_scale(component, expect, make, seed, shift, factor):
 def test_parameters(component, expect):
     """LayerNorm has a weight of ones and a bias of zeros, and nothing else"""
     state = component.build("LayerNorm", 5).state()
-    expect.keys(list(state.entries), ["weight", "bias"], "the keys of the state_dict")
-    expect.keys(list(state.parameters), ["weight", "bias"], "the parameters")
+    expect.keys(
+        list(state.entries),
+        ["weight", "bias"],
+        "the keys of the state_dict",
+        learned=state.parameters,
+    )
+    expect.keys(
+        list(state.parameters), ["weight", "bias"], "the parameters", learned=state.parameters
+    )
     expect.close(state.entries["weight"], torch.ones(5), "weight", names="D")
     expect.close(state.entries["bias"], torch.zeros(5), "bias", names="D")
 
@@ -78,3 +107,96 @@ def test_scale_and_shift(component, expect):
     norm = component.build("LayerNorm", 4).load({"weight": weight, "bias": bias})
     answer = norm(torch.tensor([[[2.0, 4.0, 6.0, 8.0]]]))
     expect.close(answer.output, [[[-1.3416394, 9.1055738, 1.3416394, -0.3416394]]], names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_default_eps(component, expect):
+    """eps is 1e-5 unless another one is given
+
+    The variance is 1e-4, so the answer is 0.01 / sqrt(1e-4 + 1e-5).
+    """
+    x, right = torch.tensor([[[0.0, 0.02]]]), [[[-0.9534626, 0.9534626]]]
+    expect.close(component.call("layer_norm", x).output, right, names="... D")
+    answer = component.build("LayerNorm", 2)(x)
+    expect.close(answer.output, right, "LayerNorm's result", names="... D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_given_eps(component, expect):
+    """LayerNorm uses the eps that it is given"""
+    # As in the check of eps inside the root, but by the module.
+    answer = component.build("LayerNorm", 2, 3.0)(torch.tensor([[[4.0, 6.0]]]))
+    expect.close(answer.output, [[[-0.5, 0.5]]], names="... D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_constant_vector(component, expect):
+    """a vector of equal values becomes zeros, not NaN"""
+    answer = component.call("layer_norm", torch.full((1, 1, 4), 3.0))
+    expect.close(answer.output, torch.zeros(1, 1, 4), names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_dtypes(component, expect):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    x, norm = torch.tensor([[[2.0, 4.0, 6.0, 8.0]]]), component.build("LayerNorm", 4)
+    plain = component.call("layer_norm", x).output, norm(x).output
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same, what = x.to(dtype), f"for {dtype}"
+        answer = component.call("layer_norm", same)
+        expect.close(answer.output, plain[0], f"layer_norm {what}", like=same, names="B T D")
+        answer = norm.to(dtype)(same)
+        expect.close(answer.output, plain[1], f"LayerNorm {what}", like=same, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_gradients_flow(component, expect, make):
+    """gradients flow back to the input, through mean and variance, and to weight and bias
+
+    The gradients must foretell what a small step in a drawn direction changes.
+    """
+    x, cotangent = (make.normal(2, 3, 6, seed=seed, dtype=torch.float64) for seed in (1, 2))
+    asked = component.asking(cotangent=cotangent)
+    expect_slope(
+        expect,
+        make,
+        lambda: {"x": asked.call("layer_norm", x, 0.1).gradients[0]},
+        lambda tensors: component.call("layer_norm", tensors["x"], 0.1).output,
+        {"x": x},
+        cotangent,
+    )
+    state = make.state({"weight": (6,), "bias": (6,)}, seed=4, dtype=torch.float64)
+    norm = component.build("LayerNorm", 6).to(torch.float64)
+    expect_slope(
+        expect,
+        make,
+        lambda: norm.load(state).asking(cotangent=cotangent)(x).parameter_gradients,
+        lambda tensors: norm.load(tensors)(x).output,
+        state,
+        cotangent,
+    )
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_non_contiguous(component, expect, make):
+    """a transposed, strided or expanded input gives the same result as a contiguous one"""
+    x = make.normal(3, 6, 4, seed=1)
+    for view in (x.transpose(1, 2), x[:, ::2], x[:1].expand(2, 6, 4)):
+        right = component.call("layer_norm", view.contiguous()).output
+        expect.close(component.call("layer_norm", view).output, right, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_input_untouched(component, expect, make):
+    """the input is left as it was"""
+    x = make.normal(2, 3, 4, seed=3)
+    expect.unchanged(component.asking(keep_inputs=True).call("layer_norm", x), x)
+    expect.unchanged(component.build("LayerNorm", 4).asking(keep_inputs=True)(x), x)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x = torch.empty(2, 3, 4, device="meta")
+    expect.follows_device(component.call("layer_norm", x))
+    expect.follows_device(component.build("LayerNorm", 4).to(device="meta")(x))

@@ -71,8 +71,15 @@ def test_sum_to_one(component, expect, make, seed, sizes):
 def test_parameters(component, expect, make):
     """the only parameter is embedding.weight, as it was given"""
     state = component.build("TiedLMHead", make.embedding(WORDS)).state()
-    expect.keys(list(state.entries), ["embedding.weight"], "the keys of the state_dict")
-    expect.keys(list(state.parameters), ["embedding.weight"], "the parameters")
+    expect.keys(
+        list(state.entries),
+        ["embedding.weight"],
+        "the keys of the state_dict",
+        learned=state.parameters,
+    )
+    expect.keys(
+        list(state.parameters), ["embedding.weight"], "the parameters", learned=state.parameters
+    )
     expect.close(state.entries["embedding.weight"], WORDS, "embedding.weight", names="V D")
 
 
@@ -95,3 +102,69 @@ def test_head_changes_the_embedding(component, expect, make):
     head = component.build("TiedLMHead", make.embedding(WORDS))
     state = head.load({"embedding.weight": WORDS * 10}).state()
     expect.close(state.given, WORDS * 10, "the embedding after loading the head", names="V D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+def test_large_logits(component, expect, make):
+    """logits in the hundreds give probabilities, not NaN"""
+    head = component.build("TiedLMHead", make.embedding(WORDS))
+    answer = head.call("next_token_probabilities", torch.tensor([[[400.0, 0.0]]]))
+    # The logits are 400, 0 and 400.
+    expect.close(answer.output, [[0.5, 0.0, 0.5]], names="B V")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    hidden, weight = make.normal(2, 3, 6, seed=1), make.normal(5, 6, seed=2, deviation=0.5)
+    head = component.build("TiedLMHead", make.embedding(weight))
+    method = "next_token_probabilities"
+    logits, probabilities = head(hidden).output, head.call(method, hidden).output
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same, what = hidden.to(dtype), f"the result for {dtype}"
+        expect.close(head.to(dtype)(same).output, logits, what, like=same, names="B T V")
+        actual = head.call(method, same).output
+        expect.close(actual, probabilities, what, like=same, names="B V")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+def test_gradients_flow(component, expect, make):
+    """gradients flow from the logits back to the input, and training the head trains the embedding
+
+    Of hidden · Eᵀ they are products of matrices: with E, and with the hidden vectors.
+    """
+    hidden, cotangent = torch.tensor([[[2.0, 1.0], [-1.0, 3.0]]]), make.normal(1, 2, 3, seed=1)
+    head = component.build("TiedLMHead", make.embedding(WORDS))
+    answer = head.asking(cotangent=cotangent)(hidden)
+    expect.close(answer.gradients[0], cotangent @ WORDS, "the gradient of the input", names="B T D")
+    right = cotangent[0].T @ hidden[0]
+    expect.close(answer.given_gradient, right, "the gradient of the embedding", names="V D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+def test_non_contiguous(component, expect, make):
+    """a transposed, strided or expanded input gives the same result as a contiguous one"""
+    x = make.normal(3, 4, 4, seed=1)
+    head = component.build("TiedLMHead", make.embedding(make.normal(5, 4, seed=2)))
+    for view in (x.transpose(1, 2), x[:, ::2], x[:1].expand(2, 4, 4)):
+        right = head(view.contiguous()).output
+        expect.close(head(view).output, right, names="B T V")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+def test_input_untouched(component, expect, make):
+    """the hidden vectors and the embedding are left as they were"""
+    weight, hidden = make.normal(5, 4, seed=3), make.normal(2, 3, 4, seed=4)
+    head = component.build("TiedLMHead", make.embedding(weight))
+    for method in ("", "next_token_probabilities"):
+        expect.unchanged(head.asking(keep_inputs=True).call(method, hidden), hidden)
+    expect.close(head.state().given, weight, "the embedding after the calls", names="V D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 30")
+def test_device(component, expect, make):
+    """no device is written into the code"""
+    hidden = torch.empty(2, 3, 4, device="meta")
+    head = component.build("TiedLMHead", make.embedding(torch.ones(5, 4))).to(device="meta")
+    expect.follows_device(head(hidden))
+    expect.follows_device(head.call("next_token_probabilities", hidden))

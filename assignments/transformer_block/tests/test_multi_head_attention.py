@@ -39,6 +39,28 @@ def drawn_attention(component, make, features, heads, seed):
     return built.load(drawn_state(make, features, seed))
 
 
+def expect_slope(expect, make, gradients, ask, tensors, cotangent):
+    """Expect gradients to foretell what a small step from the tensors changes in the output.
+
+    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    """
+    drawn = {name: tensor.shape for name, tensor in tensors.items()}
+    steps = make.state(drawn, seed=9, dtype=torch.float64)
+    ends = [
+        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        for side in (0.004, -0.004)
+    ]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
+    # The last call is the one that is told.
+    found, foretold = gradients(), torch.zeros(())
+    for name, tensor in tensors.items():
+        what = f"the gradient of {name}"
+        if found.get(name) is None:
+            expect.close(None, tensor, what)
+        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
+
+
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
 def test_session_shapes(component, expect, make):
     """MultiHeadAttention(64, 4) takes (2, 5, 64) to an output (2, 5, 64), weights (2, 4, 5, 5)"""
@@ -53,12 +75,24 @@ def test_parameters(component, expect):
     """there are four square projections, with bias=False none of them has a bias"""
     weights, biases = [f"{layer}.weight" for layer in LAYERS], [f"{layer}.bias" for layer in LAYERS]
     state = component.build("MultiHeadAttention", 6, 2).state()
-    expect.keys(list(state.entries), weights + biases, "the keys of the state_dict")
-    expect.keys(list(state.parameters), weights + biases, "the parameters")
+    expect.keys(
+        list(state.entries),
+        weights + biases,
+        "the keys of the state_dict",
+        learned=state.parameters,
+    )
+    expect.keys(
+        list(state.parameters), weights + biases, "the parameters", learned=state.parameters
+    )
     for name in weights:
         expect.shape(state.entries[name], (6, 6), name, names="D D")
     bare = component.build("MultiHeadAttention", 6, 2, bias=False).state()
-    expect.keys(list(bare.entries), weights, "the keys of the state_dict with bias=False")
+    expect.keys(
+        list(bare.entries),
+        weights,
+        "the keys of the state_dict with bias=False",
+        learned=bare.parameters,
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -236,3 +270,103 @@ def test_no_look_ahead(component, expect, make, seed, length):
         names="B T D",
     )
     expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_mask_beats_every_score(component, expect):
+    """a masked weight is 0 however the scores compare
+
+    The last token scores -42426 with both allowed keys and 1273 with itself: any finite number in
+    its place would do for smaller scores only. Rounding is large there, and no matter here.
+    """
+    state = {f"{layer}.weight": torch.eye(2) for layer in LAYERS}
+    state["q_linear.weight"] = torch.eye(2) * 100
+    attention = component.build("MultiHeadAttention", 2, 1, bias=False).load(state)
+    # The last token asks with 100 times its features, and may not attend to itself.
+    x = torch.tensor([[[-100.0] * 2, [-100.0] * 2, [3.0] * 2]])
+    mask = torch.tensor([[True, True, False]]).expand(3, 3)
+    weights = attention(x, mask).tensors("output", "weights")[1]
+    expect.shape(weights, (1, 1, 3, 3), "the matrix of weights", names="B H T T")
+    right = torch.tensor([0.5, 0.5, 0.0]).expand(1, 1, 3)
+    expect.close(weights[:, :, 2], right, "the row of the last token", names="B H T", scale=100)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_called_again(component, expect, make):
+    """one module serves inputs of any size in turn, down to a single token"""
+    own, names = drawn_attention(component, make, 4, 2, 1), ("output", "weights")
+    for seed, (batch, length) in enumerate(((2, 3), (3, 4), (1, 1))):
+        x = make.normal(batch, length, 4, seed=seed)
+        mask = torch.ones(length, length, dtype=torch.bool).tril()
+        right = drawn_attention(component, make, 4, 2, 1)(x, mask).tensors(*names)
+        again = own(x, mask).tensors(*names)
+        # What a mask makes NaN of is another check's.
+        for number, name in enumerate(names):
+            found, fresh = again[number].nan_to_num(), right[number].nan_to_num()
+            expect.close(found, fresh, f"the {name}, asked again", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
+    attention, names = drawn_attention(component, make, 4, 2, 3), ("output", "weights")
+    plain = attention(x, mask).tensors(*names)
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same = x.to(dtype)
+        found = attention.to(dtype)(same, mask).tensors(*names)
+        for name, answer, right in zip(names, found, plain, strict=True):
+            what = f"the {name} for {dtype}"
+            expect.dtype(answer, dtype, what)
+            # What a mask makes NaN of is another check's.
+            expect.close(answer.nan_to_num(), right.nan_to_num(), what, like=same, scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_gradients_flow(component, expect, make):
+    """gradients flow from the output back to the input and to all four projections
+
+    The gradients must foretell what a small step in a drawn direction changes.
+    """
+    x, cotangent = (make.normal(2, 3, 4, seed=seed, dtype=torch.float64) for seed in (1, 2))
+    state = {key: value.to(torch.float64) for key, value in drawn_state(make, 4, 4).items()}
+    attention = component.build("MultiHeadAttention", 4, 2).to(torch.float64)
+
+    def gradients():
+        answer = attention.load(state).asking(cotangent=cotangent)(x)
+        return {"x": answer.gradients[0]} | answer.parameter_gradients
+
+    def output(tensors):
+        loaded = attention.load({name: tensors[name] for name in state})
+        return loaded(tensors["x"]).tensors("output", "weights")[0]
+
+    expect_slope(expect, make, gradients, output, {"x": x} | state, cotangent)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_non_contiguous(component, expect, make):
+    """a transposed, strided or expanded input gives the same result as a contiguous one"""
+    x, attention = make.normal(3, 6, 4, seed=1), drawn_attention(component, make, 4, 2, 2)
+    for view in (x.transpose(0, 1), x[:, ::2], x[:1].expand(2, 6, 4)):
+        right = attention(view.contiguous()).tensors("output", "weights")[0]
+        found = attention(view).tensors("output", "weights")[0]
+        expect.close(found, right, "the output", scale=2, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_inputs_untouched(component, expect, make):
+    """the input and the mask are left as they were"""
+    x = make.normal(2, 3, 4, seed=1)
+    for mask in (make.mask(3, 3, seed=2), make.mask(2, 3, 3, seed=2)):
+        expect.unchanged(
+            component.build("MultiHeadAttention", 4, 2).asking(keep_inputs=True)(x, mask), x, mask
+        )
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x = torch.empty(2, 3, 4, device="meta")
+    mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
+    attention = component.build("MultiHeadAttention", 4, 2).to(device="meta")
+    expect.follows_device(attention(x, mask))

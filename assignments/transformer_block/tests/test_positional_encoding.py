@@ -9,6 +9,8 @@ SEEDS = st.integers(0, 10_000)
 PAIRS = st.integers(1, 6)
 LENGTHS = st.integers(1, 6)
 
+HINT = "x and the encoding are added first, then dropout takes the sum"
+
 
 @pytest.mark.criterion(points=1, source="slides, page 25")
 def test_position_one(component, expect):
@@ -91,8 +93,8 @@ def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
 def test_nothing_is_learned(component, expect):
     """PositionalEncoding has no parameters, and its state_dict is empty"""
     state = component.build("PositionalEncoding", 4).state()
-    expect.keys(list(state.parameters), [], "the parameters")
-    expect.keys(list(state.entries), [], "the keys of the state_dict")
+    expect.keys(list(state.parameters), [], "the parameters", learned=state.parameters)
+    expect.keys(list(state.entries), [], "the keys of the state_dict", learned=state.parameters)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 24")
@@ -113,3 +115,96 @@ def test_longest_sequence(component, expect):
         x = torch.zeros(1, longest, 6)
         expect.shape(encoding(x).output, x.shape, names="B T D")
         expect.raises(encoding(torch.zeros(1, longest + 1, 6)), "ValueError")
+
+
+@pytest.mark.criterion(points=1, source="slides, page 25")
+def test_dropout(component, expect, make):
+    """in training, single values of the sum are dropped and the others scaled up"""
+    # At least 2, so that no sum with a sine or a cosine is near 0.
+    x = make.normal(2, 64, 64, seed=1).abs() + 2
+    answer = component.build("PositionalEncoding", 64).train(False)(x)
+    whole = expect.shape(answer.output, x.shape, names="B T D")
+    for rate in (0.4, 0.6):
+        answer = component.build("PositionalEncoding", 64, dropout=rate).train().asking(seed=2)(x)
+        result = expect.shape(answer.output, x.shape, names="B T D")
+        dropped = result.abs() < 0.5
+        share = float(dropped.double().mean())
+        # 8192 values: the bounds are more than nine standard deviations away.
+        near = abs(share - rate) < 0.05
+        # Where the place is wrong, what should be 0 is seldom so.
+        hint = HINT if share < rate else ""
+        expect.that(near, f"a share of {share:.3f} was dropped, expected about {rate}", hint=hint)
+        single = all(bool(dropped.any(d).all() and (~dropped).any(d).all()) for d in (1, 2))
+        expect.that(single, "whole tokens or whole features were dropped, not single values")
+        right = (whole / (1 - rate)).masked_fill(dropped, 0.0)
+        expect.close(result, right, "the sum, dropped or scaled up", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_dropout_off(component, expect, make):
+    """nothing is dropped in evaluation, nor in training with dropout=0.0"""
+    x = make.normal(2, 32, 16, seed=1)
+    plain = component.build("PositionalEncoding", 16, dropout=0.0).train(False)(x)
+    right = expect.shape(plain.output, x.shape, names="B T D")
+    answer = component.build("PositionalEncoding", 16, dropout=0.5).train(False).asking(seed=2)(x)
+    expect.close(answer.output, right, "the result in evaluation", names="B T D")
+    answer = component.build("PositionalEncoding", 16, dropout=0.0).train().asking(seed=3)(x)
+    expect.close(answer.output, right, "the result in training with dropout=0.0", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_default_dropout(component, expect, make):
+    """nothing is dropped in training unless a rate is given"""
+    x = make.normal(2, 32, 16, seed=1)
+    plain = component.build("PositionalEncoding", 16).train(False)(x)
+    right = expect.shape(plain.output, x.shape, names="B T D")
+    answer = component.build("PositionalEncoding", 16).train().asking(seed=3)(x)
+    expect.close(answer.output, right, "the result in training without a rate", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out; the same at far positions, too"""
+    x = make.normal(1, 300, 8, seed=1)  # bfloat16 cannot count beyond 256
+    module = component.build("PositionalEncoding", 8).train(False)
+    right = module(x).output
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same, what = x.to(dtype), f"the result for {dtype}"
+        # float32 knows the angle of position p to about p * 1e-7.
+        scale = 7.0 if dtype == torch.float64 else 1.0
+        expect.close(module(same).output, right, what, like=same, scale=scale, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_non_contiguous(component, expect, make):
+    """a transposed, strided or expanded input gives the same result as a contiguous one"""
+    x, module = make.normal(4, 6, 4, seed=1), component.build("PositionalEncoding", 4).train(False)
+    for view in (x.transpose(0, 1), x[:, ::2], x[:1].expand(2, 6, 4)):
+        right = module(view.contiguous()).output
+        expect.close(module(view).output, right, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_gradients_flow(component, expect, make):
+    """gradients flow back to the input as they come: the encoding is only added"""
+    x, cotangent = (make.normal(2, 3, 6, seed=seed, dtype=torch.float64) for seed in (1, 2))
+    module = component.build("PositionalEncoding", 6).train(False)
+    found = module.asking(cotangent=cotangent)(x).gradients[0]
+    expect.close(found, cotangent, "the gradient of the input", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_input_untouched(component, expect, make):
+    """the input is left as it was"""
+    x = make.normal(2, 3, 4, seed=3)
+    expect.unchanged(
+        component.build("PositionalEncoding", 4).train(False).asking(keep_inputs=True)(x), x
+    )
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 25")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x = torch.empty(2, 3, 4, device="meta")
+    module = component.build("PositionalEncoding", 4).train(False).to(device="meta")
+    expect.follows_device(module(x))

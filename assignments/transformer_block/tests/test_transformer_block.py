@@ -63,6 +63,59 @@ def walkthrough_block(component, *silent):
     return built.load(silenced(state, *silent) if silent else state)
 
 
+def sublayer_output(component, norm, options, **values):
+    """Return what a block in training makes of zeros, when only these parameters are not 0.
+
+    The result has 64 sequences of 4 tokens with 16 features: 4096 values.
+    """
+    state = {key: torch.zeros(shape) for key, shape in parameter_shapes(16, 1, norm).items()}
+    state |= {key: torch.ones_like(state[key]) for key in state if key.startswith("norm")}
+    state |= {f"norm{i}.bias": torch.zeros(16) for i in (1, 2) if norm != "none"}
+    for key, value in values.items():
+        name = key.replace("__", ".")
+        state[name] = torch.full_like(state[name], value)
+    built = component.build("TransformerBlock", 16, 1, 1, norm=norm, **options)
+    return built.load(state).train().asking(seed=11)(torch.zeros(64, 4, 16)).output
+
+
+def expect_dropped(expect, result, norm, dropout, what):
+    """Expect about this share of values to be dropped, and the others to be scaled up for it."""
+    result = expect.shape(result, (64, 4, 16), names="B T D")
+    # The post norm makes what was kept positive and what was dropped negative.
+    share = float((result < (0.0 if norm == "post" else 0.5)).to(torch.float64).mean())
+    words = (
+        f"with norm={norm!r} and dropout={dropout}, {share:.1%} of {what} is dropped in training"
+    )
+    # 4096 draws of p = 0.5 have a standard deviation of 0.008.
+    expect.that(abs(share - dropout) < 0.06, words)
+    if norm != "post":
+        mean = float(result.mean())
+        words = f"dropout must keep the mean of {what}: it is {mean:.2f} instead of 1"
+        expect.that(abs(mean - 1) < 0.12, words)
+
+
+def expect_slope(expect, make, gradients, ask, tensors, cotangent):
+    """Expect gradients to foretell what a small step from the tensors changes in the output.
+
+    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    """
+    drawn = {name: tensor.shape for name, tensor in tensors.items()}
+    steps = make.state(drawn, seed=9, dtype=torch.float64)
+    ends = [
+        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        for side in (0.004, -0.004)
+    ]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
+    # The last call is the one that is told.
+    found, foretold = gradients(), torch.zeros(())
+    for name, tensor in tensors.items():
+        what = f"the gradient of {name}"
+        if found.get(name) is None:
+            expect.close(None, tensor, what)
+        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
+
+
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
 def test_session_shapes(component, expect, make):
     """TransformerBlock(64, 4, 256) takes (2, 5, 64) to (2, 5, 64)"""
@@ -76,8 +129,18 @@ def test_parameters(component, expect):
     for norm in ("pre", "post"):
         shapes = parameter_shapes(6, 8)
         state = component.build("TransformerBlock", 6, 2, 8, norm=norm).state()
-        expect.keys(list(state.entries), list(shapes), f"the keys with norm={norm!r}")
-        expect.keys(list(state.parameters), list(shapes), f"the parameters with norm={norm!r}")
+        expect.keys(
+            list(state.entries),
+            list(shapes),
+            f"the keys with norm={norm!r}",
+            learned=state.parameters,
+        )
+        expect.keys(
+            list(state.parameters),
+            list(shapes),
+            f"the parameters with norm={norm!r}",
+            learned=state.parameters,
+        )
         for name, shape in shapes.items():
             expect.shape(state.entries[name], shape, name)
 
@@ -87,10 +150,14 @@ def test_parameters_left_out(component, expect):
     """norm="none" leaves out the norms, bias=False the biases of all but the norms"""
     bare = component.build("TransformerBlock", 6, 2, 8, norm="none").state()
     right = parameter_shapes(6, 8, norm="none")
-    expect.keys(list(bare.entries), list(right), "the keys with norm='none'")
+    expect.keys(
+        list(bare.entries), list(right), "the keys with norm='none'", learned=bare.parameters
+    )
     unbiased = component.build("TransformerBlock", 6, 2, 8, bias=False).state()
     right = parameter_shapes(6, 8, bias=False)
-    expect.keys(list(unbiased.entries), list(right), "the keys with bias=False")
+    expect.keys(
+        list(unbiased.entries), list(right), "the keys with bias=False", learned=unbiased.parameters
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
@@ -216,14 +283,178 @@ def test_no_look_ahead(component, expect, make, seed, norm):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge points 1 and 5")
 def test_evaluation(component, expect, make):
-    """in evaluation nothing is dropped"""
-    x, state = make.normal(2, 5, 4, seed=1), drawn_state(make, 4, 8, 2)
-    plain = component.build("TransformerBlock", 4, 2, 8, dropout=0.0).load(state)
-    right = expect.shape(plain(x).output, x.shape, names="B T D")
-    block = component.build("TransformerBlock", 4, 2, 8, dropout=0.5).load(state).train(False)
-    expect.close(
-        block.asking(seed=3)(x).output,
-        right,
-        "the result with dropout=0.5 in evaluation",
-        names="B T D",
+    """nothing is dropped in evaluation, nor in training with dropout=0.0"""
+    x = make.normal(2, 5, 4, seed=1)
+    for norm in ("pre", "post", "none"):
+        state = drawn_state(make, 4, 8, 2, norm)
+        plain = component.build("TransformerBlock", 4, 2, 8, dropout=0.0, norm=norm).load(state)
+        right = expect.shape(plain.train(False)(x).output, x.shape, names="B T D")
+        found = plain.train().asking(seed=3)(x).output
+        expect.close(found, right, "the result with dropout=0.0 in training", names="B T D")
+        block = component.build("TransformerBlock", 4, 2, 8, dropout=0.5, norm=norm).load(state)
+        found = block.train(False).asking(seed=3)(x).output
+        expect.close(found, right, "the result with dropout=0.5 in evaluation", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5; walkthrough, introduction")
+def test_dropout_after_attention(component, expect):
+    """in training, dropout acts on what attention adds"""
+    for norm in ("pre", "post", "none"):
+        options = {"dropout": 0.5}
+        result = sublayer_output(component, norm, options, attention__out_proj__bias=1.0)
+        expect_dropped(expect, result, norm, 0.5, "what attention adds")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5; walkthrough, feed_forward")
+def test_dropout_after_feed_forward(component, expect):
+    """in training, dropout acts on what the feed-forward layer adds"""
+    for norm in ("pre", "post", "none"):
+        options = {"dropout": 0.3}
+        result = sublayer_output(component, norm, options, feed_forward__linear2__bias=1.0)
+        expect_dropped(expect, result, norm, 0.3, "what the feed-forward layer adds")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+def test_dropout_inside_feed_forward(component, expect):
+    """the block's dropout is also that of its feed-forward layer
+
+    The layer has a single feature inside: where that is dropped, nothing is added to the token.
+    """
+    values = {"feed_forward__linear1__bias": 1.0, "feed_forward__linear2__weight": 1.0}
+    for norm in ("pre", "none"):
+        result = sublayer_output(component, norm, {"dropout": 0.5}, **values)
+        expect.shape(result, (64, 4, 16), names="B T D")
+        share = float((result == 0).all(dim=-1).to(torch.float64).mean())
+        # 256 draws of p = 0.5 have a standard deviation of 0.03.
+        expect.that(
+            abs(share - 0.5) < 0.22,
+            f"with norm={norm!r} and dropout=0.5, the inside of the feed-forward layer is dropped "
+            f"for {share:.1%} of the tokens",
+        )
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_default_dropout(component, expect):
+    """a rate of 0.1 is dropped in training unless another one is given"""
+    result = sublayer_output(component, "pre", {}, attention__out_proj__bias=1.0)
+    share = float((expect.shape(result, (64, 4, 16)) < 0.5).to(torch.float64).mean())
+    # 4096 draws of p = 0.1 have a standard deviation of 0.005.
+    fact = (
+        f"a share of {share:.3f} of what attention adds is dropped by default, expected about 0.1"
     )
+    expect.that(abs(share - 0.1) < 0.03, fact)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, pages 4 and 5; session, knowledge point 5")
+@given(seed=SEEDS, norm=st.sampled_from(["pre", "post", "none"]))
+def test_stream_is_never_dropped(component, expect, make, seed, norm):
+    """dropout acts on what is added to the stream, never on the stream itself"""
+    x, silent = make.normal(2, 4, 6, seed=seed), ("attention.out_proj", "feed_forward.linear2")
+    state = silenced(drawn_state(make, 6, 5, seed, norm), *silent)
+    results = [
+        component.build("TransformerBlock", 6, 2, 5, rate, norm).load(state).train()
+        for rate in (0.0, 0.5)
+    ]
+    right = expect.shape(results[0].asking(seed=seed)(x).output, x.shape, names="B T D")
+    found = results[1].asking(seed=seed)(x).output
+    what = "the stream to which nothing is added, with dropout=0.5,"
+    expect.close(found, right, what, scale=5, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 8")
+def test_eps_of_the_norms(component, expect):
+    """both norms have the eps of LayerNorm, 1e-5
+
+    Attention, and then the feed-forward layer, hands on what its norm makes of [0, 0.02], which is
+    0.01 / sqrt(1e-4 + 1e-5); the other one adds nothing.
+    """
+    x, one = torch.tensor([[[0.0, 0.02]]]), torch.eye(2)
+    zeros = {key: torch.zeros(shape) for key, shape in parameter_shapes(2, 4).items()}
+    zeros |= {"norm1.weight": torch.ones(2), "norm2.weight": torch.ones(2)}
+    through = {
+        "norm1": dict.fromkeys(("attention.v_linear.weight", "attention.out_proj.weight"), one),
+        "norm2": {
+            "feed_forward.linear1.weight": torch.cat([one, -one]),
+            "feed_forward.linear2.weight": torch.cat([one, -one]).T.contiguous(),
+        },
+    }
+    for norm, state in through.items():
+        block = component.build("TransformerBlock", 2, 1, 4, dropout=0.0).load(zeros | state)
+        what = f"the result where {norm} alone is handed on"
+        expect.close(block(x).output, [[[-0.9534626, 0.9734626]]], what, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    x, mask = make.normal(2, 3, 6, seed=1), make.mask(2, 3, 3, seed=2)
+    for norm in ("pre", "post", "none"):
+        state = drawn_state(make, 6, 5, 3, norm)
+        block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0, norm=norm).load(state)
+        right = block(x, mask).output
+        for dtype in (torch.float32, torch.float64, torch.bfloat16):
+            same, what = x.to(dtype), f"the result for {dtype} with {norm=}"
+            found = block.to(dtype)(same, mask).output
+            expect.dtype(found, dtype, what)
+            # What a mask makes NaN of is another check's.
+            expect.close(found.nan_to_num(), right.nan_to_num(), what, scale=4, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_gradients_flow(component, expect, make):
+    """gradients flow back to the input and to every parameter
+
+    The gradients must foretell what a small step in a drawn direction changes.
+    """
+    x, cotangent = (make.normal(2, 3, 6, seed=seed, dtype=torch.float64) for seed in (1, 2))
+    for norm in ("pre", "post"):
+        drawn = drawn_state(make, 6, 5, 3, norm)
+        state = {key: value.to(torch.float64) for key, value in drawn.items()}
+        # The exact gelu has no corner that a step could cross.
+        options = {"dropout": 0.0, "norm": norm, "activation": "gelu"}
+        block = component.build("TransformerBlock", 6, 2, 5, **options).to(torch.float64)
+
+        def gradients(block=block, state=state):
+            answer = block.load(state).asking(cotangent=cotangent)(x)
+            return {"x": answer.gradients[0]} | answer.parameter_gradients
+
+        def output(tensors, block=block, state=state):
+            return block.load({name: tensors[name] for name in state})(tensors["x"]).output
+
+        expect_slope(expect, make, gradients, output, {"x": x} | state, cotangent)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_non_contiguous(component, expect, make):
+    """a transposed, strided or expanded input gives the same result as a contiguous one"""
+    x = make.normal(3, 6, 6, seed=1)
+    for norm in ("pre", "post", "none"):
+        block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0, norm=norm)
+        block.load(drawn_state(make, 6, 5, 2, norm))
+        for view in (x.transpose(0, 1), x[:, ::2], x[:1].expand(2, 6, 6)):
+            right = block(view.contiguous()).output
+            expect.close(block(view).output, right, scale=10, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_inputs_untouched(component, expect, make):
+    """the input and the mask are left as they were"""
+    x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
+    for norm in ("pre", "post", "none"):
+        expect.unchanged(
+            component.build("TransformerBlock", 4, 2, 5, norm=norm).asking(keep_inputs=True)(
+                x, mask
+            ),
+            x,
+            mask,
+        )
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x = torch.empty(2, 3, 4, device="meta")
+    mask = torch.empty(3, 3, dtype=torch.bool, device="meta")
+    for norm in ("pre", "post", "none"):
+        built = component.build("TransformerBlock", 4, 2, 5, norm=norm).to(device="meta")
+        expect.follows_device(built(x, mask))
