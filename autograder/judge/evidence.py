@@ -29,11 +29,6 @@ class Example:
     replies: tuple[Reply, ...]
 
     @property
-    def raised(self) -> bool:
-        """Whether it ended with an exception."""
-        return self.replies[-1].error is not None
-
-    @property
     def size(self) -> int:
         """How many numbers were asked with."""
         return sum(tensor.numel() for request in self.requests for tensor in request.tensors())
@@ -103,6 +98,12 @@ class Evidence:
             self._fits[key] = self._fit(names, example)
         return self._fits[key]
 
+    def raised(self, example: Example) -> bool:
+        """Tell whether there is an exception where none is right."""
+        right = self.variants.answer(RIGHT, example.requests[: len(example.replies)])
+        pairs = zip(example.replies, right, strict=True)
+        return any(reply.error is not None and r.error is None for reply, r in pairs)
+
     def nearer(self, names: Names, example: Example) -> bool:
         """Tell whether the mistakes fit, and the right answer does worse."""
         fit, right = self.fit(names, example), self.fit(RIGHT, example)
@@ -149,14 +150,20 @@ class Evidence:
     def _fit(self, names: Names, example: Example) -> Fit:
         requests = example.requests
         compare = Comparison(self._allowed(example), void=bool(names) and not example.passed)
-        right = self.variants.answer(RIGHT, requests) if compare.void else None
+        right = self.variants.answer(RIGHT, requests) if names else None
         answer = self.variants.answer(names, requests)
         exact = compare.replies(example.replies, answer, requests, right)
         fit = Fit(exact, voided=compare.voided)
         if exact <= 1 or not self.variants.drawn(names, requests):
             return fit
         drawn = self._as_samples(names, example)
-        return Fit(exact, drawn) if drawn <= 1 and self._draws(example) else fit
+        if drawn > 1 or not self._draws(example):
+            return fit
+        # What two mistakes make of a sample together, others may make of it, too.
+        halves = [frozenset([name]) for name in names] if len(names) > 1 else []
+        if halves and not any(self.fit(half, example).holds for half in halves):
+            return fit
+        return Fit(exact, drawn)
 
     def _as_samples(self, names: Names, example: Example) -> float:
         requests = example.requests

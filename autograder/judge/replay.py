@@ -152,14 +152,18 @@ class Case:
         for criterion in dict.fromkeys(example.criterion for example in self._failing):
             failing = [example for example in self._failing if example.criterion == criterion]
             # An exception of the same kind is not enough to go by.
-            if all(example.raised for example in failing):
+            if all(evidence.raised(example) for example in failing):
                 continue
             fitting = [
                 name
                 for name in self._variants.names
                 if self._variants.computed <= self._end
                 and all(evidence.nearer(frozenset([name]), example) for example in failing)
-                and any(evidence.clear(frozenset([name]), example) for example in failing)
+                and any(
+                    evidence.clear(frozenset([name]), example)
+                    for example in failing
+                    if not evidence.raised(example)
+                )
                 and not self._contradicted(frozenset([name]), failing)
             ]
             if len(fitting) == 1:
@@ -177,7 +181,7 @@ class Case:
         return any(
             self._evidence.refutes(names, example)
             if example.passed
-            else not example.raised
+            else not self._evidence.raised(example)
             and not entries.isdisjoint(example.entries)
             and not self._evidence.nearer(names, example)
             for example in self._examples
