@@ -69,7 +69,7 @@ class Diagnoser:
         self._slack: dict[int, Slack] = {}
         self._usual: dict[str, Slack] = {}
         for name, variants in self._variants.items():
-            self._usual[name] = _widest([planned.slack for plan in plans[name] for planned in plan])
+            self._usual[name] = widest([planned.slack for plan in plans[name] for planned in plan])
             for plan in plans[name]:
                 self._slack |= {id(planned.request): planned.slack for planned in plan}
                 requests = [planned.request for planned in plan]
@@ -102,7 +102,7 @@ class Diagnoser:
         return Diagnosis(found, either, explained)
 
 
-def _widest(slacks: Sequence[Slack]) -> Slack:
+def widest(slacks: Sequence[Slack]) -> Slack:
     """Return the widest of several tolerances for every fineness."""
     kinds = {kind for slack in slacks for kind in slack}
     return {kind: max(slack.get(kind, 0.0) for slack in slacks) for kind in kinds}

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.exchange.messages import Reply, Request
-from autograder.exchange.operations import Build, Call
+from autograder.exchange.operations import entries_of
 from autograder.solutions.variants import RIGHT, Names, Variants, reseeded
-from autograder.suite.likeness import Comparison, Slack
+from autograder.suite.likeness import CLEARLY, Comparison, Slack
 
-# An answer is clearly nearer to one than to another if it is so many times nearer, and if the
-# other is not within a rounding, which is this share of what marks allow.
-CLEARLY = 5.0
+# Two ways to write the same differ by this share of what marks allow.
 ROUNDING = 0.05
 
 Ask = Callable[[Sequence[Request]], Sequence[Reply] | None]
@@ -36,13 +34,7 @@ class Example:
     @property
     def entries(self) -> frozenset[str]:
         """The names of the component's functions and classes that were asked."""
-        return frozenset(
-            op.name
-            for request in self.requests
-            for op in request.ops
-            if (isinstance(op, Build) and op.of is None)
-            or (isinstance(op, Call) and op.handle is None)
-        )
+        return frozenset().union(*(entries_of(request.ops) for request in self.requests))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ from autograder.suite.expect import TOLERANCE
 # By how much the tolerance of a question is multiplied, for numbers of a fineness.
 Slack = Mapping[torch.dtype, float]
 
+# An answer is clearly nearer to one than to another if it is so many times nearer, and if the other
+# is farther than so many roundings.
+CLEARLY = 5.0
 # Two ways to write down one mistake round differently, and gradients add up many roundings.
 _OUTPUT_SCALE = 4.0
 _DERIVED_SCALE = 40.0
