@@ -206,8 +206,9 @@ def _wrong_answer(
     right, replies = variants.answer(RIGHT, question), variants.answer(wrong, question)
     if all_alike(sampled(right, count), sampled(replies, count), question):
         return None
-    drawn = variants.drawn(RIGHT, question) or variants.drawn(wrong, question)
-    if drawn and all_alike(right, replies, question, drawn=True):
+    by_chance = variants.drawn(RIGHT, question)
+    drawn = by_chance or variants.drawn(wrong, question)
+    if by_chance and all_alike(right, replies, question, drawn=True):
         return None
     if any(reply.error for reply in replies) and not any(reply.error for reply in right):
         # Many things raise; it would be named for all of them.

@@ -175,8 +175,7 @@ def entries_of(operations: Sequence[Operation]) -> frozenset[str]:
     return frozenset(
         op.name
         for op in operations
-        if (isinstance(op, Build) and op.of is None)
-        or (isinstance(op, Call) and op.handle is None)
+        if (isinstance(op, Build) and op.of is None) or (isinstance(op, Call) and op.handle is None)
     )
 
 

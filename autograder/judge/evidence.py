@@ -10,6 +10,7 @@ from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import entries_of
 from autograder.solutions.variants import RIGHT, Names, Variants, reseeded
 from autograder.suite.likeness import CLEARLY, Comparison, Slack
+from autograder.suite.symptoms import raised_wrongly
 
 # Two ways to write the same differ by this share of what marks allow.
 ROUNDING = 0.05
@@ -91,10 +92,10 @@ class Evidence:
         return self._fits[key]
 
     def raised(self, example: Example) -> bool:
-        """Tell whether there is an exception where none is right."""
+        """Tell whether there is an exception that is not right."""
         right = self.variants.answer(RIGHT, example.requests[: len(example.replies)])
         pairs = zip(example.replies, right, strict=True)
-        return any(reply.error is not None and r.error is None for reply, r in pairs)
+        return any(raised_wrongly(reply, r) for reply, r in pairs)
 
     def nearer(self, names: Names, example: Example) -> bool:
         """Tell whether the mistakes fit, and the right answer does worse."""

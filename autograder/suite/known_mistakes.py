@@ -22,6 +22,7 @@ from autograder.suite.known_table import (
     sampled,
 )
 from autograder.suite.likeness import CLEARLY, Comparison, Slack
+from autograder.suite.symptoms import raised_wrongly
 from autograder.suite.worth import Worth
 
 # A share of what marks allow, by which an answer may be off because the table has six digits.
@@ -68,12 +69,23 @@ class _Asked:
         return apart < math.inf
 
     def raised(self) -> bool:
-        """Tell whether there is an exception where none is right."""
+        """Tell whether there is an exception that is not right."""
         pairs = zip(self.replies, self.right.replies, strict=True)
-        return any(mine.error is not None and right.error is None for mine, right in pairs)
+        return any(raised_wrongly(mine, right) for mine, right in pairs)
+
+    def has_nan(self) -> bool:
+        """Tell whether there is no number where there is a right one."""
+        pairs = zip(self.replies, self.right.replies, strict=True)
+        return any(_nans(mine) and not _nans(right) for mine, right in pairs)
 
     def entries(self) -> frozenset[str]:
         return frozenset().union(*(entries_of(request.ops) for request in self.requests))
+
+
+def _nans(reply: Reply) -> bool:
+    return any(
+        bool(tensor.isnan().any()) for tensor in reply.tensors() if tensor.device.type != "meta"
+    )
 
 
 class KnownMistakes:
@@ -141,9 +153,7 @@ class _Search:
                 return whole if len(whole) <= _MOST_NAMED else []
         parts = [names for names in singles if self._explains(names, partly=True)]
         # What shows in fewer places is part of what shows in more.
-        parts = [
-            one for one in parts if not any(self._shows(one) < self._shows(o) for o in parts)
-        ]
+        parts = [one for one in parts if not any(self._shows(one) < self._shows(o) for o in parts)]
         return parts if len(parts) <= _MOST_NAMED else []
 
     def _together(self) -> Iterator[_Names]:
@@ -174,8 +184,13 @@ class _Search:
         key = (names, number)
         if key not in self._far:
             known = self._known(names, number)
+            asked = self._asked[number]
             # What is not known speaks neither for nor against.
-            self._far[key] = (0.0, True) if known is None else self._asked[number].far(known)
+            far = (0.0, True) if known is None else asked.far(known)
+            if known is not None and known.drawn and not asked.right.drawn:
+                # Not one that is right by chance.
+                far = (math.inf, False) if self._far_from_right(number) <= 1 else far
+            self._far[key] = far
         return self._far[key][0]
 
     def _far_from_right(self, number: int) -> float:
@@ -199,8 +214,8 @@ class _Search:
     def _clear(self, names: _Names, number: int, partly: bool) -> bool:
         """Tell whether an answer is clearly nearer to that of the mistakes than to what is right."""
         asked, known = self._asked[number], self._known(names, number)
-        # That an exception is raised says little.
-        if known is None or (partly and asked.raised()):
+        # That an exception is raised, or that there is no number, says little.
+        if known is None or (partly and asked.raised()) or asked.has_nan():
             return False
         if known.drawn:
             # Of what is drawn only forms are known; other numbers prove nothing.

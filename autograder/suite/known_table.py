@@ -1,7 +1,7 @@
 """The table of known mistakes that travels with a release: numbers and words, no code.
 
-It holds, for every component, questions (inputs, made up for this purpose) with samples of the right
-answers, and for every mistake, and pairs of them, samples of the answers that are not right.
+It holds, for every component, questions (inputs, made up for this purpose) with samples of the
+right answers, and for every mistake, and pairs of them, samples of the answers that are not right.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from torch import Tensor
 from autograder.exchange.messages import PARTS, Reply, Request
 from autograder.exchange.values import Value, tensors_in
 from autograder.suite.expect import TOLERANCE
+from autograder.suite.symptoms import with_one_name, with_one_symptom
 
 # By how much the tolerance of a question is multiplied, for numbers of a fineness.
 Slack = Mapping[torch.dtype, float]
@@ -77,7 +78,7 @@ class Comparison:
         answers = zip(one, other, beside, _given_numbers(requests, len(other)), strict=True)
         for (mine, theirs, more, given), request in zip(answers, requests, strict=False):
             if more is not None and not self.drawn:
-                mine, theirs = _told_apart(mine, theirs, more, request)
+                mine, theirs = with_one_symptom(mine, theirs, more, request)
             worst = max(worst, self.reply(mine, theirs, more, dtypes=given))
             if worst == math.inf:
                 break
@@ -101,9 +102,13 @@ class Comparison:
         worst = 0.0
         for name, part in PARTS.items():
             scale = _DERIVED_SCALE if part.derived else _OUTPUT_SCALE
-            mine, theirs, more = getattr(one, name), getattr(other, name), getattr(third, name, None)
+            mine, theirs, more = (
+                getattr(one, name),
+                getattr(other, name),
+                getattr(third, name, None),
+            )
             if part.holds == "named" and isinstance(more, Mapping) and not self.drawn:
-                mine, theirs = _renamed(mine, theirs, more)
+                mine, theirs = with_one_name(mine, theirs, more)
             worst = max(worst, self._values(mine, theirs, more, scale, self.drawn and part.random))
             if worst == math.inf:
                 break
@@ -179,55 +184,6 @@ class Comparison:
             error.masked_fill_(void, 0.0)
         absolute *= max(1.0, float(finite.max()))
         return float((error.nan_to_num(nan=math.inf) / (finite * relative + absolute)).max())
-
-
-def _told_apart(one: Reply, other: Reply, right: Reply, request: Request) -> tuple[Reply, Reply]:
-    """Take for one what only another way of going wrong tells apart, where marks do not.
-
-    A result on the wrong device is one with a clash of devices, and an argument that is not to be
-    changed is changed, to whatever.
-    """
-    if _leaves(one, right) and _leaves(other, right):
-        return right, right
-    given = request.tensors()
-    if not any(reply.inputs_after for reply in (one, other)) or one.error or other.error:
-        return one, other
-    kept = [any(_same(after, tensor) for tensor in given) for after in right.inputs_after]
-    if not all(kept) or len(one.inputs_after) != len(kept) or len(other.inputs_after) != len(kept):
-        return one, other
-    triples = zip(one.inputs_after, other.inputs_after, right.inputs_after, strict=True)
-    changed = [not (_same(mine, r) or _same(theirs, r)) for mine, theirs, r in triples]
-    alike = [
-        theirs if both else mine
-        for mine, theirs, both in zip(one.inputs_after, other.inputs_after, changed, strict=True)
-    ]
-    return replace(one, inputs_after=alike), other
-
-
-def _leaves(reply: Reply, right: Reply) -> bool:
-    """Tell whether a call on a device without values left it, where it is right to stay."""
-    if {tensor.device.type for tensor in right.tensors()} != {"meta"}:
-        return False
-    if reply.error is not None:
-        return reply.error.kind == "DeviceMismatch"
-    return any(tensor.device.type != "meta" for tensor in tensors_in(reply.value))
-
-
-def _same(one: Tensor, other: Tensor) -> bool:
-    if one.device != other.device or (one.shape, one.dtype) != (other.shape, other.dtype):
-        return False
-    return one.device.type == "meta" or torch.equal(one, other)
-
-
-def _renamed(
-    one: Mapping[str, Value], other: Mapping[str, Value], right: Mapping[str, Value]
-) -> tuple[Mapping[str, Value], Mapping[str, Value]]:
-    """Give what is not asked for the same names: another name is a mistake, whatever it is."""
-    spare = [[key for key in named if key not in right] for named in (one, other)]
-    if not spare[0] or len(spare[0]) != len(spare[1]):
-        return one, other
-    names = dict(zip(spare[0], spare[1], strict=True))
-    return {names.get(key, key): value for key, value in one.items()}, other
 
 
 def _given_numbers(requests: Sequence[Request], count: int) -> Iterator[bool]:
