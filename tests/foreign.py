@@ -48,7 +48,8 @@ class SelfAttention(nn.Module):
         self.v_linear = nn.Linear(d_model, d_model, bias)
 
     def forward(self, x, mask=None):
-        return scaled_dot_product_attention(self.q_linear(x), self.k_linear(x), self.v_linear(x), mask)
+        q, k, v = self.q_linear(x), self.k_linear(x), self.v_linear(x)
+        return scaled_dot_product_attention(q, k, v, mask)
 """
 _MASKING = """\
     if mask is not None:
@@ -189,7 +190,8 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x, mask=None):
         b, t, d = x.shape
-        q, k, v = (l(x).reshape(b, t, self.h, d // self.h).transpose(1, 2) for l in (self.q_linear, self.k_linear, self.v_linear))
+        layers = (self.q_linear, self.k_linear, self.v_linear)
+        q, k, v = (f(x).reshape(b, t, self.h, d // self.h).transpose(1, 2) for f in layers)
         s = q @ k.mT / math.sqrt(d // self.h)
         if mask is not None:
             s = s.masked_fill(~(mask.unsqueeze(1) if mask.dim() == 3 else mask), float("-inf"))
@@ -222,7 +224,7 @@ class MultiHeadAttention(nn.Module):
         if mask is not None:
             if mask.dim() == 3:
                 mask = mask[:, None]
-            sc = torch.where(mask, sc, torch.tensor(float("-inf"), dtype=sc.dtype, device=sc.device))
+            sc = torch.where(mask, sc, torch.full_like(sc, float("-inf")))
         w = torch.softmax(sc, -1)
         out = torch.einsum("bhqk,bhkd->bhqd", w, V).contiguous().view(B, T, D)
         return self.out_proj(out), w

@@ -130,7 +130,7 @@ class _Search:
     """Finds the mistakes that a component's answers show."""
 
     def __init__(self, plain: Mapping[str, Any], session: Session) -> None:
-        self._mistakes = list(map(_mistake_from, plain["mistakes"]))
+        self._mistakes: list[KnownMistake] = list(map(_mistake_from, plain["mistakes"]))
         self._pairs = {tuple(pair["of"]): pair for pair in plain.get("pairs", [])}
         self._asked = []
         for question in plain["questions"]:
@@ -145,7 +145,7 @@ class _Search:
         """Return what the mistake may be, or mistakes, that explain all; else what is sure."""
         if not any(self._wrong):
             return []
-        singles = [(number,) for number in range(len(self._mistakes))]
+        singles: list[_Names] = [(number,) for number in range(len(self._mistakes))]
         for candidates in (singles, self._together()):
             whole = [names for names in candidates if self._explains(names, partly=False)]
             whole = self._nearest(whole)
@@ -176,7 +176,8 @@ class _Search:
             return self._mistakes[moving[0]].answers[number]
         pair, place = self._pairs[names], str(number)
         if place in pair["as"]:
-            return self._mistakes[names[pair["as"][place]]].answers[number]
+            whose: int = names[pair["as"][place]]
+            return self._mistakes[whose].answers[number]
         kept = pair["answers"].get(place)
         return None if kept is None else read_known_answer(kept, PAIRED)
 
@@ -212,7 +213,7 @@ class _Search:
         return any(self._clear(names, number, partly) for number in shows)
 
     def _clear(self, names: _Names, number: int, partly: bool) -> bool:
-        """Tell whether an answer is clearly nearer to that of the mistakes than to what is right."""
+        """Tell whether an answer is clearly nearer to the mistakes' than to what is right."""
         asked, known = self._asked[number], self._known(names, number)
         # That an exception is raised, or that there is no number, says little.
         if known is None or (partly and asked.raised()) or asked.has_nan():

@@ -75,8 +75,10 @@ class Comparison:
         """
         beside: Sequence[Reply | None] = [None] * len(other) if third is None else third
         worst = 0.0
-        answers = zip(one, other, beside, _given_numbers(requests, len(other)), strict=True)
-        for (mine, theirs, more, given), request in zip(answers, requests, strict=False):
+        # A request that is not told is like the last one.
+        asked = [requests[min(index, len(requests) - 1)] for index in range(len(other))]
+        answers = zip(one, other, beside, asked, _given_numbers(asked), strict=True)
+        for mine, theirs, more, request, given in answers:
             if more is not None and not self.drawn:
                 mine, theirs = with_one_symptom(mine, theirs, more, request)
             worst = max(worst, self.reply(mine, theirs, more, dtypes=given))
@@ -186,13 +188,13 @@ class Comparison:
         return float((error.nan_to_num(nan=math.inf) / (finite * relative + absolute)).max())
 
 
-def _given_numbers(requests: Sequence[Request], count: int) -> Iterator[bool]:
-    """Tell of each of the first requests whether floating-point tensors go into its answer.
+def _given_numbers(requests: Sequence[Request]) -> Iterator[bool]:
+    """Tell of each request whether floating-point tensors go into its answer.
 
     Where none does, more than one dtype is right.
     """
     holding: set[object] = set()
-    for request in requests[:count]:
+    for request in requests:
         handles = {op.__dict__.get("handle") for op in request.ops} - {None}
         given = any(tensor.is_floating_point() for tensor in request.tensors())
         if given:
