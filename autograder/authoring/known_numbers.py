@@ -1,7 +1,7 @@
 """The numbers that every misconception produces on public questions, for a release to carry.
 
 The questions are those of the public suite, worked examples and properties, the latter drawn with
-another seed than the judge's. Nothing goes out but inputs, wrong answers and explanations.
+another seed than the judge's. Nothing goes out but inputs, samples of answers and explanations.
 """
 
 from __future__ import annotations
@@ -20,18 +20,33 @@ from autograder.errors import UsageError
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import tensors_in
 from autograder.judge.collection import collect
+from autograder.judge.diagnosis import widest
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.solutions.cache import Cache, cache_folder, key_of
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.variants import RIGHT, Variants, examples_of, variants_of
-from autograder.suite.known_mistakes import read_question, write_question, write_replies
-from autograder.suite.likeness import all_alike
+from autograder.suite.criterion import Criterion
+from autograder.suite.known_table import (
+    PAIRED,
+    SINGLE,
+    Known,
+    read_question,
+    sampled,
+    write_known,
+    write_question,
+    write_slack,
+)
+from autograder.suite.likeness import Slack, all_alike
 
 # Longer questions and answers would only make the file long.
 _MAX_GIVEN = 400
 _MAX_RETURNED = 120
-# In how many questions a mistake should show, so that one coincidence names nothing.
+# In how many questions a mistake should show, so that one coincidence names nothing; and how many
+# answers of two mistakes together are kept where they are not those of one of them.
 _SHOWN = 2
+
+# What a mistake answers to questions, by their number, where that is not right.
+_Answers = dict[int, dict[str, Any]]
 
 
 def table(
@@ -100,12 +115,8 @@ class _Session:
 def _component(suite: Suite, variants: Variants, known: dict[str, Misconception]) -> dict[str, Any]:
     component = next(iter(known.values())).component
     criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
-    questions = [
-        question
-        for criterion in criteria
-        for question in _questions([planned.request for planned in suite.plans[criterion.id]])
-        if _length(variants.answer(RIGHT, question)) <= _MAX_RETURNED
-    ]
+    asked = _asked(suite, variants, criteria)
+    questions = [question for question, _ in asked]
     answers = {
         name: {
             number: answer
@@ -115,64 +126,128 @@ def _component(suite: Suite, variants: Variants, known: dict[str, Misconception]
         for name in known
     }
     used = _chosen(answers)
+    told = [name for name, found in answers.items() if any(number in found for number in used)]
     loses = {
         name: [
             criterion.id
             for criterion in criteria
             if suite.run(criterion, _Session(variants, frozenset([name]))).failure is not None
         ]
-        for name in known
+        for name in told
     }
+    at = {name: place for place, name in enumerate(told)}
     return {
-        "questions": [write_question(questions[number]) for number in used],
+        "questions": [
+            {
+                "asks": write_question(questions[number]),
+                "slack": write_slack(asked[number][1]),
+                "right": _right_answer(variants, questions[number]),
+            }
+            for number in used
+        ],
         "mistakes": [
             {
                 "words": known[name].words,
                 "loses": loses[name],
-                "answers": {
-                    place: found[number] for place, number in enumerate(used) if number in found
-                },
+                "answers": _placed(answers[name], used),
             }
-            for name, found in answers.items()
-            if any(number in found for number in used)
+            for name in told
+        ],
+        "pairs": [
+            {"of": [at[name] for name in names], **found}
+            for names in itertools.combinations(told, 2)
+            if (found := _together(variants, names, answers, questions, used)) is not None
         ],
     }
 
 
-def _questions(plan: Sequence[Request]) -> list[list[Request]]:
-    """Return a criterion's examples that can be written down shortly, as they will be read."""
+def _placed(found: _Answers, used: Sequence[int]) -> _Answers:
+    """Number answers as the questions that are written down are numbered."""
+    return {place: found[number] for place, number in enumerate(used) if number in found}
+
+
+def _asked(
+    suite: Suite, variants: Variants, criteria: Sequence[Criterion]
+) -> list[tuple[list[Request], Slack]]:
+    """Return short questions of criteria, each with what it lets an answer be off."""
+    plans = [suite.plans[criterion.id] for criterion in criteria]
+    usual = widest([planned.slack for plan in plans for planned in plan])
     found = []
-    for indices in examples_of(plan):
-        requests = [plan[index] for index in indices]
-        tensors = [tensor for request in requests for tensor in request.tensors()]
-        if any(tensor.device.type == "meta" for tensor in tensors):
-            continue
-        if sum(tensor.numel() for tensor in tensors) <= _MAX_GIVEN:
-            found.append(read_question(write_question(requests)))
+    for plan in plans:
+        for indices in examples_of([planned.request for planned in plan]):
+            question = _question([plan[index].request for index in indices])
+            if question and _length(variants.answer(RIGHT, question)) <= _MAX_RETURNED:
+                found.append((question, plan[indices[0]].slack or usual))
     return found
+
+
+def _question(requests: Sequence[Request]) -> list[Request]:
+    """Return an example as it will be read; nothing if it cannot be written down shortly."""
+    tensors = [tensor for request in requests for tensor in request.tensors()]
+    if any(tensor.device.type == "meta" for tensor in tensors):
+        return []
+    short = sum(tensor.numel() for tensor in tensors) <= _MAX_GIVEN
+    return read_question(write_question(requests)) if short else []
 
 
 def _length(replies: Sequence[Reply]) -> int:
     return sum(output.numel() for reply in replies for output in tensors_in(reply.value))
 
 
+def _right_answer(variants: Variants, question: list[Request]) -> dict[str, Any]:
+    drawn = variants.drawn(RIGHT, question)
+    return write_known(Known(variants.answer(RIGHT, question), drawn))
+
+
 def _wrong_answer(
-    variants: Variants, wrong: frozenset[str], question: list[Request]
+    variants: Variants, wrong: frozenset[str], question: list[Request], count: int = SINGLE
 ) -> dict[str, Any] | None:
     """Return a mistake's answer, if it is a telling one that is not right."""
     right, replies = variants.answer(RIGHT, question), variants.answer(wrong, question)
-    if all_alike(right, replies, question):
+    if all_alike(sampled(right, count), sampled(replies, count), question):
         return None
-    drawn = variants.drawn(RIGHT, question) or variants.drawn(wrong, question)
-    if drawn and all_alike(right, replies, question, drawn=True):
+    by_chance = variants.drawn(RIGHT, question)
+    drawn = by_chance or variants.drawn(wrong, question)
+    if by_chance and all_alike(right, replies, question, drawn=True):
         return None
     if any(reply.error for reply in replies) and not any(reply.error for reply in right):
         # Many things raise; it would be named for all of them.
         return None
-    return {"drawn": drawn, "replies": write_replies(replies, values=not drawn)}
+    return write_known(Known(replies, drawn, count))
 
 
-def _chosen(answers: dict[str, dict[int, dict[str, Any]]]) -> list[int]:
+def _together(
+    variants: Variants,
+    names: Sequence[str],
+    answers: dict[str, _Answers],
+    questions: list[list[Request]],
+    used: Sequence[int],
+) -> dict[str, Any] | None:
+    """Return what two mistakes answer where both show, if they do anywhere.
+
+    `as` says whose answer it is, where it is that of one of them; `answers` holds some that are
+    neither's. What they answer elsewhere is left open.
+    """
+    whose: dict[int, int] = {}
+    found: _Answers = {}
+    met = [number for number in used if all(number in answers[name] for name in names)]
+    for place, number in enumerate(used):
+        if number not in met:
+            continue
+        question = questions[number]
+        replies = variants.answer(frozenset(names), question)
+        halves = [variants.answer(frozenset([name]), question) for name in names]
+        alike = [all_alike(half, replies, question) for half in halves]
+        if any(alike):
+            whose[place] = alike.index(True)
+        elif (answer := _wrong_answer(variants, frozenset(names), question, PAIRED)) is not None:
+            found[place] = answer
+    shortest = sorted(found, key=lambda place: len(str(found[place])))[:_SHOWN]
+    kept = {place: found[place] for place in shortest}
+    return {"as": whose, "answers": kept} if met else None
+
+
+def _chosen(answers: dict[str, _Answers]) -> list[int]:
     """Choose few questions, so that every mistake shows and no two look alike that need not.
 
     Greedy: the question comes first that serves most needs for its length.

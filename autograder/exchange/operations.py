@@ -6,7 +6,7 @@ values, so that every operation is written and read by the same rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar
 
@@ -168,6 +168,15 @@ _FILLED: dict[type[Operation], dict[str, object]] = {
     }
     for operation in _BY_KIND.values()
 }
+
+
+def entries_of(operations: Sequence[Operation]) -> frozenset[str]:
+    """Return the names of the component's functions and classes that are asked."""
+    return frozenset(
+        op.name
+        for op in operations
+        if (isinstance(op, Build) and op.of is None) or (isinstance(op, Call) and op.handle is None)
+    )
 
 
 def write_operation(operation: Operation, writer: Writer) -> list[Any]:

@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.assignment import Assignment
-from autograder.judge.replay import Ask, Case, Heard
+from autograder.judge.evidence import Ask
+from autograder.judge.replay import Case, Heard
 from autograder.solutions.cache import AnswerStore
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.plan import Planned
 from autograder.solutions.variants import examples_of, variants_of
+from autograder.suite.likeness import Slack
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,13 @@ class Diagnoser:
             for name, known in self._known.items()
             if known and looking
         }
+        # By the identity of an example's first request, and what is usual for a component.
+        self._slack: dict[int, Slack] = {}
+        self._usual: dict[str, Slack] = {}
         for name, variants in self._variants.items():
+            self._usual[name] = widest([planned.slack for plan in plans[name] for planned in plan])
             for plan in plans[name]:
+                self._slack |= {id(planned.request): planned.slack for planned in plan}
                 requests = [planned.request for planned in plan]
                 for indices in examples_of(requests):
                     example = [requests[index] for index in indices]
@@ -86,9 +93,16 @@ class Diagnoser:
         if component not in self._variants:
             return Diagnosis()
         plans = [[planned.request for planned in plan] for plan in self._plans[component]]
-        case = Case(self._variants[component], heard, ask)
+        variants, usual = self._variants[component], self._usual[component]
+        case = Case(variants, heard, ask, self._slack, usual)
         names, either, explained = case.solve(plans)
         known = self._known[component]
         # In the order of the table, which is that of the file.
         found = tuple(misconception for name, misconception in known.items() if name in names)
         return Diagnosis(found, either, explained)
+
+
+def widest(slacks: Sequence[Slack]) -> Slack:
+    """Return the widest of several tolerances for every fineness."""
+    kinds = {kind for slack in slacks for kind in slack}
+    return {kind: max(slack.get(kind, 0.0) for slack in slacks) for kind in kinds}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from autograder.exchange.messages import Reply, Request
-from autograder.solutions.variants import RIGHT, Names, Variants, examples_of, reseeded
-from autograder.suite.likeness import all_alike
+from autograder.judge.evidence import Ask, Evidence, Example, clearly_nearer
+from autograder.solutions.variants import RIGHT, Names, Variants, examples_of
+from autograder.suite.likeness import Slack, all_alike
 
 # Beyond these a diagnosis costs more than it helps: examples computed, candidates named,
 # further questions put to the child.
@@ -19,8 +20,6 @@ _MAX_NAMED = 3
 _MAX_QUESTIONS = 12
 _PIVOTS = 4
 _FACTORS = (3.0, 10.0, 0.1)
-
-Ask = Callable[[Sequence[Request]], Sequence[Reply] | None]
 
 
 @dataclass(frozen=True)
@@ -32,30 +31,35 @@ class Heard:
     exchange: Sequence[tuple[Request, Reply]]
 
 
-@dataclass(frozen=True)
-class _Example:
-    """One example of a criterion with the student's replies, as far as they came."""
-
-    criterion: str
-    passed: bool
-    requests: tuple[Request, ...]
-    replies: tuple[Reply, ...]
-
-
 _Solution = tuple[Names, bool, frozenset[str]]
 _NOTHING: _Solution = (RIGHT, False, frozenset())
 
 
 class Case:
-    """One component of one submission."""
+    """One component of one submission.
 
-    def __init__(self, variants: Variants, heard: Sequence[Heard], ask: Ask) -> None:
+    Args:
+        variants: the component with mistakes.
+        heard: what was asked, and what was answered.
+        ask: puts the requests of a further example to the component; None if it is gone.
+        slack: see `Evidence`.
+        usual: see `Evidence`.
+    """
+
+    def __init__(
+        self,
+        variants: Variants,
+        heard: Sequence[Heard],
+        ask: Ask,
+        slack: Mapping[int, Slack],
+        usual: Slack,
+    ) -> None:
         self._variants = variants
         self._ask = ask
-        self._drawing: dict[int, bool] = {}
+        self._evidence = Evidence(variants, ask, slack, usual)
         self._end = variants.computed + _MAX_COMPUTED
         self._examples = [
-            _Example(
+            Example(
                 criterion.criterion,
                 criterion.passed,
                 tuple(criterion.exchange[index][0] for index in indices),
@@ -67,15 +71,15 @@ class Case:
         # The first example of a criterion is drawn to be a telling one.
         first = {example.criterion: example for example in reversed(self._examples)}
         self._telling = [e for e in first.values() if e.passed]
-        lost = [(e, self._fits(RIGHT, e)) for e in self._examples if not e.passed]
-        clear = {example.criterion for example, fit in lost if not fit}
+        lost = [(e, self._evidence.fit(RIGHT, e)) for e in self._examples if not e.passed]
+        clear = {example.criterion for example, fit in lost if not fit.holds}
         # Where random draws hide what went wrong, a variant has to fit to the draw.
         self._failing = [
             example
             for example, fit in lost
-            if not fit or (fit == 1 and example.criterion not in clear)
+            if not fit.holds or (fit.to_the_draw and example.criterion not in clear)
         ]
-        self._failing.sort(key=_size)
+        self._failing.sort(key=lambda example: example.size)
 
     def solve(self, plans: Sequence[Sequence[Request]]) -> _Solution:
         """Return the names found, whether only one of them holds, and the criteria explained."""
@@ -88,9 +92,7 @@ class Case:
         if not found:
             return self._in_part()
         if len(found) > 1:
-            found = [n for n in found if all(self._bearable(n, e) for e in self._examples)]
-        if len(found) > 1:
-            found = self._narrowed(found, plans)
+            found = self._narrowed(self._nearest(found), plans)
         if len(found) == 1:
             return found[0], False, lost
         if found and all(len(names) == 1 for names in found) and len(found) <= _MAX_NAMED:
@@ -100,28 +102,38 @@ class Case:
         return (common, False, lost) if len(common) == 1 else _NOTHING
 
     def _explaining(self, candidates: Sequence[Names]) -> list[Names]:
-        """Return the candidates that fit all examples, those fitting to the draw if any does."""
-        fitting: dict[int, list[Names]] = {1: [], 2: []}
+        """Return the candidates that fit all that is lost and that nothing speaks against."""
+        evidence = self._evidence
+        found = []
         for names in candidates:
-            worst = 2
-            for example in self._failing:
-                worst = min(worst, self._explains(names, example))
-                if not worst or self._variants.computed > self._end:
-                    worst = 0
-                    break
+            if self._variants.computed > self._end:
+                break
             if (
-                worst
-                and any(self._differs(names, example, worst) for example in self._failing)
-                and all(self._bearable(names, example) for example in self._telling)
+                all(evidence.nearer(names, example) for example in self._failing)
+                and any(evidence.clear(names, example) for example in self._failing)
+                and not any(evidence.refutes(names, example) for example in self._telling)
+                and not any(evidence.refutes(names, example) for example in self._examples)
             ):
-                fitting[worst].append(names)
-        return fitting[2] or fitting[1]
+                found.append(names)
+        return found
+
+    def _nearest(self, found: list[Names]) -> list[Names]:
+        """Return those to which no other is clearly nearer, and nowhere clearly farther."""
+
+        def beaten(names: Names, other: Names) -> bool:
+            pairs = [
+                (self._evidence.fit(names, e), self._evidence.fit(other, e)) for e in self._failing
+            ]
+            farther = any(clearly_nearer(theirs, mine) for mine, theirs in pairs)
+            return farther and not any(clearly_nearer(mine, theirs) for mine, theirs in pairs)
+
+        return [n for n in found if not any(beaten(n, other) for other in found if other != n)]
 
     def _pairs(self) -> list[Names]:
         """Return the pairs of which one half at least goes wrong where the student did."""
         names = self._variants.names
         movers = [
-            [name for name in names if self._differs(frozenset([name]), example)]
+            [name for name in names if self._evidence.shows(frozenset([name]), example)]
             for example in self._failing[:_PIVOTS]
         ]
         few = min((some for some in movers if some), key=len, default=[])
@@ -134,29 +146,47 @@ class Case:
 
     def _in_part(self) -> _Solution:
         """Explain some criteria, each by the one misconception that fits it, if others remain."""
+        evidence = self._evidence
         names: set[str] = set()
         explained: set[str] = set()
         for criterion in dict.fromkeys(example.criterion for example in self._failing):
             failing = [example for example in self._failing if example.criterion == criterion]
             # An exception of the same kind is not enough to go by.
-            if all(example.replies[-1].error is not None for example in failing):
+            if all(evidence.raised(example) for example in failing):
                 continue
             fitting = [
                 name
                 for name in self._variants.names
                 if self._variants.computed <= self._end
-                and all(self._explains(frozenset([name]), example) for example in failing)
-                and any(self._differs(frozenset([name]), example) for example in failing)
-                and all(
-                    self._bearable(frozenset([name]), example)
-                    for example in self._examples
-                    if example.passed
+                and all(evidence.nearer(frozenset([name]), example) for example in failing)
+                and any(
+                    evidence.clear(frozenset([name]), example)
+                    for example in failing
+                    if not evidence.raised(example)
                 )
+                and not self._contradicted(frozenset([name]), failing)
             ]
             if len(fitting) == 1:
                 names.add(fitting[0])
                 explained.add(criterion)
         return frozenset(names), False, frozenset(explained)
+
+    def _contradicted(self, names: Names, explained: Sequence[Example]) -> bool:
+        """Tell whether another example speaks against what a criterion is explained by.
+
+        Of what else is lost, answers of the same functions and classes do so that are not those of
+        the mistake: whatever is behind them may be behind this, too. An exception says nothing.
+        """
+        entries = frozenset().union(*(example.entries for example in explained))
+        return any(
+            self._evidence.refutes(names, example)
+            if example.passed
+            else not self._evidence.raised(example)
+            and not entries.isdisjoint(example.entries)
+            and not self._evidence.nearer(names, example)
+            for example in self._examples
+            if example.passed or example in self._failing
+        )
 
     def _narrowed(self, found: list[Names], plans: Sequence[Sequence[Request]]) -> list[Names]:
         """Put further questions on which the candidates part, until one is left."""
@@ -171,8 +201,8 @@ class Case:
             replies = self._ask(example)
             if replies is None:
                 break
-            new = _Example("", False, tuple(example), tuple(replies))
-            found = [names for names in found if self._fits(names, new)]
+            new = Example("", False, tuple(example), tuple(replies))
+            found = [names for names in found if self._evidence.fit(names, new).holds]
         return found
 
     def _further(self, plans: Sequence[Sequence[Request]]) -> Iterator[Sequence[Request]]:
@@ -185,53 +215,6 @@ class Case:
         for factor in _FACTORS:
             for example in self._examples:
                 yield [_magnified(request, factor) for request in example.requests]
-
-    def _fits(self, names: Names, example: _Example) -> int:
-        """Return 2 if the variant answers as the student did, 1 if only to the draw, else 0."""
-        replies = self._variants.answer(names, example.requests)
-        if all_alike(example.replies, replies, example.requests):
-            return 2
-        if not all_alike(example.replies, replies, example.requests, drawn=True):
-            return 0
-        if self._variants.drawn(RIGHT, example.requests):
-            return 1
-        # The variant alone draws at random here; so must the student, then.
-        return int(self._variants.drawn(names, example.requests) and self._draws(example))
-
-    def _explains(self, names: Names, example: _Example) -> int:
-        """Return how well the variant fits, if it fits better than the right answer, else 0."""
-        fit = self._fits(names, example)
-        return fit if fit > self._fits(RIGHT, example) else 0
-
-    def _draws(self, example: _Example) -> bool:
-        """Tell whether the student's answer hangs on random draws: ask with other seeds."""
-        key = id(example.requests[0])
-        if key not in self._drawing:
-            again = self._ask([reseeded(request) for request in example.requests])
-            self._drawing[key] = again is not None and not all_alike(
-                example.replies, again, example.requests
-            )
-        return self._drawing[key]
-
-    def _differs(self, names: Names, example: _Example, fit: int = 1) -> bool:
-        """Tell whether the variant's answer is not the right one; for a fit of 2, to the draw."""
-        right = self._variants.answer(RIGHT, example.requests)
-        replies = self._variants.answer(names, example.requests)
-        if all_alike(right, replies, example.requests):
-            return False
-        if fit == 2:
-            return True
-        # Other draws alone are no difference; but a variant that alone draws is one.
-        by_chance = self._variants.drawn(RIGHT, example.requests)
-        return not (by_chance and all_alike(right, replies, example.requests, drawn=True))
-
-    def _bearable(self, names: Names, example: _Example) -> bool:
-        """Tell whether nothing speaks against the variant: it answers as the student or right."""
-        return bool(self._fits(names, example)) or not self._differs(names, example)
-
-
-def _size(example: _Example) -> int:
-    return sum(tensor.numel() for request in example.requests for tensor in request.tensors())
 
 
 def _magnified(request: Request, factor: float) -> Request:

@@ -16,7 +16,7 @@ import pytest
 from autograder.judge.blank_session import BlankSession
 from autograder.judge.blanks import Blank, blanks, built_only
 from autograder.judge.check import Attempt, Case, Check, words_of
-from autograder.solutions.plan import Planned, Recorder
+from autograder.solutions.plan import Planned, RecordedExpect, Recorder
 from autograder.solutions.reference import ReferenceSession, SolutionSession
 from autograder.suite.answer import StudentRaised
 from autograder.suite.asking import Session
@@ -214,10 +214,13 @@ class Suite:
         criterion = check.criterion
         run = Run(lambda name: session)
         reference = self._references[criterion.component]
+        expect = Expect(run.coarse)
+        if isinstance(session, Recorder):
+            expect = RecordedExpect(run.coarse, session)
         given = {
             "component": run.component(criterion.component),
             "reference": Component(reference, lambda answer: None),
-            "expect": Expect(run.coarse),
+            "expect": expect,
             "make": Make(),
         }
         lost: Attempt | None = None

@@ -7,20 +7,31 @@ works on while the judge compares; a request is written once for all submissions
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
 
 from autograder.exchange.messages import Reply, Request
+from autograder.exchange.values import Value
 from autograder.sandbox.wire import encode_request
 from autograder.suite.asking import Session
+from autograder.suite.expect import Expect
+from autograder.suite.likeness import Slack, fineness
 
 
 @dataclass(frozen=True)
 class Planned:
-    """One request of a plan: its frame with a nonce of 0, and the solution's reply."""
+    """One request of a plan: its frame with a nonce of 0, and the solution's reply.
+
+    `slack` says how much the criterion allows answers of its example to be off.
+    """
 
     frame: bytes
     request: Request
     reply: Reply
+    slack: Slack = field(default_factory=dict)
 
 
 class Recorder:
@@ -28,13 +39,56 @@ class Recorder:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._slack: dict[torch.dtype, float] = {}
         self.plan: list[Planned] = []
 
     def perform(self, request: Request) -> Reply:
         """Note the request, then have it answered."""
+        if request.resets:
+            self._slack = {}
         frame = encode_request(request, 0)
         # A copy, because the test may go on to write into its tensors.
         kept = copy.deepcopy(request)
         reply = self._session.perform(request)
-        self.plan.append(Planned(frame, kept, copy.deepcopy(reply)))
+        self.plan.append(Planned(frame, kept, copy.deepcopy(reply), self._slack))
         return reply
+
+    def compared(self, dtype: torch.dtype, scale: float) -> None:
+        """Note that values of this example are compared with so many times the usual tolerance."""
+        kind = fineness(dtype)
+        self._slack[kind] = max(scale, self._slack.get(kind, 0.0))
+
+
+class RecordedExpect(Expect):
+    """Expectations that tell a recorder with which tolerance they compare.
+
+    Args:
+        coarse: as for `Expect`.
+        recorder: keeps what the example under test asks.
+    """
+
+    def __init__(self, coarse: set[torch.dtype], recorder: Recorder) -> None:
+        super().__init__(coarse)
+        self._recorder = recorder
+
+    def close(
+        self,
+        actual: Tensor | None,
+        expected: Tensor | Sequence[object],
+        what: str = "the result",
+        *,
+        like: Tensor | None = None,
+        scale: float = 1.0,
+        names: str = "",
+    ) -> None:
+        """Note the tolerance, then expect the values."""
+        if isinstance(actual, Tensor):
+            self._recorder.compared(actual.dtype, scale)
+        super().close(actual, expected, what, like=like, scale=scale, names=names)
+
+    def same(
+        self, value: Value, right: Value, what: str = "the result", scale: float = 1.0
+    ) -> None:
+        """Note the tolerance, then expect the value."""
+        self._recorder.compared(torch.float64, scale)
+        super().same(value, right, what, scale)

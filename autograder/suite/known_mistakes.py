@@ -1,115 +1,91 @@
-"""Recognise known mistakes by their numbers, which travel with a release; no code does.
-
-The table holds, for every component, questions (inputs, made up for this purpose) and for every
-mistake the answers it gives to them, where these are not the right ones.
-"""
+"""Recognise known mistakes by their numbers, which travel with a release; no code does."""
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
-
-from autograder.exchange.messages import (
-    Reply,
-    Request,
-    StudentError,
-    read_parts,
-    read_request,
-    write_parts,
-    write_request,
-)
-from autograder.exchange.plain import Reader, Writer
-from autograder.exchange.values import DTYPE_NAMES, DTYPES
+from autograder.exchange.messages import Reply, Request
+from autograder.exchange.operations import entries_of
 from autograder.suite.asking import Session
-from autograder.suite.likeness import all_alike
+from autograder.suite.known_table import (
+    PAIRED,
+    Known,
+    read_known_answer,
+    read_question,
+    read_slack,
+    sampled,
+)
+from autograder.suite.likeness import CLEARLY, Comparison, Slack
+from autograder.suite.symptoms import raised_wrongly
 from autograder.suite.worth import Worth
 
-_DIGITS = 6
-
-
-def write_question(question: Sequence[Request]) -> list[Any]:
-    """Return the requests of a question as JSON can hold them; tensors to six digits."""
-    return [write_request(request, Writer(_write_tensor)) for request in question]
-
-
-def read_question(plain: Sequence[Any]) -> list[Request]:
-    """Read what `write_question` wrote."""
-    return [read_request(request, Reader(_read_tensor)) for request in plain]
-
-
-def write_replies(replies: Sequence[Reply], values: bool) -> list[Any]:
-    """Return replies as JSON can hold them.
-
-    Args:
-        replies: the answers to a question.
-        values: whether a tensor's values are kept, to six digits, or only its shape.
-    """
-    writer = Writer(_write_tensor if values else _write_shape)
-    return [
-        {
-            "gradient": reply.gradient,
-            "error": None if reply.error is None else reply.error.kind,
-            "parts": write_parts(reply, writer),
-        }
-        for reply in replies
-    ]
-
-
-def read_replies(plain: Sequence[Mapping[str, Any]]) -> list[Reply]:
-    """Read what `write_replies` wrote; tensors without values come back on `meta`."""
-    return [
-        Reply(
-            gradient=written["gradient"],
-            error=None if written["error"] is None else StudentError(written["error"], "call"),
-            **read_parts(written["parts"], Reader(_read_tensor)),
-        )
-        for written in plain
-    ]
-
-
-def _write_shape(tensor: Tensor) -> list[Any]:
-    return [DTYPE_NAMES[tensor.dtype], list(tensor.shape)]
-
-
-def _write_tensor(tensor: Tensor) -> list[Any]:
-    return [*_write_shape(tensor), [_short(number) for number in tensor.flatten().tolist()]]
-
-
-def _read_tensor(parts: list[Any]) -> Tensor:
-    name, shape, *values = parts
-    if not values:
-        return torch.empty(shape, dtype=DTYPES[name], device="meta")
-    return torch.tensor(values[0], dtype=torch.float64).to(DTYPES[name]).reshape(shape)
-
-
-def _short(number: Any) -> Any:
-    return float(f"{number:.{_DIGITS}g}") if isinstance(number, float) else number
+# A share of what marks allow, by which an answer may be off because the table has six digits.
+_ROUNDING = 0.15
+# Of more than these it could be, nothing is said.
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class KnownMistake:
-    """A mistake: its words, the criteria it loses, its answers by the question's number.
-
-    An answer holds whether it hangs on random draws, and its replies.
-    """
+    """A mistake: its words, the criteria it loses, its wrong answers by the question's number."""
 
     words: str
     loses: frozenset[str]
-    answers: Mapping[int, tuple[bool, list[Reply]]]
+    answers: Mapping[int, Known]
 
 
-def _mistake_from(plain: Mapping[str, Any]) -> KnownMistake:
-    answers = {
-        int(number): (answer["drawn"], read_replies(answer["replies"]))
-        for number, answer in plain["answers"].items()
-    }
-    return KnownMistake(plain["words"], frozenset(plain["loses"]), answers)
+# Mistakes that are there together, each by its place in the table.
+_Names = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question, what it allows, what is right, and what the component answered."""
+
+    requests: Sequence[Request]
+    slack: Slack
+    right: Known
+    replies: Sequence[Reply]
+
+    def far(self, known: Known) -> tuple[float, bool]:
+        """Return how far the component's answer is from a known one; see `Comparison`.
+
+        The second is whether anything was void.
+        """
+        mine = sampled(self.replies, known.count)
+        compare = Comparison(self.slack, drawn=known.drawn, void=known is not self.right)
+        right = None if known.drawn else sampled(self.right.replies, known.count)
+        return compare.replies(mine, known.replies, self.requests, right), compare.voided
+
+    def of_right_form(self) -> bool:
+        """Tell whether the answer differs from the right one in numbers alone, if at all."""
+        apart = Comparison(drawn=True).replies(self.replies, self.right.replies, self.requests)
+        return apart < math.inf
+
+    def raised(self) -> bool:
+        """Tell whether there is an exception that is not right."""
+        pairs = zip(self.replies, self.right.replies, strict=True)
+        return any(raised_wrongly(mine, right) for mine, right in pairs)
+
+    def has_nan(self) -> bool:
+        """Tell whether there is no number where there is a right one."""
+        pairs = zip(self.replies, self.right.replies, strict=True)
+        return any(_nans(mine) and not _nans(right) for mine, right in pairs)
+
+    def entries(self) -> frozenset[str]:
+        return frozenset().union(*(entries_of(request.ops) for request in self.requests))
+
+
+def _nans(reply: Reply) -> bool:
+    return any(
+        bool(tensor.isnan().any()) for tensor in reply.tensors() if tensor.device.type != "meta"
+    )
 
 
 class KnownMistakes:
@@ -125,33 +101,144 @@ class KnownMistakes:
             for name, (earning, opening) in plain.get("worth", {}).items()
         }
         self._plain = plain
-        self._fitting: list[KnownMistake] | None = None
+        self._mistakes: list[KnownMistake] = []
+        self._found: list[_Names] | None = None
 
     def causes(self, criterion: str, session: Session) -> list[str]:
-        """Return the words of the known mistakes that a failed criterion may be due to."""
-        if self._fitting is None:
-            self._fitting = self._recognised(session)
-        return [mistake.words for mistake in self._fitting if criterion in mistake.loses]
+        """Return the words of the known mistakes that a failed criterion may be due to.
 
-    def _recognised(self, session: Session) -> list[KnownMistake]:
-        """Return the mistakes whose every answer the component gives."""
-        questions = [read_question(question) for question in self._plain["questions"]]
-        replies: dict[int, list[Reply]] = {}
-        fitting = []
-        for mistake in map(_mistake_from, self._plain["mistakes"]):
-            for number, (drawn, answers) in mistake.answers.items():
-                if number not in replies:
-                    replies[number] = [session.perform(r) for r in questions[number]]
-                if not all_alike(answers, replies[number], questions[number], drawn):
-                    break
-            else:
-                fitting.append(mistake)
+        Several are one or the other; mistakes that are there together stand in one text.
+        """
+        if self._found is None:
+            self._found = _Search(self._plain, session).found()
+            self._mistakes = list(map(_mistake_from, self._plain["mistakes"]))
+        causes = []
+        for names in self._found:
+            together = [self._mistakes[name] for name in names]
+            losing = [mistake for mistake in together if criterion in mistake.loses]
+            if losing:
+                causes.append("; and ".join(mistake.words for mistake in losing))
+        return list(dict.fromkeys(causes))
+
+
+def _mistake_from(plain: Mapping[str, Any]) -> KnownMistake:
+    answers = {int(number): read_known_answer(a) for number, a in plain["answers"].items()}
+    return KnownMistake(plain["words"], frozenset(plain["loses"]), answers)
+
+
+class _Search:
+    """Finds the mistakes that a component's answers show."""
+
+    def __init__(self, plain: Mapping[str, Any], session: Session) -> None:
+        self._mistakes: list[KnownMistake] = list(map(_mistake_from, plain["mistakes"]))
+        self._pairs = {tuple(pair["of"]): pair for pair in plain.get("pairs", [])}
+        self._asked = []
+        for question in plain["questions"]:
+            requests = read_question(question["asks"])
+            replies = [session.perform(request) for request in requests]
+            right = read_known_answer(question["right"])
+            self._asked.append(_Asked(requests, read_slack(question["slack"]), right, replies))
+        self._far: dict[tuple[_Names, int], tuple[float, bool]] = {}
+        self._wrong = [self._far_from_right(n) > 1 for n in range(len(self._asked))]
+
+    def found(self) -> list[_Names]:
+        """Return what the mistake may be, or mistakes, that explain all; else what is sure."""
+        if not any(self._wrong):
+            return []
+        singles: list[_Names] = [(number,) for number in range(len(self._mistakes))]
+        for candidates in (singles, self._together()):
+            whole = [names for names in candidates if self._explains(names, partly=False)]
+            whole = self._nearest(whole)
+            if whole:
+                return whole if len(whole) <= _MOST_NAMED else []
+        parts = [names for names in singles if self._explains(names, partly=True)]
         # What shows in fewer places is part of what shows in more.
-        return [
-            one
-            for one in fitting
-            if not any(one.answers.keys() < o.answers.keys() for o in fitting)
-        ]
+        parts = [one for one in parts if not any(self._shows(one) < self._shows(o) for o in parts)]
+        return parts if len(parts) <= _MOST_NAMED else []
+
+    def _together(self) -> Iterator[_Names]:
+        """Yield the pairs of which each half shows where an answer is wrong."""
+        moving = [n for n in range(len(self._mistakes)) if self._shows((n,)) & self._wrongs()]
+        yield from itertools.combinations(moving, 2)
+
+    def _wrongs(self) -> set[int]:
+        return {number for number, wrong in enumerate(self._wrong) if wrong}
+
+    def _shows(self, names: _Names) -> frozenset[int]:
+        return frozenset().union(*(self._mistakes[name].answers for name in names))
+
+    def _known(self, names: _Names, number: int) -> Known | None:
+        """Return what mistakes answer to a question; None where it is not known."""
+        moving = [name for name in names if number in self._mistakes[name].answers]
+        if not moving:
+            return self._asked[number].right
+        if len(moving) == 1:
+            return self._mistakes[moving[0]].answers[number]
+        pair, place = self._pairs[names], str(number)
+        if place in pair["as"]:
+            whose: int = names[pair["as"][place]]
+            return self._mistakes[whose].answers[number]
+        kept = pair["answers"].get(place)
+        return None if kept is None else read_known_answer(kept, PAIRED)
+
+    def _far_from(self, names: _Names, number: int) -> float:
+        key = (names, number)
+        if key not in self._far:
+            known = self._known(names, number)
+            asked = self._asked[number]
+            # What is not known speaks neither for nor against.
+            far = (0.0, True) if known is None else asked.far(known)
+            if known is not None and known.drawn and not asked.right.drawn:
+                # Not one that is right by chance.
+                far = (math.inf, False) if self._far_from_right(number) <= 1 else far
+            self._far[key] = far
+        return self._far[key][0]
+
+    def _far_from_right(self, number: int) -> float:
+        return self._far_from((), number)
+
+    def _explains(self, names: _Names, partly: bool) -> bool:
+        """Tell whether all answers are those of these mistakes; partly, all that they touch."""
+        shows = self._shows(names)
+        if not shows & self._wrongs():
+            return False
+        touched = frozenset().union(*(self._asked[number].entries() for number in shows))
+        for number, asked in enumerate(self._asked):
+            if self._far_from(names, number) <= 1:
+                continue
+            if not partly or number in shows:
+                return False
+            if not asked.raised() and not touched.isdisjoint(asked.entries()):
+                return False
+        return any(self._clear(names, number, partly) for number in shows)
+
+    def _clear(self, names: _Names, number: int, partly: bool) -> bool:
+        """Tell whether an answer is clearly nearer to the mistakes' than to what is right."""
+        asked, known = self._asked[number], self._known(names, number)
+        # That an exception is raised, or that there is no number, says little.
+        if known is None or (partly and asked.raised()) or asked.has_nan():
+            return False
+        if known.drawn:
+            # Of what is drawn only forms are known; other numbers prove nothing.
+            return self._far_from(names, number) <= 1 and not asked.of_right_form()
+        far = self._far_from(names, number)
+        voided = self._far[names, number][1]
+        return not voided and self._far_from_right(number) >= CLEARLY * max(far, _ROUNDING)
+
+    def _nearest(self, found: list[_Names]) -> list[_Names]:
+        """Return those to which no other is clearly nearer, and nowhere clearly farther."""
+
+        def beaten(names: _Names, other: _Names) -> bool:
+            pairs = [
+                (self._far_from(names, n), self._far_from(other, n))
+                for n in self._shows(names) | self._shows(other)
+            ]
+            farther = any(mine >= CLEARLY * max(theirs, _ROUNDING) for mine, theirs in pairs)
+            return farther and not any(
+                theirs >= CLEARLY * max(mine, _ROUNDING) for mine, theirs in pairs
+            )
+
+        return [n for n in found if not any(beaten(n, other) for other in found if other != n)]
 
 
 def read_known(path: Path) -> dict[str, KnownMistakes]:

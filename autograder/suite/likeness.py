@@ -1,8 +1,14 @@
-"""Tell whether two replies to one request are alike: the same answer, but for rounding."""
+"""Tell how far apart two replies to one request are: the same answer, but for rounding, or not.
+
+A distance of 1 is as far as marks allow, 0 is the same answer, and infinity another form: another
+shape, dtype, exception or key.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,12 +18,188 @@ from torch import Tensor
 from autograder.exchange.messages import PARTS, Reply, Request
 from autograder.exchange.values import Value, tensors_in
 from autograder.suite.expect import TOLERANCE
+from autograder.suite.symptoms import with_one_name, with_one_symptom
 
+# By how much the tolerance of a question is multiplied, for numbers of a fineness.
+Slack = Mapping[torch.dtype, float]
+
+# An answer is clearly nearer to one than to another if it is so many times nearer, and if the other
+# is farther than so many roundings.
+CLEARLY = 5.0
 # Two ways to write down one mistake round differently, and gradients add up many roundings.
 _OUTPUT_SCALE = 4.0
 _DERIVED_SCALE = 40.0
-# Statistics of fewer random values than this say nothing.
-_MANY = 200
+# Two samples of one distribution are taken for samples of two in one case of a million: their
+# distribution functions part by this times sqrt(1/n + 1/m) then (Kolmogorov and Smirnov).
+_SURE = math.sqrt(math.log(2 / 1e-6) / 2)
+
+
+def fineness(dtype: torch.dtype) -> torch.dtype:
+    """Return the dtype that stands for all that are judged as this one is."""
+    return dtype if dtype in (torch.bfloat16, torch.float16) else torch.float32
+
+
+@dataclass
+class Comparison:
+    """Compares what a component answered with what it might have answered.
+
+    Args:
+        slack: how much more than usual marks allow.
+        drawn: whether the values hang on random draws; then forms, shapes and the distribution of
+            each tensor's values count, and 1 is where two samples surely part.
+        void: whether where the other answer is no finite number, any wrong number will do.
+
+    Attributes:
+        voided: whether that was so anywhere.
+    """
+
+    slack: Slack = field(default_factory=dict)
+    drawn: bool = False
+    void: bool = False
+    voided: bool = False
+
+    def replies(
+        self,
+        one: Sequence[Reply],
+        other: Sequence[Reply],
+        requests: Sequence[Request],
+        third: Sequence[Reply] | None = None,
+    ) -> float:
+        """Return how far apart two answers to the same requests are.
+
+        Args:
+            one: what the component answered.
+            other: what it might have answered.
+            requests: the requests.
+            third: the right answer; where values are drawn, another draw of the other answer.
+        """
+        beside: Sequence[Reply | None] = [None] * len(other) if third is None else third
+        worst = 0.0
+        # A request that is not told is like the last one.
+        asked = [requests[min(index, len(requests) - 1)] for index in range(len(other))]
+        answers = zip(one, other, beside, asked, _given_numbers(asked), strict=True)
+        for mine, theirs, more, request, given in answers:
+            if more is not None and not self.drawn:
+                mine, theirs = with_one_symptom(mine, theirs, more, request)
+            worst = max(worst, self.reply(mine, theirs, more, dtypes=given))
+            if worst == math.inf:
+                break
+        return worst
+
+    def reply(
+        self, one: Reply, other: Reply, third: Reply | None = None, *, dtypes: bool = True
+    ) -> float:
+        """Compare everything that two replies hold, but the texts of exceptions."""
+        if one.error is not None or other.error is not None:
+            if one.error is None or other.error is None:
+                return math.inf
+            # Not the phase: wrong arguments may be refused by constructor or forward.
+            return 0.0 if one.error.kind == other.error.kind else math.inf
+        if one.gradient != other.gradient:
+            return math.inf
+        if dtypes and [t.dtype for t in tensors_in(one.value)] != [
+            t.dtype for t in tensors_in(other.value)
+        ]:
+            return math.inf
+        worst = 0.0
+        for name, part in PARTS.items():
+            scale = _DERIVED_SCALE if part.derived else _OUTPUT_SCALE
+            mine, theirs, more = (
+                getattr(one, name),
+                getattr(other, name),
+                getattr(third, name, None),
+            )
+            if part.holds == "named" and isinstance(more, Mapping) and not self.drawn:
+                mine, theirs = with_one_name(mine, theirs, more)
+            worst = max(worst, self._values(mine, theirs, more, scale, self.drawn and part.random))
+            if worst == math.inf:
+                break
+        return worst
+
+    def _values(self, one: Value, other: Value, third: Value, scale: float, drawn: bool) -> float:
+        if isinstance(one, Tensor) and isinstance(other, Tensor):
+            beside = third if isinstance(third, Tensor) and third.shape == other.shape else None
+            return self._tensors(one, other, beside, scale, drawn)
+        # A pair may be a tuple or a list.
+        if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+            if len(one) != len(other):
+                return math.inf
+            fits = isinstance(third, list | tuple) and len(third) == len(other)
+            several = third if fits else [None] * len(other)
+            triples = zip(one, other, several, strict=True)
+            return max((self._values(*triple, scale, drawn) for triple in triples), default=0.0)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            if one.keys() != other.keys():
+                return math.inf
+            named = third if isinstance(third, Mapping) else {}
+            return max(
+                (self._values(one[k], other[k], named.get(k), scale, drawn) for k in one),
+                default=0.0,
+            )
+        if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
+            mine, theirs = np.asarray(one), np.asarray(other)
+            if mine.dtype.kind != theirs.dtype.kind:
+                return math.inf
+            return self._tensors(_as_tensor(mine), _as_tensor(theirs), None, scale, drawn)
+        return 0.0 if type(one) is type(other) and bool(one == other) else math.inf
+
+    def _tensors(
+        self, one: Tensor, other: Tensor, third: Tensor | None, scale: float, drawn: bool
+    ) -> float:
+        if one.shape != other.shape or one.is_floating_point() != other.is_floating_point():
+            return math.inf
+        on_meta = [tensor.device.type == "meta" for tensor in (one, other)]
+        if any(on_meta) or one.numel() == 0:
+            # One without values stands for any draw.
+            return 0.0 if drawn or one.device == other.device else math.inf
+        if not one.is_floating_point():
+            return 0.0 if one.dtype == other.dtype and torch.equal(one, other) else math.inf
+        first, second = one.to(torch.float64), other.to(torch.float64)
+        if drawn:
+            return _samples_apart(first, second, third)
+        return self._numbers(first, second, third, self._tolerance(one.dtype, scale))
+
+    def _tolerance(self, dtype: torch.dtype, scale: float) -> tuple[float, float]:
+        """Return the relative and the absolute difference that is allowed."""
+        relative, absolute = TOLERANCE.get(dtype, TOLERANCE[torch.float32])
+        if dtype == torch.bfloat16:
+            # Its tolerance leaves room for several roundings as it is.
+            scale = max(1.0, scale / 10)
+        scale = max(scale, self.slack.get(fineness(dtype), 0.0))
+        return scale * relative, scale * absolute
+
+    def _numbers(
+        self, one: Tensor, other: Tensor, right: Tensor | None, tolerance: tuple[float, float]
+    ) -> float:
+        relative, absolute = tolerance
+        error = (one - other).abs().masked_fill_(one == other, 0.0)
+        if bool(error.isfinite().all()):
+            absolute *= max(1.0, float(other.abs().max()))
+            return float((error / (other.abs() * relative + absolute)).max())
+        error.masked_fill_(one.isnan() & other.isnan(), 0.0)
+        finite = other.nan_to_num(0.0, 0.0, 0.0).abs()
+        if self.void and right is not None:
+            at_right = right.to(torch.float64)
+            wrong = ~((one - at_right).abs() <= relative * at_right.abs() + absolute)
+            void = ~other.isfinite() & one.isfinite() & wrong
+            self.voided = self.voided or bool(void.any())
+            error.masked_fill_(void, 0.0)
+        absolute *= max(1.0, float(finite.max()))
+        return float((error.nan_to_num(nan=math.inf) / (finite * relative + absolute)).max())
+
+
+def _given_numbers(requests: Sequence[Request]) -> Iterator[bool]:
+    """Tell of each request whether floating-point tensors go into its answer.
+
+    Where none does, more than one dtype is right.
+    """
+    holding: set[object] = set()
+    for request in requests:
+        handles = {op.__dict__.get("handle") for op in request.ops} - {None}
+        given = any(tensor.is_floating_point() for tensor in request.tensors())
+        if given:
+            holding |= handles
+        yield given or not holding.isdisjoint(handles)
 
 
 def all_alike(
@@ -27,65 +209,12 @@ def all_alike(
     drawn: bool = False,
 ) -> bool:
     """Tell whether two answers to the same requests are alike."""
-    # Where no floating-point tensor goes in, more than one dtype is right.
-    given = any(t.is_floating_point() for request in requests for t in request.tensors())
-    return all(
-        alike(mine, theirs, drawn=drawn, dtypes=given)
-        for mine, theirs in zip(one, other, strict=True)
-    )
+    return Comparison(drawn=drawn).replies(one, other, requests) <= 1
 
 
 def alike(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True) -> bool:
-    """Compare everything that two replies hold, but the texts of exceptions.
-
-    Args:
-        one: a reply.
-        other: the reply to compare it with.
-        drawn: whether the values hang on random draws; then only forms, shapes and, of large
-            tensors, the statistics count.
-        dtypes: whether the dtypes of what was returned count.
-    """
-    if one.error is not None or other.error is not None:
-        if one.error is None or other.error is None:
-            return False
-        # Not the phase: what is wrong with the arguments may be said by constructor or forward.
-        return one.error.kind == other.error.kind
-    if one.gradient != other.gradient:
-        return False
-    if dtypes and [t.dtype for t in tensors_in(one.value)] != [
-        t.dtype for t in tensors_in(other.value)
-    ]:
-        return False
-    return all(
-        _values_alike(
-            getattr(one, name),
-            getattr(other, name),
-            _DERIVED_SCALE if part.derived else _OUTPUT_SCALE,
-            drawn and part.random,
-        )
-        for name, part in PARTS.items()
-    )
-
-
-def _values_alike(one: Value, other: Value, scale: float, drawn: bool) -> bool:
-    if isinstance(one, Tensor) and isinstance(other, Tensor):
-        return _tensors_alike(one, other, scale, drawn)
-    # A pair may be a tuple or a list.
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(
-            _values_alike(mine, theirs, scale, drawn)
-            for mine, theirs in zip(one, other, strict=True)
-        )
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(
-            _values_alike(mine, other[key], scale, drawn) for key, mine in one.items()
-        )
-    if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
-        mine, theirs = np.asarray(one), np.asarray(other)
-        if mine.dtype.kind != theirs.dtype.kind:
-            return False
-        return _tensors_alike(_as_tensor(mine), _as_tensor(theirs), scale, drawn)
-    return type(one) is type(other) and bool(one == other)
+    """Tell whether two replies are alike; see `Comparison`."""
+    return Comparison(drawn=drawn).reply(one, other, dtypes=dtypes) <= 1
 
 
 def _as_tensor(array: np.ndarray[Any, Any]) -> Tensor:
@@ -94,36 +223,27 @@ def _as_tensor(array: np.ndarray[Any, Any]) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array if wide is None else array.astype(wide)))
 
 
-def _tensors_alike(one: Tensor, other: Tensor, scale: float, drawn: bool) -> bool:
-    if one.shape != other.shape or one.is_floating_point() != other.is_floating_point():
-        return False
-    on_meta = [tensor.device.type == "meta" for tensor in (one, other)]
-    if any(on_meta) or one.numel() == 0:
-        # One without values stands for any draw.
-        return drawn or one.device == other.device
-    if not one.is_floating_point():
-        return one.dtype == other.dtype and torch.equal(one, other)
-    first, second = one.to(torch.float64), other.to(torch.float64)
-    if drawn:
-        return _statistics_alike(first, second)
-    relative, absolute = TOLERANCE.get(one.dtype, TOLERANCE[torch.float32])
-    if one.dtype == torch.bfloat16:
-        # Its tolerance leaves room for several roundings as it is.
-        scale = max(1.0, scale / 10)
-    largest = float(second.nan_to_num(0.0, 0.0, 0.0).abs().max())
-    return torch.allclose(
-        first, second, scale * relative, scale * absolute * max(1.0, largest), equal_nan=True
-    )
+def _samples_apart(one: Tensor, other: Tensor, again: Tensor | None) -> float:
+    """Compare two samples; few values never part, because few values never surely do.
+
+    Values of one tensor may hang on each other, as those that drawn weights make. What two draws of
+    the same differ by is thus allowed beside what chance does to values that do not.
+    """
+    allowed = _SURE * math.sqrt(2 / one.numel())
+    if again is not None and again.device.type != "meta":
+        allowed += _steps_apart(other, again.to(torch.float64))
+    return _steps_apart(one, other) / allowed
 
 
-def _statistics_alike(one: Tensor, other: Tensor) -> bool:
-    if one.numel() < _MANY:
-        return True
-    zeros = [float((values == 0).to(torch.float64).mean()) for values in (one, other)]
-    spreads = [float(values.std()) for values in (one, other)]
-    spread = max(spreads)
-    return (
-        abs(zeros[0] - zeros[1]) < 0.06
-        and abs(spreads[0] - spreads[1]) <= 0.15 * spread
-        and abs(float(one.mean() - other.mean())) <= 0.15 * spread
-    )
+def _steps_apart(one: Tensor, other: Tensor) -> float:
+    """Return how far the distribution functions of two samples of one size part at most."""
+    first, second = (values.flatten().nan_to_num(nan=math.inf) for values in (one, other))
+    # Roundings do not make two values of what is one.
+    both = torch.cat([first, second])
+    order = both.argsort()
+    sorted_values = both[order]
+    steps = torch.where(order < first.numel(), 1.0, -1.0).cumsum(0)
+    gaps = sorted_values[1:] - sorted_values[:-1]
+    new = gaps > 1e-5 * (1 + sorted_values[1:].abs())
+    last = torch.cat([new, torch.ones(1, dtype=torch.bool)])
+    return float(steps[last].abs().max()) / first.numel()

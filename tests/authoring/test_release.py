@@ -1,7 +1,6 @@
 """The student's folder: what is in it, what is not, and what `pytest` says there."""
 
 import ast
-import json
 import shutil
 import subprocess
 import sys
@@ -15,10 +14,7 @@ from autograder.assignment import Assignment
 from autograder.authoring.known_numbers import table
 from autograder.authoring.release import conftest, release
 from autograder.errors import UsageError
-from autograder.exchange.messages import Reply, Request
 from autograder.solutions.misconceptions import file_of, read, with_mistakes
-from autograder.solutions.variants import Variants
-from autograder.suite.known_mistakes import KnownMistakes
 from tests.conftest import ROOT
 
 # The project and what it needs are hidden from the run, as on a student's machine.
@@ -281,63 +277,6 @@ def test_an_occupied_folder_is_left_alone(assignment: Assignment, tmp_path: Path
     with pytest.raises(UsageError, match="is a file"):
         release(assignment, tmp_path / "mine.txt", table)
     assert (tmp_path / "mine.txt").read_text() == "keep me"
-
-
-def tensors_in(plain: Any) -> list[list[float]]:
-    """Every tensor of a table of known mistakes."""
-    if isinstance(plain, list) and plain[:1] == ["tensor"]:
-        return plain[3:]
-    parts = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else []
-    return [tensor for part in parts for tensor in tensors_in(part)]
-
-
-def test_known_mistakes_are_numbers_and_words_only(known: dict[str, Any]) -> None:
-    assert sum(map(len, tensors_in(known))) > 1000
-    for component, plain in known.items():
-        assert set(plain) == {"questions", "mistakes", "worth"}
-        for mistake in plain["mistakes"]:
-            assert set(mistake) == {"words", "loses", "answers"}
-            assert all(name.startswith(f"{component}.") for name in mistake["loses"])
-            for word in ("def ", "import ", "return x", "lambda", "self."):
-                assert word not in mistake["words"]
-        assert all(
-            isinstance(number, int | float | bool)
-            for values in tensors_in(plain)
-            for number in values
-        )
-
-
-class Wrong:
-    """A component with some mistakes in force."""
-
-    def __init__(self, variants: Variants, *names: str) -> None:
-        self.variants, self.names = variants, frozenset(names)
-
-    def perform(self, request: Request) -> Reply:
-        return self.variants.perform(self.names, request)
-
-
-def test_every_mistake_in_the_table_is_recognised_and_right_work_never(
-    assignment: Assignment, known: dict[str, Any]
-) -> None:
-    wrong = []
-    shown = 0
-    for component, plain in json.loads(json.dumps(known)).items():
-        mistakes = read(assignment, component)
-        variants = Variants(file_of(assignment, component).parent, component, tuple(mistakes))
-        for name in (None, *mistakes):
-            words = mistakes[name].words if name else ""
-            entry = next((m for m in plain["mistakes"] if m["words"] == words), {"loses": []})
-            shown += bool(entry["loses"])
-            found = KnownMistakes(plain)
-            session = Wrong(variants, *([name] if name else []))
-            for criterion in {c for m in plain["mistakes"] for c in m["loses"]}:
-                causes = found.causes(criterion, session)
-                # It may stand beside another that these questions cannot tell from it.
-                if (words in causes if criterion in entry["loses"] else not causes) is False:
-                    wrong.append((component, name, criterion, causes))
-    assert wrong == []
-    assert shown >= 60
 
 
 KNOWN = {

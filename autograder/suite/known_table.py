@@ -1,0 +1,178 @@
+"""The table of known mistakes that travels with a release: numbers and words, no code.
+
+It holds, for every component, questions (inputs, made up for this purpose) with samples of the
+right answers, and for every mistake, and pairs of them, samples of the answers that are not right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.exchange.messages import (
+    PARTS,
+    Reply,
+    Request,
+    StudentError,
+    read_parts,
+    read_request,
+    write_parts,
+    write_request,
+)
+from autograder.exchange.plain import Reader, Writer
+from autograder.exchange.values import DTYPE_NAMES, DTYPES, with_tensors
+from autograder.suite.likeness import Slack
+
+_DIGITS = 6
+# How many numbers of a tensor are kept: what a single mistake answers, and what two do together.
+SINGLE, PAIRED = 16, 8
+
+
+def sampled(replies: Sequence[Reply], count: int) -> list[Reply]:
+    """Return replies with NaN in all but so many places of every floating-point tensor."""
+
+    def thinned(tensor: Tensor) -> Tensor:
+        if not _is_thinned(tensor, count) or tensor.device.type == "meta":
+            return tensor
+        kept = torch.full((tensor.numel(),), torch.nan, dtype=tensor.dtype)
+        places = _places(tensor.numel(), count)
+        kept[places] = tensor.detach().flatten()[places]
+        return kept.reshape(tensor.shape)
+
+    return [
+        replace(reply, **{name: with_tensors(getattr(reply, name), thinned) for name in PARTS})
+        for reply in replies
+    ]
+
+
+def _is_thinned(tensor: Tensor, count: int) -> bool:
+    return tensor.is_floating_point() and tensor.numel() > count
+
+
+def _places(size: int, count: int) -> Tensor:
+    """Return the places that are kept of so many numbers, the same on every machine."""
+    # By steps of the golden section they are spread evenly, and no pattern of rows repeats.
+    found: dict[int, None] = {}
+    step = 0
+    while len(found) < count:
+        found[int(size * (step * 0.6180339887498949 % 1))] = None
+        step += 1
+    return torch.tensor(list(found))
+
+
+def write_question(question: Sequence[Request]) -> list[Any]:
+    """Return the requests of a question as JSON can hold them; tensors to six digits."""
+    return [write_request(request, Writer(_write_tensor)) for request in question]
+
+
+def read_question(plain: Sequence[Any]) -> list[Request]:
+    """Read what `write_question` wrote."""
+    return [read_request(request, Reader(_read_tensor)) for request in plain]
+
+
+def write_replies(replies: Sequence[Reply], values: bool, count: int = SINGLE) -> list[Any]:
+    """Return replies as JSON can hold them.
+
+    Args:
+        replies: the answers to a question.
+        values: whether a tensor's values are kept, to six digits, or only its shape.
+        count: how many values are kept of a floating-point tensor; see `sampled`.
+    """
+
+    def write_sample(tensor: Tensor) -> list[Any]:
+        if not _is_thinned(tensor, count):
+            return _write_tensor(tensor)
+        kept = tensor.flatten()[_places(tensor.numel(), count)]
+        return [*_write_shape(tensor), [_short(number) for number in kept.tolist()]]
+
+    writer = Writer(write_sample if values else _write_shape)
+    return [
+        {
+            "gradient": reply.gradient,
+            "error": None if reply.error is None else reply.error.kind,
+            "parts": write_parts(reply, writer),
+        }
+        for reply in replies
+    ]
+
+
+def read_replies(plain: Sequence[Mapping[str, Any]], count: int = SINGLE) -> list[Reply]:
+    """Read what `write_replies` wrote; tensors without values come back on `meta`."""
+
+    def read_sample(parts: list[Any]) -> Tensor:
+        name, shape, *values = parts
+        size = torch.Size(shape).numel()
+        if not values or len(values[0]) == size:
+            return _read_tensor(parts)
+        kept = torch.full((size,), torch.nan, dtype=torch.float64)
+        kept[_places(size, count)] = torch.tensor(values[0], dtype=torch.float64)
+        return kept.to(DTYPES[name]).reshape(shape)
+
+    return [
+        Reply(
+            gradient=written["gradient"],
+            error=None if written["error"] is None else StudentError(written["error"], "call"),
+            **read_parts(written["parts"], Reader(read_sample)),
+        )
+        for written in plain
+    ]
+
+
+def write_slack(slack: Slack) -> dict[str, float]:
+    """Return a tolerance as JSON can hold it."""
+    return {DTYPE_NAMES[kind]: scale for kind, scale in slack.items()}
+
+
+def read_slack(plain: Mapping[str, float]) -> Slack:
+    """Read what `write_slack` wrote."""
+    return {DTYPES[name]: scale for name, scale in plain.items()}
+
+
+def _write_shape(tensor: Tensor) -> list[Any]:
+    return [DTYPE_NAMES[tensor.dtype], list(tensor.shape)]
+
+
+def _write_tensor(tensor: Tensor) -> list[Any]:
+    return [*_write_shape(tensor), [_short(number) for number in tensor.flatten().tolist()]]
+
+
+def _read_tensor(parts: list[Any]) -> Tensor:
+    name, shape, *values = parts
+    if not values:
+        return torch.empty(shape, dtype=DTYPES[name], device="meta")
+    return torch.tensor(values[0], dtype=torch.float64).to(DTYPES[name]).reshape(shape)
+
+
+def _short(number: Any) -> Any:
+    return float(f"{number:.{_DIGITS}g}") if isinstance(number, float) else number
+
+
+@dataclass(frozen=True)
+class Known:
+    """An answer that is known: its replies, and how it is to be compared.
+
+    Attributes:
+        drawn: whether it hangs on random draws, and only its form is known.
+        count: how many values of a tensor are kept.
+    """
+
+    replies: Sequence[Reply]
+    drawn: bool = False
+    count: int = SINGLE
+
+
+def write_known(known: Known) -> dict[str, Any]:
+    """Return a known answer as JSON can hold it."""
+    return {
+        "drawn": known.drawn,
+        "replies": write_replies(known.replies, not known.drawn, known.count),
+    }
+
+
+def read_known_answer(plain: Mapping[str, Any], count: int = SINGLE) -> Known:
+    """Read what `write_known` wrote."""
+    return Known(read_replies(plain["replies"], count), plain["drawn"], count)
