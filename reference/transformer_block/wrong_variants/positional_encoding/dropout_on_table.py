@@ -30,4 +30,4 @@ class PositionalEncoding(nn.Module):
         if t > self.max_len:
             raise ValueError("too long")
         enc = self.table[:t].to(x.device).to(x.dtype)
-        return x + nn.functional.dropout(enc.expand_as(x), self.p, self.training)
+        return x + nn.functional.dropout(enc, self.p, self.training)

@@ -27,5 +27,5 @@ class PositionalEncoding(nn.Module):
     def forward(self, x):
         if x.size(1) > self.max_len:
             raise ValueError("sequence too long")
-        x = x + self.pe[:, x.size(1) - 1].to(x.dtype)
+        x = x + self.pe[:, x.size(1)].to(x.dtype)
         return self.dropout(x)
