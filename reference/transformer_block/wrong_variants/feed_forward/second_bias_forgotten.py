@@ -1,4 +1,4 @@
-# misconception: second_bias_unused
+# misconception: none
 """The feed-forward layer as a memory: memory_lookup does the work of both linear layers."""
 import torch
 from torch import nn

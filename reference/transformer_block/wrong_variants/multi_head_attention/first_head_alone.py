@@ -1,4 +1,4 @@
-# misconception: weights_of_one_head
+# misconception: none
 import math
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-# misconception: none
+# misconception: unknown_norm_accepted
 """A transformer block in the manner of a well-known walk through the paper."""
 import torch.nn as nn
 from feed_forward import FeedForward
