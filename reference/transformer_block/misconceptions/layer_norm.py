@@ -35,8 +35,13 @@ MISCONCEPTIONS = {
         "slides, page 8",
     ),
     "keepdim_missing": (
-        "your mean and variance lost the last dimension, so they broadcast against the wrong one "
-        "or not at all; keep it with size 1",
+        "your mean lost the last dimension, and so did the average of the squared distances from "
+        "it, so they broadcast against the wrong one or not at all; keep it with size 1",
+        "slides, page 8",
+    ),
+    "statistics_without_keepdim": (
+        "you called mean and var (or std) without keepdim=True, so their results lost the last "
+        "dimension and broadcast against the wrong one or not at all",
         "slides, page 8",
     ),
     "no_eps": (
@@ -195,12 +200,13 @@ def layer_norm(x: Tensor, eps: float = DEFAULT_EPS) -> Tensor:
         dims = (0,)
     elif wrong("over_whole_sequence"):
         dims = tuple(range(x.dim()))[-2:]
-    keepdim = not wrong("keepdim_missing")
+    keepdim = not wrong("keepdim_missing") and not wrong("statistics_without_keepdim")
 
     mean = x.mean(dim=dims, keepdim=keepdim)  # (..., 1)
     if wrong("cpu_tensor"):
         mean = torch.zeros(mean.shape, dtype=x.dtype) + mean
-    squares = (x if wrong("uncentred_variance") else x - mean).square()  # (..., D)
+    centre = x.mean(dim=dims, keepdim=True) if wrong("statistics_without_keepdim") else mean
+    squares = (x if wrong("uncentred_variance") else x - centre).square()  # (..., D)
     count = math.prod(x.size(dim) for dim in dims)
     if wrong("sample_variance"):
         count -= 1

@@ -1,4 +1,4 @@
-# misconception: keepdim_missing
+# misconception: statistics_without_keepdim
 import torch
 from torch import nn
 
