@@ -157,6 +157,11 @@ MISCONCEPTIONS = {
         "makes the weight 0",
         "walkthrough, attention, step 1",
     ),
+    "finite_mask": (
+        "you gave masked scores a fixed negative number, which loses against scores that are lower "
+        "still; use minus infinity",
+        "walkthrough, attention, step 1",
+    ),
     "output_alone": (
         "you returned the output without the weights; both are asked for, as a pair",
         "session, knowledge point 4",
@@ -236,7 +241,7 @@ class MultiHeadAttention(nn.Module):
         unmasked = scores
         if mask is not None and not wrong("mask_ignored"):
             scores = self._mask(scores, mask)  # (B, H, T, T)
-        barred = scores.isneginf()  # (B, H, T, T)
+        barred = scores != unmasked  # (B, H, T, T)
         if wrong("mask_after_softmax"):
             scores = unmasked
         if wrong("zero_before_softmax"):
@@ -317,7 +322,8 @@ class MultiHeadAttention(nn.Module):
             mask = ~mask
         if wrong("mask_on_cpu"):
             mask = torch.ones(mask.shape, dtype=torch.bool) & mask
-        masked = scores.masked_fill(~mask, float("-inf"))  # (B, H, T, T)
+        fill = -1e4 if wrong("finite_mask") else float("-inf")
+        masked = scores.masked_fill(~mask, fill)  # (B, H, T, T)
         if wrong("mask_in_first_head_only"):
             return torch.cat([masked[:, :1], scores[:, 1:]], dim=1)
         return masked

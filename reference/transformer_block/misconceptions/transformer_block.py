@@ -132,6 +132,10 @@ MISCONCEPTIONS = {
         "round",
         "session, knowledge point 5",
     ),
+    "norm_eps": (
+        "you gave your norms an eps of 1e-12; the block uses the default of LayerNorm",
+        "slides, page 8; session, knowledge point 5",
+    ),
     "none_treated_as_pre": (
         'with norm="none" you normalise all the same; then the block has no norms, nor their '
         "parameters",
@@ -213,8 +217,9 @@ class TransformerBlock(nn.Module):
             bias=bias or wrong("bias_not_passed"),
         )
         if self.norm != "none" or wrong("norms_kept"):
-            self.norm1 = LayerNorm(d_model)
-            self.norm2 = self.norm1 if wrong("norm_shared") else LayerNorm(d_model)
+            eps = 1e-12 if wrong("norm_eps") else 1e-5
+            self.norm1 = LayerNorm(d_model, eps)
+            self.norm2 = self.norm1 if wrong("norm_shared") else LayerNorm(d_model, eps)
         self.dropout = nn.Dropout(0.1 if wrong("own_dropout_fixed") else dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
