@@ -126,12 +126,9 @@ MISCONCEPTIONS = {
         "own, over its features alone",
         "slides, page 8",
     ),
-    "eps_default_1e_8": (
-        "your default for eps is 1e-8; without an argument the course uses 1e-5",
-        "slides, page 8",
-    ),
-    "eps_default_1e_12": (
-        "your default for eps is 1e-12; without an argument the course uses 1e-5",
+    "eps_default_smaller": (
+        "your default for eps is far below 1e-5 (1e-8, 1e-12); without an argument the course uses "
+        "1e-5",
         "slides, page 8",
     ),
     "weight_unused": (
@@ -230,9 +227,7 @@ def _default_eps() -> float:
     """Return the eps of whoever is given none."""
     if wrong("eps_default"):
         return 1e-6
-    if wrong("eps_default_1e_8"):
-        return 1e-8
-    return 1e-12 if wrong("eps_default_1e_12") else 1e-5
+    return 1e-12 if wrong("eps_default_smaller") else 1e-5
 
 
 class LayerNorm(nn.Module):

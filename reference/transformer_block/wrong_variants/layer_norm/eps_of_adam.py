@@ -1,4 +1,4 @@
-# misconception: eps_default_1e_8
+# misconception: eps_default_smaller
 from torch import Tensor, nn
 import torch
 
