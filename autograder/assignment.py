@@ -24,6 +24,8 @@ from autograder.sandbox.packages import check_name
 _PACKAGE = Path(__file__).resolve().parent
 # Folders of the public part that every student is given as they are, and every child.
 GIVEN = ("provided", "data")
+# Folders of either part that decide no mark.
+_NOT_DECIDING = ("workbook", "right_variants", "wrong_variants")
 # What a component cannot be called: it is imported beside these.
 _TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder", "conftest")
 # What a worker imports: the rooms that decide a mark.
@@ -262,8 +264,8 @@ class Assignment:
         for root in (self.public, self.secret):
             for path in sorted(root.rglob("*")):
                 parts = path.relative_to(root).parts
-                # The workbook's texts and figures have no part in any mark.
-                if "workbook" in parts or "__pycache__" in parts:
+                # The workbook and what proves a suite have no part in any mark.
+                if parts[0] in _NOT_DECIDING or "__pycache__" in parts:
                     continue
                 if (path.suffix in kinds or parts[0] in GIVEN) and path.is_file():
                     yield root, path

@@ -32,6 +32,14 @@ def print_report(console: Console, report: Report) -> None:
         if row.kind == "misconception" and row.named != row.wrong:
             named = " or ".join(row.named) or "nothing"
             console.print(f"[yellow]not named[/yellow] {row.id}: {safe(named)}", highlight=False)
+    for row in report.rows:
+        if row.outcome == "unnamed":
+            wanted = " or ".join(row.wrong) if row.alternatives else " and ".join(row.wrong)
+            named = " and ".join(row.named) or "nothing"
+            console.print(
+                f"[yellow]unnamed[/yellow] {safe(row.id)}: {safe(named)}, expected: {safe(wanted)}",
+                highlight=False,
+            )
     _print_survivors(console, [mutant for mutant in report.mutants if mutant.survives])
     for fault in report.faults:
         console.print(f"[red]fault[/red] {safe(fault, 1000)}", highlight=False)
@@ -40,6 +48,8 @@ def print_report(console: Console, report: Report) -> None:
     verdict = "the suites hold" if report.holds else f"{len(report.faults)} faults"
     if report.left_out:
         verdict += f"; not looked at: {', '.join(report.left_out)}"
+    if report.kinds:
+        verdict += f"; rows of these kinds alone: {', '.join(report.kinds)}"
     console.print(f"{report.assignment}: {verdict}", highlight=False)
 
 
@@ -58,6 +68,12 @@ def _figures(report: Report) -> Iterator[str]:
         f"pairs: {figures.named_pair} of {figures.pairs} named as the pair, "
         f"{figures.named_half} as one of the two"
     )
+    for name, naming in report.wrong_variants.items():
+        yield (
+            f"wrong variants of {name}: {naming.named} of {naming.expected} named rightly, "
+            f"{naming.unnamed} unnamed, {naming.falsely} falsely; in {naming.nothing} more, "
+            "nothing is to be named"
+        )
     yield (
         f"mutants: {figures.mutants_caught} of {figures.mutants} lose points, "
         f"{figures.mutants_equivalent} are marked as equivalent, "

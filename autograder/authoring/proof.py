@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from pydantic import BaseModel
 
@@ -12,6 +12,7 @@ from autograder.authoring.mutants import Mutant
 from autograder.authoring.rows import Kind, Row
 from autograder.authoring.survival import MutantReport, survival_of
 from autograder.authoring.why import Loss
+from autograder.authoring.wrong_variants import Naming, Outcome, faults_of, outcome_of
 from autograder.results import ComponentResult, SubmissionResult
 
 # What the diagnosis must reach, in shares of the misconceptions and of the pairs.
@@ -34,6 +35,8 @@ class RowReport(BaseModel):
     partly: dict[str, str] = {}  # of criteria that are lost in part: "2 of 3"
     named: list[str]
     either: bool
+    outcome: Outcome | None = None  # of wrong variants
+    alternatives: bool = False  # any one of `wrong` may be named
 
 
 class Figures(BaseModel):
@@ -55,7 +58,8 @@ class Figures(BaseModel):
 class Report(BaseModel):
     """The outcome of a selftest; `faults` is empty if the suites hold.
 
-    `left_out` names the components that were not looked at. Mutants stand in `mutants` alone.
+    `left_out` names the components that were not looked at, and `kinds`, if there are any, the only
+    kinds of rows that were. Mutants stand in `mutants` alone. `wrong_variants` counts by component.
     `why` shows what right work loses, with calls and answers.
     """
 
@@ -67,15 +71,30 @@ class Report(BaseModel):
     criteria: dict[str, list[str]]
     rows: list[RowReport]
     mutants: list[MutantReport] = []
+    wrong_variants: dict[str, Naming] = {}
     left_out: list[str] = []
+    kinds: list[str] = []
     why: list[Loss] = []
 
 
 def report_on(
-    assignment: Assignment, rows: Sequence[Row], found: Sequence[SubmissionResult], sandbox: str
+    assignment: Assignment,
+    rows: Sequence[Row],
+    found: Sequence[SubmissionResult],
+    sandbox: str,
+    kinds: Collection[str] = (),
 ) -> Report:
-    """Say whether the suites hold, given what became of every row."""
+    """Say whether the suites hold, given what became of every row.
+
+    Args:
+        assignment: whose suites they are.
+        rows: the rows.
+        found: what became of them.
+        sandbox: how student code was isolated.
+        kinds: those of the rows, beside the solution; all if there are none.
+    """
     faults: list[str] = []
+    naming: dict[str, Naming] = {}
     figures = Figures()
     reports = []
     changed: list[tuple[str, Mutant, ComponentResult]] = []
@@ -92,6 +111,9 @@ def report_on(
         if row.kind == "solution" and result.status == "graded":
             faults += _near_limits(assignment, result)
         _count(figures, row, reports[-1])
+        if reports[-1].outcome is not None:
+            counted = naming.setdefault(row.component, Naming())
+            counted.count(row.wrong, reports[-1].outcome)
     survival = survival_of(assignment, found[0].components, changed)
     criteria = {
         name: [criterion.id for criterion in component.criteria]
@@ -104,7 +126,8 @@ def report_on(
         lost |= {i for mutant in survival.mutants for i in mutant.failed}
         count = sum(mutant.component == name for mutant in survival.mutants)
         tried = f"no misconception and none of {count} mutants" if count else "no misconception"
-        faults += [f"criterion {i} is lost by {tried}" for i in ids if i not in lost]
+        if not kinds or "misconception" in kinds:
+            faults += [f"criterion {i} is lost by {tried}" for i in ids if i not in lost]
     if figures.named_alone < ALONE * figures.misconceptions:
         faults.append(
             f"only {figures.named_alone} of {figures.misconceptions} misconceptions are named alone"
@@ -112,6 +135,7 @@ def report_on(
     named = figures.named_pair + figures.named_half
     if named < PAIRED * figures.pairs:
         faults.append(f"only {named} of {figures.pairs} pairs are named, or one of their halves")
+    faults += faults_of(list(naming.values()))
     faults += survival.faults
     figures.mutants = len(survival.mutants)
     figures.mutants_caught = sum(mutant.caught for mutant in survival.mutants)
@@ -126,14 +150,22 @@ def report_on(
         criteria=criteria,
         rows=reports,
         mutants=survival.mutants,
+        wrong_variants=naming,
+        kinds=list(kinds),
         left_out=[name for name in assignment.totals if rows[0].only and name not in rows[0].only],
     )
 
 
 def _reported(row: Row, result: SubmissionResult) -> RowReport:
     components = result.components
-    if row.kind == "pair":
+    if row.kind in ("pair", "wrong"):
         components = {row.component: result.components[row.component]} if components else {}
+    outcome: Outcome | None = None
+    if row.kind == "wrong":
+        # Any other component is the solution's.
+        own = components.get(row.component)
+        named, either = ([], False) if own is None else (own.misconceptions, own.either)
+        outcome = outcome_of(row.ids, named, alternatives=row.either, either=either)
     return RowReport(
         id=row.id,
         kind=row.kind,
@@ -150,6 +182,8 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
         },
         named=[name for component in components.values() for name in component.misconceptions],
         either=any(component.either for component in components.values()),
+        outcome=outcome,
+        alternatives=row.either,
     )
 
 
@@ -195,6 +229,13 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
         for other in report.named if report.either else []:
             if other != row.id:
                 yield f"misconceptions {row.id} and {other} cannot be told apart"
+    elif row.kind == "wrong":
+        if not report.lost:
+            yield f"wrong variant {row.id} loses no points"
+        if report.outcome == "falsely":
+            expected = (" or " if row.either else " and ").join(row.ids) or "nothing"
+            said = (" or " if report.either else " and ").join(report.named)
+            yield f"wrong variant {row.id} is said to have {said}, expected: {expected}"
     elif row.kind != "pair":
         if report.lost:
             yield f"{row.id} is right and loses {', '.join(report.lost)}"
@@ -211,6 +252,6 @@ def _count(figures: Figures, row: Row, report: RowReport) -> None:
         named = set(report.named)
         figures.named_pair += named == set(row.ids) and not report.either
         figures.named_half += len(named) == 1 and named < set(row.ids)
-    elif row.kind not in ("stub", "trivial"):
+    elif row.kind not in ("stub", "trivial", "wrong"):
         figures.right += 1
         figures.right_named += bool(report.named)

@@ -1,24 +1,26 @@
-"""The submissions that prove a suite: right and trivial work, stubs, misconceptions, mutants."""
+"""The submissions that prove a suite: right, trivial and wrong work, stubs, mistakes, mutants."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
 from autograder.authoring.marks import marks_of
 from autograder.authoring.mutants import Mutant, mutants_of, sampled
+from autograder.authoring.wrong_variants import read_variants
 from autograder.errors import UsageError
 from autograder.solutions.misconceptions import file_of, read, with_mistakes
 
 Kind = Literal[
-    "solution", "stand-in", "right", "stub", "trivial", "misconception", "pair", "mutant"
+    "solution", "stand-in", "right", "stub", "trivial", "misconception", "pair", "wrong", "mutant"
 ]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Row:
     """One submission of the selftest.
 
     `component` and `wrong` say which mistakes are in force, and `mutant` the change that is; for
-    other rows they are empty. Of the components in `only` marks are wanted; of all, if it is empty.
+    other rows they are empty. With `either`, any one of `wrong` may be named. Of the components in
+    `only` marks are wanted; of all, if it is empty.
     """
 
     id: str
@@ -34,6 +37,7 @@ class Row:
     files: dict[str, bytes] = field(repr=False, compare=False)
     component: str = ""
     wrong: tuple[str, ...] = ()
+    either: bool = False
     exempt: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     mutant: Mutant | None = None
@@ -49,6 +53,7 @@ def rows_of(
     pairs: int | None,
     mutants: int | None = 0,
     components: Sequence[str] = (),
+    kinds: Collection[str] = (),
 ) -> list[Row]:
     """Return every row.
 
@@ -57,10 +62,15 @@ def rows_of(
         pairs: how many pairs of misconceptions of each component, None for all.
         mutants: how many mutants of each component, None for all.
         components: those that are to be proven; all if there are none.
+        kinds: those of the rows, beside the solution; all if there are none.
 
     Raises:
-        UsageError: a component is unknown or has no solution, or a file of an author is malformed.
+        UsageError: a component or a kind is unknown, a component has no solution, or a file of an
+            author is malformed.
     """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(f"there are no rows of the kind {kind!r}; it is: {', '.join(KINDS)}")
     for name in components:
         if name not in assignment.totals:
             known = ", ".join(assignment.totals)
@@ -70,6 +80,8 @@ def rows_of(
         if f"{name}.py" not in solutions:
             raise UsageError(f"there is no solution {assignment.secret / name}.py")
     only = tuple(dict.fromkeys(components))
+    if kinds and "mutant" not in kinds:
+        mutants = 0
     rows = [replace(row, only=only) for row in _whole_rows(assignment, solutions)]
     needed = {f"{used}.py" for spec in assignment.components for used in spec.uses}
     for name in only or assignment.totals:
@@ -85,9 +97,14 @@ def rows_of(
                 rows.append(replace(row, only=only))
             # Of pairs the other components are left out: they are graded in the rows above.
             rows += [_wrong_row(assignment, name, pair, used) for pair in combined]
+        for variant in read_variants(assignment, name):
+            row_id = f"{name}/{variant.name}"
+            files = {**used, f"{name}.py": variant.source}
+            row = Row(row_id, "wrong", files, name, variant.expected, variant.either, only=(name,))
+            rows.append(row)
         if mutants != 0:
             rows += _mutant_rows(assignment, name, solutions, used, mutants)
-    return rows
+    return [row for row in rows if not kinds or row.kind in kinds or row.kind == "solution"]
 
 
 def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Iterator[Row]:

@@ -1,12 +1,12 @@
 """Prove an assignment's suites: right work keeps every point, every mistake loses some.
 
-Solutions, stand-ins, right variants, stubs, trivial work, misconceptions and mutants are graded as
-submissions are, by the same workers in the same sandbox.
+Solutions, stand-ins, right and wrong variants, stubs, trivial work, misconceptions and mutants are
+graded as submissions are, by the same workers in the same sandbox.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from autograder.assignment import Assignment
@@ -26,8 +26,11 @@ def run(
     jobs: int,
     progress: Progress,
     tell: Tell = unheard,
+    kinds: Collection[str] = (),
 ) -> Report:
     """Grade the rows in `folder` and judge the suites by what became of them.
+
+    `kinds` are those of the rows, beside the solution; all if there are none.
 
     Raises:
         SuiteBroken: the solution loses points, or the suite cannot be collected.
@@ -49,6 +52,6 @@ def run(
         found = batch.run(entries, progress)
     finally:
         batch.close()
-    report = report_on(assignment, rows, found, words)
+    report = report_on(assignment, rows, found, words, kinds)
     why = losses(assignment, rows, found, [entry.path for entry in entries], sandbox)
     return report.model_copy(update={"why": why})

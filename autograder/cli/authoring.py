@@ -15,7 +15,7 @@ from autograder.authoring import checking, stubs
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
-from autograder.authoring.rows import rows_of
+from autograder.authoring.rows import KINDS, rows_of
 from autograder.authoring.unfilled import must_be_filled_in
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
@@ -138,6 +138,13 @@ def selftest(
     component: Annotated[
         list[str] | None, typer.Option(help="Prove this component alone; can be given repeatedly.")
     ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Grade rows of this kind alone, beside the solution; can be given repeatedly: "
+            f"{', '.join(KINDS)}."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     sandbox: SandboxChoice = "auto",
     root: Root = None,
@@ -148,7 +155,8 @@ def selftest(
     check_sandbox(sandbox)
     console = Console(stderr=json, soft_wrap=True)
     some_pairs, some_mutants = (None if count < 0 else count for count in (pairs, mutants))
-    rows = rows_of(assignment, some_pairs, some_mutants, component or [])
+    kinds = list(dict.fromkeys(kind or []))
+    rows = rows_of(assignment, some_pairs, some_mutants, component or [], kinds)
     try:
         with (
             tempfile.TemporaryDirectory(prefix="gradeformer-") as folder,
@@ -156,7 +164,7 @@ def selftest(
         ):
             workers = min(jobs or cores(), len(rows))
             report = proving.run(
-                assignment, rows, Path(folder), sandbox, workers, progress, progress.tell
+                assignment, rows, Path(folder), sandbox, workers, progress, progress.tell, kinds
             )
     except SuiteBroken:
         # It says of all that the solution loses how it loses it, or the same once more.

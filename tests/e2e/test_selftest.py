@@ -14,7 +14,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """The selftest of the assignment, through the command, with all mutants and a few pairs."""
     command = [sys.executable, "-m", "autograder", "selftest", "transformer_block", "--json"]
     done = subprocess.run(
-        [*command, "--pairs", "3"], cwd=ROOT, capture_output=True, text=True, timeout=900
+        [*command, "--pairs", "3"], cwd=ROOT, capture_output=True, text=True, timeout=1800
     )
     assert done.returncode in (0, 1), done.stderr
     found = Report.model_validate_json(done.stdout)

@@ -121,6 +121,112 @@ MISCONCEPTIONS = {
         "a projection of their own",
         "session, knowledge point 3",
     ),
+    "multiplied_by_root": (
+        "you multiplied the scores by the square root of d_k; the course divides them by it",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "scaled_by_length": (
+        "you divided the scores by the square root of the number of keys; d_k is the number of "
+        "features, the last dimension",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "scores_transposed": (
+        "you multiplied the keys with the queries, so that the rows of the scores are keys; rows "
+        "are queries: query times the transpose of key",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "softmax_missing": (
+        "you used the scores as weights, without a softmax; each row of weights has to sum to 1",
+        "session, knowledge point 3",
+    ),
+    "weights_dropped": (
+        "you dropped some of the weights, at a rate of 0.1; there is no dropout in attention here",
+        "session, knowledge point 3",
+    ),
+    "mask_ignored": (
+        "your function never uses its mask; scores of pairs that it forbids become minus infinity "
+        "before the softmax",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_added": (
+        "you added the mask to the scores, where True counts as 1 and forbids nothing; put minus "
+        "infinity where the mask is False",
+        "walkthrough, attention, step 1",
+    ),
+    "keys_mixed": (
+        "you mixed the keys; the weights say how much of each value goes into the output",
+        "session, knowledge point 3",
+    ),
+    "output_alone": (
+        "your function returns the output without the weights; both are asked for, as a pair",
+        "session, knowledge point 3",
+    ),
+    "module_output_alone": (
+        "your SelfAttention returns the output without the weights; both are asked for, as a pair",
+        "session, knowledge point 3",
+    ),
+    "mask_not_passed": (
+        "your SelfAttention does not hand its mask on, so that every token sees every other",
+        "walkthrough, attention, step 1",
+    ),
+    "causal_without_mask": (
+        "your SelfAttention hides later tokens even when it is given no mask; None allows every "
+        "pair",
+        "session, knowledge point 3 (practice exercise)",
+    ),
+    "causal_additive": (
+        "your causal mask holds 0 and minus infinity, to be added to scores; a mask is boolean "
+        "here, True where a query may attend",
+        "session, knowledge point 3 (practice exercise)",
+    ),
+    "causal_with_batch": (
+        "your causal mask has a dimension of size 1 for the batch; it is (T, T)",
+        "session, knowledge point 3 (practice exercise)",
+    ),
+    "padding_inverted": (
+        "your padding mask is True at padding; True means that the query may attend, so it "
+        "belongs on real tokens",
+        "walkthrough, attention, step 1",
+    ),
+    "padding_flat": (
+        "your padding mask says of every token whether it is padding, (B, T); give one row for "
+        "every query: (B, T, T)",
+        "walkthrough, attention, step 1",
+    ),
+    "padding_with_head_axis": (
+        "your padding mask has a dimension for the heads, (B, 1, T, T); here it is (B, T, T)",
+        "walkthrough, attention, step 1",
+    ),
+    "padding_float": (
+        "your padding mask holds floating-point ones and zeros; a mask is boolean here",
+        "walkthrough, attention, step 1",
+    ),
+    "bias_never": (
+        "your projections never have a bias; they have one unless bias=False",
+        "session, knowledge point 3",
+    ),
+    "query_and_key_exchanged": (
+        "you made the queries with k_linear and the keys with q_linear; it is the other way round",
+        "session, knowledge point 3",
+    ),
+    "values_from_keys": (
+        "you projected the values with the layer of the keys; queries, keys and values each have "
+        "a projection of their own",
+        "session, knowledge point 3",
+    ),
+    "values_not_projected": (
+        "you mixed the tokens themselves; attention mixes their values, which have a projection of "
+        "their own",
+        "session, knowledge point 3",
+    ),
+    "residual_added": (
+        "you added x to the output; the residual connection belongs to the block, not to attention",
+        "session, knowledge points 3 and 5",
+    ),
+    "extra_projection": (
+        "your SelfAttention has an output projection; here only multi-head attention has one",
+        "session, knowledge points 3 and 4",
+    ),
 }
 # The mistakes in force.
 WRONG: frozenset[str] = frozenset()
@@ -136,27 +242,43 @@ def causal_mask(seq_len: int) -> Tensor:
     dtype = torch.float32 if wrong("causal_float") else torch.bool
     diagonal = -1 if wrong("causal_strict") else 0
     mask = torch.ones(seq_len, seq_len, dtype=dtype).tril(diagonal)  # (T, T)
-    return mask.T if wrong("causal_upper") else mask
+    if wrong("causal_upper"):
+        mask = mask.T
+    if wrong("causal_additive"):
+        mask = torch.zeros(seq_len, seq_len).masked_fill(~mask.bool(), float("-inf"))
+    return mask.unsqueeze(0) if wrong("causal_with_batch") else mask
 
 
 def padding_mask(token_ids: Tensor, pad_id: int) -> Tensor:
     """Make the mask that keeps every query from attending to padding."""
     seq_len = token_ids.size(1)
     is_token = token_ids != (0 if wrong("pad_id_ignored") else pad_id)  # (B, T)
+    if wrong("padding_inverted"):
+        is_token = ~is_token
+    if wrong("padding_flat"):
+        return is_token.float() if wrong("padding_float") else is_token
     mask = is_token.unsqueeze(2 if wrong("padding_rows") else 1)  # (B, 1, T)
     if not wrong("padding_not_expanded"):
         mask = mask.expand(-1, seq_len, seq_len)  # (B, T, T)
     if wrong("padding_on_cpu"):
-        return torch.ones(mask.shape, dtype=torch.bool) & mask
-    return mask.clone()
+        mask = torch.ones(mask.shape, dtype=torch.bool) & mask
+    if wrong("padding_with_head_axis"):
+        mask = mask.unsqueeze(1)
+    return mask.float() if wrong("padding_float") else mask.clone()
 
 
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor] | Tensor:
     """Mix the values, for every query, by how well their keys match it."""
     d_k = query.size(-1)
+    if wrong("scaled_by_length"):
+        d_k = key.size(-2)
     scale = float(d_k) if wrong("divided_by_d_k") else math.sqrt(d_k)
+    if wrong("multiplied_by_root"):
+        scale = 1 / scale
+    if wrong("mask_ignored"):
+        mask = None
     if wrong("float32_result"):
         query, key, value = query.float(), key.float(), value.float()
 
@@ -166,6 +288,8 @@ def scaled_dot_product_attention(
         score_scale = 1.0
     keys = key.transpose(1, 2) if wrong("fixed_dimensions") else key.transpose(-2, -1)
     scores = query @ keys / score_scale  # (..., Tq, Tk)
+    if wrong("scores_transposed"):
+        scores = scores.transpose(-2, -1)
 
     if wrong("mask_inverted") and mask is not None:
         mask = ~mask
@@ -175,21 +299,29 @@ def scaled_dot_product_attention(
             fill = 0.0
         elif wrong("finite_mask"):
             fill = -1e4
-        scores = scores.masked_fill(~mask, fill)  # (..., Tq, Tk)
+        added = mask.to(scores.dtype)  # (..., Tq, Tk)
+        barred = scores.masked_fill(~mask, fill)  # (..., Tq, Tk)
+        scores = scores + added if wrong("mask_added") else barred
 
     keys_dim = -2 if wrong("softmax_over_queries") else -1
     if wrong("unstable_softmax"):
         weights = scores.exp() / scores.exp().sum(dim=keys_dim, keepdim=True)  # (..., Tq, Tk)
     else:
         weights = torch.softmax(scores, dim=keys_dim)  # (..., Tq, Tk)
+    if wrong("softmax_missing"):
+        weights = scores
     if mask is not None and wrong("mask_after_softmax"):
         weights = weights.masked_fill(~mask, 0.0)  # (..., Tq, Tk)
     if wrong("scaled_after_softmax"):
         weights = weights / scale  # (..., Tq, Tk)
     if wrong("detached_weights"):
         weights = weights.detach()
+    if wrong("weights_dropped"):
+        weights = nn.functional.dropout(weights, 0.1)
 
-    output = weights @ value  # (..., Tq, d_v)
+    output = weights @ (key if wrong("keys_mixed") else value)  # (..., Tq, d_v)
+    if wrong("output_alone"):
+        return output
     second = scores if wrong("scores_returned") else weights
     return (second, output) if wrong("pair_swapped") else (output, second)
 
@@ -199,14 +331,36 @@ class SelfAttention(nn.Module):
 
     def __init__(self, d_model: int, bias: bool = True) -> None:
         super().__init__()
-        bias = bias or wrong("bias_always")
+        bias = (bias or wrong("bias_always")) and not wrong("bias_never")
         self.q_linear = nn.Linear(d_model, d_model, bias=bias)
         self.k_linear = nn.Linear(d_model, d_model, bias=bias)
         self.v_linear = nn.Linear(d_model, d_model, bias=bias)
+        if wrong("extra_projection"):
+            self.out_proj = nn.Linear(d_model, d_model, bias=bias)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor] | Tensor:
         """Let every token of `x` (B, T, D) gather from the tokens it may attend to."""
         query = self.q_linear(x)  # (B, T, D)
         key = self.q_linear(x) if wrong("keys_from_queries") else self.k_linear(x)  # (B, T, D)
         value = self.v_linear(x)  # (B, T, D)
-        return scaled_dot_product_attention(query, key, value, mask)  # (B, T, D), (B, T, T)
+        if wrong("query_and_key_exchanged"):
+            query, key = key, query
+        if wrong("values_from_keys"):
+            value = self.k_linear(x)
+        if wrong("values_not_projected"):
+            value = x
+        if mask is None and wrong("causal_without_mask"):
+            mask = causal_mask(x.size(-2)).bool().to(x.device)
+        if wrong("mask_not_passed"):
+            mask = None
+        answer = scaled_dot_product_attention(query, key, value, mask)  # (B, T, D), (B, T, T)
+        if not isinstance(answer, tuple):
+            return answer
+        output, weights = reversed(answer) if wrong("pair_swapped") else answer
+        if wrong("extra_projection"):
+            output = self.out_proj(output)
+        if wrong("residual_added"):
+            output = x + output
+        if wrong("module_output_alone"):
+            return output
+        return (weights, output) if wrong("pair_swapped") else (output, weights)

@@ -1,5 +1,7 @@
 """The feed-forward layer with one mistake in it, or several; with none in force it is right."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -52,7 +54,7 @@ MISCONCEPTIONS = {
         "session, knowledge point 1",
     ),
     "any_activation": (
-        "an unknown activation quietly gets relu from you; it should be a ValueError",
+        "you accept an unknown activation and quietly take another one; it should be a ValueError",
         "session, knowledge point 1",
     ),
     "key_error": (
@@ -103,6 +105,62 @@ MISCONCEPTIONS = {
         "layout is allowed",
         "session, knowledge point 1",
     ),
+    "lookup_scaled": (
+        "you divided the matches by the square root of the number of features, as in attention; "
+        "in the memory they stay as they are",
+        "session, knowledge point 1; slides, page 20",
+    ),
+    "keys_and_values_exchanged": (
+        "you matched x with the values and added up the keys; it is the other way round",
+        "slides, pages 20 and 21",
+    ),
+    "activation_twice": (
+        "you applied the activation after linear2, too; it stands only between the two linear "
+        "layers",
+        "session, knowledge point 1",
+    ),
+    "gelu_by_default": (
+        'your layer takes gelu unless told otherwise; the default is "relu"',
+        "session, knowledge point 1",
+    ),
+    "gelu_with_sigmoid": (
+        "your gelu is the approximation x · sigmoid(1.702 x); the exact form is asked for",
+        "session, knowledge point 1",
+    ),
+    "dropout_missing": (
+        "you never drop anything; in training dropout stands between the activation and linear2",
+        "session, knowledge point 1",
+    ),
+    "dropout_always": (
+        "you drop values in evaluation too (F.dropout does, unless told otherwise); dropout is for "
+        "training only",
+        "session, knowledge point 1",
+    ),
+    "dropout_twice": (
+        "you applied dropout to the result of linear2 as well; there is one, in front of linear2",
+        "session, knowledge point 1",
+    ),
+    "rate_ignored": (
+        "you drop at a rate of 0.1 whatever dropout says; use the rate you are given",
+        "session, knowledge point 1",
+    ),
+    "second_bias_always": (
+        "your linear2 has a bias even with bias=False; neither layer has one then",
+        "session, knowledge point 1",
+    ),
+    "bias_never": (
+        "your linear layers never have a bias; both have one unless bias=False",
+        "session, knowledge point 1",
+    ),
+    "d_ff_ignored": (
+        "you expand to four times d_model whatever d_ff says; use the number you are given",
+        "session, knowledge point 1",
+    ),
+    "sequential_keys": (
+        "you put the layers into a container (net), which changes the names of their parameters; "
+        "here they are linear1 and linear2",
+        "session, knowledge point 1",
+    ),
 }
 # The mistakes in force.
 WRONG: frozenset[str] = frozenset()
@@ -120,12 +178,16 @@ def memory_lookup(x: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """Look `x` up in a key-value memory: every key that matches adds its value to the result."""
     if wrong("lookup_float32"):
         x, keys, values = x.float(), keys.float(), values.float()
+    if wrong("keys_and_values_exchanged"):
+        keys, values = values, keys
     if wrong("keys_not_transposed"):
         matches = x @ keys
     elif wrong("keys_turned_in_place"):
         matches = x @ keys.t_()
     else:
         matches = x @ keys.T  # (..., F)
+    if wrong("lookup_scaled"):
+        matches = matches / math.sqrt(x.size(-1))
     if wrong("lookup_softmax"):
         activations = torch.softmax(matches, dim=-1)
     elif wrong("lookup_without_relu"):
@@ -144,10 +206,13 @@ class FeedForward(nn.Module):
         d_model: int,
         d_ff: int,
         dropout: float = DEFAULT_DROPOUT,
-        activation: str = "relu",
+        activation: str | None = None,
         bias: bool = True,
     ) -> None:
         super().__init__()
+        # None stands for the default, which a mistake changes.
+        if activation is None:
+            activation = "gelu" if wrong("gelu_by_default") else "relu"
         activations = {"relu": torch.relu, "gelu": _gelu}
         if wrong("any_activation"):
             self.activation = activations.get(activation, torch.relu)
@@ -158,38 +223,58 @@ class FeedForward(nn.Module):
         if wrong("dropout_default") and dropout is DEFAULT_DROPOUT:
             dropout = 0.0
         self.rate = 1 - dropout if wrong("keep_probability") else dropout
-        bias = bias or wrong("bias_ignored")
-        self.linear1 = nn.Linear(d_model, d_ff, bias=bias)
-        self.linear2 = nn.Linear(d_ff, d_model, bias=bias)
+        if wrong("rate_ignored"):
+            self.rate = 0.1
+        if wrong("dropout_missing"):
+            self.rate = 0.0
+        bias = (bias or wrong("bias_ignored")) and not wrong("bias_never")
+        if wrong("d_ff_ignored"):
+            d_ff = 4 * d_model
+        linear1 = nn.Linear(d_model, d_ff, bias=bias)
+        linear2 = nn.Linear(d_ff, d_model, bias=bias or wrong("second_bias_always"))
+        if wrong("sequential_keys"):
+            # Activation and dropout stand between them.
+            self.net = nn.Sequential(linear1, nn.Identity(), nn.Identity(), linear2)
+        else:
+            self.linear1, self.linear2 = linear1, linear2
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply linear1, the activation, dropout and linear2, in this order, to `x` (..., D)."""
+        first, last = self._layers()
         tokens = x.view(-1, x.size(-1)).view(x.shape) if wrong("view") else x  # (..., D)
         if wrong("sequence_pooled"):
             tokens = tokens.mean(dim=-2, keepdim=True)
-        hidden = _linear(tokens, self.linear1)  # (..., F)
+        hidden = _linear(tokens, first)  # (..., F)
         if wrong("dropout_before_activation"):
             hidden = self._drop(hidden)
         if not (wrong("activation_missing") or wrong("activation_last")):
             hidden = self.activation(hidden)
         if not (wrong("dropout_before_activation") or wrong("dropout_last")):
             hidden = self._drop(hidden)
-        output = _linear(hidden, self.linear2)  # (..., D)
-        if wrong("activation_last"):
+        output = _linear(hidden, last)  # (..., D)
+        if wrong("activation_last") or wrong("activation_twice"):
             output = self.activation(output)
-        if wrong("dropout_last"):
+        if wrong("dropout_last") or wrong("dropout_twice"):
             output = self._drop(output)
         return x + output if wrong("residual_added") else output
+
+    def _layers(self) -> tuple[nn.Linear, nn.Linear]:
+        """Return the two linear layers."""
+        return (
+            (self.net[0], self.net[3]) if wrong("sequential_keys") else (self.linear1, self.linear2)
+        )
 
     def _drop(self, x: Tensor) -> Tensor:
         """Apply dropout."""
         if wrong("dropout_unscaled") and self.training:
             return x * (torch.rand_like(x) >= self.rate)
-        return F.dropout(x, self.rate, training=self.training)
+        return F.dropout(x, self.rate, training=self.training or wrong("dropout_always"))
 
 
 def _gelu(x: Tensor) -> Tensor:
     """Apply what "gelu" stands for."""
+    if wrong("gelu_with_sigmoid"):
+        return x * torch.sigmoid(1.702 * x)
     if wrong("gelu_ignored"):
         return torch.relu(x)
     return F.gelu(x, approximate="tanh" if wrong("gelu_with_tanh") else "none")

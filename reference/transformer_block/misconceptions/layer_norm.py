@@ -35,8 +35,13 @@ MISCONCEPTIONS = {
         "slides, page 8",
     ),
     "keepdim_missing": (
-        "your mean and variance lost the last dimension, so they broadcast against the wrong one "
-        "or not at all; keep it with size 1",
+        "your mean lost the last dimension, and so did the average of the squared distances from "
+        "it, so they broadcast against the wrong one or not at all; keep it with size 1",
+        "slides, page 8",
+    ),
+    "statistics_without_keepdim": (
+        "you called mean and var (or std) without keepdim=True, so their results lost the last "
+        "dimension and broadcast against the wrong one or not at all",
         "slides, page 8",
     ),
     "no_eps": (
@@ -59,7 +64,7 @@ MISCONCEPTIONS = {
         "slides, page 8",
     ),
     "eps_default": (
-        "your default for eps is another number; without an argument the course uses 1e-5",
+        "your default for eps is 1e-6; without an argument the course uses 1e-5",
         "slides, page 8",
     ),
     "detached_statistics": (
@@ -111,6 +116,55 @@ MISCONCEPTIONS = {
         "layout is allowed",
         "slides, page 8",
     ),
+    "over_batch": (
+        "you normalised along the first dimension, the batch, as batch normalisation does; the "
+        "course normalises along the features, the last dimension",
+        "slides, page 8",
+    ),
+    "over_whole_sequence": (
+        "you took one mean and one variance over all tokens of a sequence; every token has its "
+        "own, over its features alone",
+        "slides, page 8",
+    ),
+    "eps_default_smaller": (
+        "your default for eps is far below 1e-5 (1e-8, 1e-12); without an argument the course uses "
+        "1e-5",
+        "slides, page 8",
+    ),
+    "weight_unused": (
+        "your forward adds the bias but never multiplies by the weight; the course does both",
+        "slides, pages 4 and 8",
+    ),
+    "bias_unused": (
+        "your forward multiplies by the weight but never adds the bias; the course does both",
+        "slides, pages 4 and 8",
+    ),
+    "weight_and_bias_exchanged": (
+        "you multiplied by the bias and added the weight; it is the other way round",
+        "slides, pages 4 and 8",
+    ),
+    "bias_missing": (
+        "your LayerNorm has no bias; beside the weight, the scale, the course has a shift for "
+        "every feature",
+        "slides, page 4",
+    ),
+    "random_weight": (
+        "your weight starts at random numbers; it starts at one, so that the layer begins by "
+        "normalising alone",
+        "slides, page 4",
+    ),
+    "bias_of_ones": (
+        "your bias starts at one, so everything is shifted from the beginning; it starts at zero",
+        "slides, page 4",
+    ),
+    "gamma_and_beta": (
+        "you called the two parameters gamma and beta; here their names are weight and bias",
+        "slides, page 4",
+    ),
+    "scale_and_shift": (
+        "you called the two parameters scale and shift; here their names are weight and bias",
+        "slides, page 4",
+    ),
 }
 # The mistakes in force.
 WRONG: frozenset[str] = frozenset()
@@ -127,7 +181,7 @@ def wrong(name: str) -> bool:
 def layer_norm(x: Tensor, eps: float = DEFAULT_EPS) -> Tensor:
     """Turn every vector along the last dimension of `x` into its z-score."""
     if eps is DEFAULT_EPS or wrong("eps_ignored"):
-        eps = 1e-6 if wrong("eps_default") else 1e-5
+        eps = _default_eps()
     if wrong("no_eps"):
         eps = 0.0
     if wrong("float32_result"):
@@ -139,12 +193,17 @@ def layer_norm(x: Tensor, eps: float = DEFAULT_EPS) -> Tensor:
         dims = tuple(range(x.dim()))
     elif wrong("over_positions"):
         dims = (-2,)
-    keepdim = not wrong("keepdim_missing")
+    elif wrong("over_batch"):
+        dims = (0,)
+    elif wrong("over_whole_sequence"):
+        dims = tuple(range(x.dim()))[-2:]
+    keepdim = not wrong("keepdim_missing") and not wrong("statistics_without_keepdim")
 
     mean = x.mean(dim=dims, keepdim=keepdim)  # (..., 1)
     if wrong("cpu_tensor"):
         mean = torch.zeros(mean.shape, dtype=x.dtype) + mean
-    squares = (x if wrong("uncentred_variance") else x - mean).square()  # (..., D)
+    centre = x.mean(dim=dims, keepdim=True) if wrong("statistics_without_keepdim") else mean
+    squares = (x if wrong("uncentred_variance") else x - centre).square()  # (..., D)
     count = math.prod(x.size(dim) for dim in dims)
     if wrong("sample_variance"):
         count -= 1
@@ -164,6 +223,13 @@ def layer_norm(x: Tensor, eps: float = DEFAULT_EPS) -> Tensor:
     return x.copy_(result) if wrong("in_place") else result
 
 
+def _default_eps() -> float:
+    """Return the eps of whoever is given none."""
+    if wrong("eps_default"):
+        return 1e-6
+    return 1e-12 if wrong("eps_default_smaller") else 1e-5
+
+
 class LayerNorm(nn.Module):
     """Layer normalisation with a learned scale and shift for every feature."""
 
@@ -171,19 +237,34 @@ class LayerNorm(nn.Module):
         super().__init__()
         self.eps = eps
         weight = torch.zeros(d_model) if wrong("zero_weight") else torch.ones(d_model)  # (D,)
-        bias = torch.zeros(d_model)  # (D,)
-        if wrong("not_parameters"):
-            self.register_buffer("weight", weight)
-            self.register_buffer("bias", bias)
-        else:
-            self.weight = nn.Parameter(weight)
-            self.bias = nn.Parameter(bias)
+        if wrong("random_weight"):
+            weight = torch.randn(d_model)
+        bias = torch.ones(d_model) if wrong("bias_of_ones") else torch.zeros(d_model)  # (D,)
+        self._names = ("weight", "bias")
+        if wrong("gamma_and_beta"):
+            self._names = ("gamma", "beta")
+        elif wrong("scale_and_shift"):
+            self._names = ("scale", "shift")
+        for name, start in zip(self._names, (weight, bias), strict=True):
+            if start is bias and wrong("bias_missing"):
+                continue
+            if wrong("not_parameters"):
+                self.register_buffer(name, start)
+            else:
+                self.register_parameter(name, nn.Parameter(start))
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalise `x` (..., D), then multiply by `weight` and add `bias`."""
         normed = layer_norm(x) if wrong("module_eps_ignored") else layer_norm(x, self.eps)
         if wrong("parameters_unused"):
             return normed
+        weight, bias = (getattr(self, name, 0.0) for name in self._names)
+        if wrong("weight_and_bias_exchanged"):
+            weight, bias = bias, weight
+        if wrong("weight_unused"):
+            weight = 1.0
+        if wrong("bias_unused"):
+            bias = 0.0
         if wrong("shift_before_scale"):
-            return (normed + self.bias) * self.weight
-        return normed * self.weight + self.bias  # (..., D)
+            return (normed + bias) * weight
+        return normed * weight + bias  # (..., D)

@@ -110,6 +110,39 @@ MISCONCEPTIONS = {
         "memory layout is allowed",
         "slides, page 30",
     ),
+    "second_key": (
+        "you keep the shared weight under a second name, too (proj.weight); the state_dict has "
+        "embedding.weight and nothing else",
+        "slides, page 30",
+    ),
+    "log_probabilities_in_forward": (
+        "your forward already applies log_softmax; it returns the raw scores",
+        "slides, pages 28 and 30",
+    ),
+    "last_token_in_forward": (
+        "your forward scores the last token alone; it scores every position, and only "
+        "next_token_probabilities picks the last one",
+        "slides, pages 28 and 30",
+    ),
+    "logits_returned": (
+        "your next_token_probabilities returns the scores; a softmax over the words makes them "
+        "probabilities",
+        "slides, page 28",
+    ),
+    "argmax_returned": (
+        "your next_token_probabilities returns the most likely word; the probabilities of all "
+        "words are asked for",
+        "slides, page 28",
+    ),
+    "sigmoid_instead": (
+        "you took the sigmoid of each score, so the words do not sum to 1; a softmax compares "
+        "them with each other",
+        "slides, page 28",
+    ),
+    "last_of_batch": (
+        "you picked the last sequence of the batch; pick the last token of every sequence",
+        "slides, page 28",
+    ),
 }
 # The mistakes in force.
 WRONG: frozenset[str] = frozenset()
@@ -137,6 +170,9 @@ class TiedLMHead(nn.Module):
             self.weight = embedding.weight
         else:
             self.embedding = embedding
+        if wrong("second_key"):
+            self.proj = nn.Linear(features, words, bias=False)
+            self.proj.weight = embedding.weight
         if wrong("extra_bias"):
             self.bias = nn.Parameter(torch.zeros(words))
 
@@ -162,24 +198,37 @@ class TiedLMHead(nn.Module):
             logits = logits + self.bias
         if wrong("cpu_tensor"):
             logits = torch.zeros(logits.shape, dtype=logits.dtype) + logits
+        if wrong("last_token_in_forward"):
+            logits = logits[:, -1]  # (B, V)
+        if wrong("log_probabilities_in_forward"):
+            logits = torch.log_softmax(logits, dim=-1)
         return torch.softmax(logits, dim=-1) if wrong("probabilities_in_forward") else logits
 
     def next_token_probabilities(self, hidden: Tensor) -> Tensor:
         """Compute how likely every word is to follow the sequences of `hidden` (B, T, D)."""
         logits = self(hidden)  # (B, T, V)
+        if wrong("last_token_in_forward"):
+            logits = logits.unsqueeze(1)  # (B, 1, V)
         if wrong("averaged_tokens"):
             logits = logits.mean(dim=1, keepdim=True)  # (B, 1, V)
         probabilities = _softmax(logits)  # (B, T, V)
+        if wrong("last_of_batch"):
+            return probabilities[-1]  # (T, V)
         if wrong("all_positions"):
             return probabilities
         position = 0 if wrong("first_token") else -1
         if wrong("position_kept"):
             return probabilities[:, position].unsqueeze(1)  # (B, 1, V)
-        return probabilities[:, position]  # (B, V)
+        chosen = probabilities[:, position]  # (B, V)
+        return chosen.argmax(dim=-1) if wrong("argmax_returned") else chosen
 
 
 def _softmax(logits: Tensor) -> Tensor:
     """Turn scores (B, T, V) into probabilities."""
+    if wrong("logits_returned"):
+        return logits
+    if wrong("sigmoid_instead"):
+        return torch.sigmoid(logits)
     dim = -1
     if wrong("softmax_over_batch"):
         dim = 0

@@ -120,6 +120,80 @@ MISCONCEPTIONS = {
         "you made a new tensor for the mask on the CPU; it belongs on the device of the input",
         "walkthrough, attention, step 1",
     ),
+    "divided_by_head_size": (
+        "you divided the scores by D/H; the course divides them by its square root, and only once",
+        "session, knowledge points 3 and 4",
+    ),
+    "scaled_by_heads": (
+        "you divided the scores by the square root of the number of heads; divide by that of D/H, "
+        "the features of a head",
+        "session, knowledge point 4",
+    ),
+    "heads_and_size_exchanged": (
+        "you cut the features into D/H heads of H features; there are H heads of D/H features",
+        "session, knowledge point 4",
+    ),
+    "softmax_missing": (
+        "you used the scores as weights, without a softmax; each row of weights has to sum to 1",
+        "session, knowledge point 3",
+    ),
+    "weights_dropped": (
+        "you dropped some of the weights in training, at a rate of 0.1; there is no dropout in "
+        "attention here",
+        "session, knowledge point 4",
+    ),
+    "mask_ignored": (
+        "you never use the mask; scores of pairs that it forbids become minus infinity before the "
+        "softmax",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_after_softmax": (
+        "you set the masked weights to 0 after the softmax, so that a row no longer sums to 1; "
+        "mask the scores before it",
+        "walkthrough, attention, step 1",
+    ),
+    "zero_before_softmax": (
+        "you gave masked scores the value 0, which still earns them a weight; only minus infinity "
+        "makes the weight 0",
+        "walkthrough, attention, step 1",
+    ),
+    "finite_mask": (
+        "you gave masked scores a fixed negative number, which loses against scores that are lower "
+        "still; use minus infinity",
+        "walkthrough, attention, step 1",
+    ),
+    "output_alone": (
+        "you returned the output without the weights; both are asked for, as a pair",
+        "session, knowledge point 4",
+    ),
+    "residual_added": (
+        "you added x to the output; the residual connection belongs to the block, not to attention",
+        "session, knowledge points 4 and 5",
+    ),
+    "query_and_key_exchanged": (
+        "you made the queries with k_linear and the keys with q_linear; it is the other way round",
+        "session, knowledge point 4",
+    ),
+    "key_and_value_exchanged": (
+        "you took the values for the keys and the keys for the values; queries are matched with "
+        "keys, and values are mixed",
+        "session, knowledge point 4",
+    ),
+    "bias_ignored": (
+        "your four projections have a bias even with bias=False; hand the argument on to all of "
+        "them",
+        "session, knowledge point 4; walkthrough, attention",
+    ),
+    "projections_without_bias": (
+        "your projections to queries, keys and values never have a bias; all four projections have "
+        "one unless bias=False",
+        "session, knowledge point 4",
+    ),
+    "fused_projection": (
+        "you made one layer for queries, keys and values together (qkv); here each has a layer of "
+        "its own: q_linear, k_linear and v_linear",
+        "session, knowledge point 4",
+    ),
 }
 # The mistakes in force.
 WRONG: frozenset[str] = frozenset()
@@ -139,27 +213,39 @@ class MultiHeadAttention(nn.Module):
         if not divisible and not wrong("indivisible_accepted"):
             raise ValueError(f"d_model ({d_model}) must be divisible by num_heads ({num_heads})")
         self.num_heads = num_heads
-        self.q_linear = nn.Linear(d_model, d_model, bias=bias)
-        self.k_linear = nn.Linear(d_model, d_model, bias=bias)
-        self.v_linear = nn.Linear(d_model, d_model, bias=bias)
+        bias = bias or wrong("bias_ignored")
+        of_inputs = bias and not wrong("projections_without_bias")
+        if wrong("fused_projection"):
+            self.qkv = nn.Linear(d_model, 3 * d_model, bias=of_inputs)
+        else:
+            self.q_linear = nn.Linear(d_model, d_model, bias=of_inputs)
+            self.k_linear = nn.Linear(d_model, d_model, bias=of_inputs)
+            self.v_linear = nn.Linear(d_model, d_model, bias=of_inputs)
         self.out_proj = nn.Linear(d_model, d_model, bias=bias or wrong("output_bias_always"))
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor] | Tensor:
         """Let every token of `x` (B, T, D) gather from the others, once for each head."""
         batch, seq_len, d_model = x.shape
         if wrong("contiguous_input_only"):
             x = x.view(batch * seq_len, d_model).reshape(batch, seq_len, d_model)
-        key_layer = self.q_linear if wrong("keys_from_queries") else self.k_linear
-        query = self._split(self.q_linear(x))  # (B, H, T, D/H)
-        key = self._split(key_layer(x))  # (B, H, T, D/H)
-        value = self._split(x if wrong("values_not_projected") else self.v_linear(x))
+        query, key, value = (self._split(features) for features in self._projected(x))
 
         scale = math.sqrt(d_model if wrong("scaled_by_d_model") else query.size(-1))
         if wrong("no_scaling"):
             scale = 1.0
+        elif wrong("divided_by_head_size"):
+            scale = query.size(-1)
+        elif wrong("scaled_by_heads"):
+            scale = math.sqrt(self.num_heads)
         scores = query @ key.transpose(-2, -1) / scale  # (B, H, T, T)
-        if mask is not None:
+        unmasked = scores
+        if mask is not None and not wrong("mask_ignored"):
             scores = self._mask(scores, mask)  # (B, H, T, T)
+        barred = scores != unmasked  # (B, H, T, T)
+        if wrong("mask_after_softmax"):
+            scores = unmasked
+        if wrong("zero_before_softmax"):
+            scores = scores.masked_fill(barred, 0.0)
 
         dim = -1
         if wrong("softmax_over_heads"):
@@ -169,19 +255,47 @@ class MultiHeadAttention(nn.Module):
         if wrong("float32_weights"):
             scores = scores.float()
         weights = torch.softmax(scores, dim=dim)  # (B, H, T, T)
+        if wrong("softmax_missing"):
+            weights = scores
+        if wrong("mask_after_softmax"):
+            weights = weights.masked_fill(barred, 0.0)
+        if wrong("weights_dropped"):
+            weights = nn.functional.dropout(weights, 0.1, self.training)
         if wrong("detached_weights"):
             weights = weights.detach()
 
         joined = self._join(weights.to(value.dtype) @ value)  # (B, T, D)
         output = joined if wrong("output_not_projected") else self.out_proj(joined)  # (B, T, D)
+        if wrong("residual_added"):
+            output = x + output
+        if wrong("output_alone"):
+            return output
         if wrong("weights_averaged"):
             weights = weights.mean(dim=1)  # (B, T, T)
         return (weights, output) if wrong("pair_swapped") else (output, weights)
+
+    def _projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Make queries, keys and values of `x`, each (B, T, D)."""
+        if wrong("fused_projection"):
+            query, key, value = self.qkv(x).chunk(3, dim=-1)
+        else:
+            query, key, value = self.q_linear(x), self.k_linear(x), self.v_linear(x)
+        if wrong("keys_from_queries"):
+            key = query
+        if wrong("values_not_projected"):
+            value = x
+        if wrong("query_and_key_exchanged"):
+            query, key = key, query
+        if wrong("key_and_value_exchanged"):
+            key, value = value, key
+        return query, key, value
 
     def _split(self, features: Tensor) -> Tensor:
         """Part the features (B, T, D) among the heads: (B, H, T, D / H)."""
         batch, seq_len, d_model = features.shape
         size = d_model // self.num_heads
+        if wrong("heads_and_size_exchanged"):
+            return features.reshape(batch, seq_len, size, self.num_heads).transpose(1, 2)
         if wrong("split_without_transpose"):
             return features.reshape(batch, self.num_heads, seq_len, size)
         if wrong("heads_interleaved"):
@@ -208,7 +322,8 @@ class MultiHeadAttention(nn.Module):
             mask = ~mask
         if wrong("mask_on_cpu"):
             mask = torch.ones(mask.shape, dtype=torch.bool) & mask
-        masked = scores.masked_fill(~mask, float("-inf"))  # (B, H, T, T)
+        fill = -1e4 if wrong("finite_mask") else float("-inf")
+        masked = scores.masked_fill(~mask, fill)  # (B, H, T, T)
         if wrong("mask_in_first_head_only"):
             return torch.cat([masked[:, :1], scores[:, 1:]], dim=1)
         return masked

@@ -19,12 +19,13 @@ MISCONCEPTIONS = {
         "slides, page 24",
     ),
     "exponent_without_2": (
-        "your exponent is i / d with i counting the pairs; the course has 2i / d",
+        "your angles shrink too slowly: the exponent is i / d with i counting the pairs, or the "
+        "base 100, which comes to the same; the course has 10000 and 2i / d",
         "slides, page 24",
     ),
     "column_as_i": (
-        "you put the number of the column in for i; i numbers the pairs, so a sine and its cosine "
-        "share one angle",
+        "you put the number of the column in for i, so that it counts twice in 2i / d; i numbers "
+        "the pairs, and a sine and its cosine share one angle",
         "slides, pages 24 and 25",
     ),
     "wrong_base": (
@@ -113,6 +114,76 @@ MISCONCEPTIONS = {
         "training only",
         "slides, page 25",
     ),
+    "cosines_missing": (
+        "all your columns hold sines; sine and cosine take turns",
+        "slides, pages 24 and 25",
+    ),
+    "columns_own_angles": (
+        "each of your columns has an angle of its own, with the number of the column in the "
+        "exponent; a cosine shares the angle of the sine before it",
+        "slides, pages 24 and 25",
+    ),
+    "exponent_doubled": (
+        "your exponent grows twice as fast, as 4i / d: the steps of 2 are in your range already, "
+        "or i was doubled once more; the course has 2i / d",
+        "slides, page 24",
+    ),
+    "exponent_to_the_end": (
+        "your exponent is i / (d/2 - 1), which reaches 1 in the last pair; the course has 2i / d",
+        "slides, page 24",
+    ),
+    "encoding_multiplied": (
+        "you multiplied x by the encoding; the course adds it",
+        "slides, page 25",
+    ),
+    "encoding_concatenated": (
+        "you put the encoding beside x, which doubles the features; the course adds it to x",
+        "slides, page 25",
+    ),
+    "input_not_added": (
+        "you returned the encoding alone; it is added to x",
+        "slides, page 25",
+    ),
+    "one_position_for_all": (
+        "you added one and the same row of the table to every token (a colon is missing in "
+        "table[:T]); every position has a row of its own",
+        "slides, page 25",
+    ),
+    "encoding_dropped": (
+        "you applied dropout to the encoding before adding it; dropout comes last and hits the sum",
+        "slides, page 25",
+    ),
+    "dropout_by_default": (
+        "you drop values unless told otherwise, at a rate of 0.1; here the default is no dropout",
+        "slides, page 25",
+    ),
+    "max_len_default": (
+        "your max_len is far more than 512 unless it is given; the default is 512",
+        "slides, page 24",
+    ),
+    "max_len_ignored": (
+        "you work with any length, whatever max_len is; a longer sequence is a ValueError",
+        "slides, page 24",
+    ),
+    "length_asserted": (
+        "you assert that the sequence is not too long, which is an AssertionError; raise a "
+        "ValueError",
+        "slides, page 24",
+    ),
+    "odd_asserted": (
+        "you assert that d_model is even, which is an AssertionError; raise a ValueError",
+        "slides, page 24",
+    ),
+    "odd_fails_in_torch": (
+        "you do not check d_model, so an odd one fails inside torch, where the cosines do not fit; "
+        "raise a ValueError yourself",
+        "slides, page 24",
+    ),
+    "trained_encoding": (
+        "you made a Parameter of the encoding, so it is saved and trained; the course computes it "
+        "and trains nothing",
+        "slides, pages 24 and 26",
+    ),
 }
 # The mistakes in force.
 WRONG: frozenset[str] = frozenset()
@@ -130,15 +201,25 @@ def sinusoidal_encoding(seq_len: int, d_model: int) -> Tensor:
 
 def _encoding_in(dtype: torch.dtype, seq_len: int, d_model: int) -> Tensor:
     """Compute the encodings (T, D), with every step in this dtype."""
-    if d_model % 2 != 0 and not wrong("odd_unchecked"):
+    unchecked = wrong("odd_unchecked") or wrong("odd_fails_in_torch")
+    if wrong("odd_asserted"):
+        assert d_model % 2 == 0
+    if d_model % 2 != 0 and not unchecked:
         raise ValueError(f"d_model must be even, not {d_model}")
     start = 1 if wrong("positions_from_one") else 0
     positions = torch.arange(start, start + seq_len, dtype=dtype).unsqueeze(1)  # (T, 1)
     of_sine = of_cosine = torch.arange((d_model + 1) // 2, dtype=dtype)  # (D/2,)
     if wrong("column_as_i"):
         of_sine, of_cosine = 2 * of_sine, 2 * of_cosine + 1
+    if wrong("columns_own_angles"):
+        of_cosine = of_cosine + 0.5
     sines = _angles(positions, of_sine, d_model).sin()  # (T, D/2)
     cosines = _angles(positions, of_cosine, d_model).cos()  # (T, D/2)
+    if wrong("cosines_missing"):
+        cosines = _angles(positions, of_cosine, d_model).sin()
+    if d_model % 2 != 0 and wrong("odd_fails_in_torch"):
+        # What filling every other column of a table comes to.
+        torch.zeros(seq_len, d_model, dtype=dtype)[:, 1::2] = cosines
     pair = (cosines, sines) if wrong("sine_cosine_swapped") else (sines, cosines)
     if wrong("sines_first"):
         table = torch.cat(pair, dim=-1)
@@ -150,6 +231,10 @@ def _encoding_in(dtype: torch.dtype, seq_len: int, d_model: int) -> Tensor:
 def _angles(positions: Tensor, i: Tensor, d_model: int) -> Tensor:
     """Compute the angle of every position (T, 1) for every i (D/2,)."""
     exponents = (i if wrong("exponent_without_2") else 2 * i) / d_model  # (D/2,)
+    if wrong("exponent_doubled"):
+        exponents = 2 * exponents
+    if wrong("exponent_to_the_end"):
+        exponents = i / max(d_model // 2 - 1, 1)
     powers = (1000.0 if wrong("wrong_base") else 10000.0) ** exponents  # (D/2,)
     return positions * powers if wrong("angle_multiplied") else positions / powers  # (T, D/2)
 
@@ -157,13 +242,22 @@ def _angles(positions: Tensor, i: Tensor, d_model: int) -> Tensor:
 class PositionalEncoding(nn.Module):
     """Add to every token of a sequence the encoding of the position where it stands."""
 
-    def __init__(self, d_model: int, max_len: int = 512, dropout: float = 0.0) -> None:
+    def __init__(
+        self, d_model: int, max_len: int | None = None, dropout: float | None = None
+    ) -> None:
         super().__init__()
+        # None stands for the defaults, which mistakes change.
+        if max_len is None:
+            max_len = 5000 if wrong("max_len_default") else 512
+        if dropout is None:
+            dropout = 0.1 if wrong("dropout_by_default") else 0.0
         self.d_model = d_model
         self.max_len = max_len - 1 if wrong("max_len_off_by_one") else max_len
         encoding = sinusoidal_encoding(self.max_len, d_model)  # (max_len, D)
         if wrong("learned_positions"):
             self.encoding = nn.Parameter(torch.randn(encoding.shape))
+        elif wrong("trained_encoding"):
+            self.encoding = nn.Parameter(encoding.float())
         elif wrong("persistent_buffer"):
             self.register_buffer("encoding", encoding)
         else:
@@ -173,28 +267,42 @@ class PositionalEncoding(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Add the encodings of the positions 0 to T - 1 to `x` (B, T, D), then apply dropout."""
         seq_len = x.size(0) if wrong("positions_along_batch") else x.size(-2)
-        if seq_len > self.max_len and not wrong("length_unchecked"):
+        if wrong("length_asserted"):
+            assert seq_len <= self.max_len
+        unchecked = wrong("length_unchecked") or wrong("max_len_ignored")
+        if seq_len > self.max_len and not unchecked:
             raise ValueError(f"sequence length must be at most {self.max_len}, not {seq_len}")
         encoding = self.encoding
+        if seq_len > self.max_len and wrong("max_len_ignored"):
+            encoding = sinusoidal_encoding(seq_len, self.d_model)
         if wrong("computed_in_input_dtype"):
             encoding = _encoding_in(x.dtype, self.max_len, self.d_model)
         encoding = encoding.to(torch.float32 if wrong("dtype_not_followed") else x.dtype)
         if not wrong("cpu_table"):
             encoding = encoding.to(device=x.device)
-        encoding = encoding[:seq_len]  # (T, D)
+        encoding = encoding[seq_len if wrong("one_position_for_all") else slice(seq_len)]  # (T, D)
         if wrong("positions_along_batch"):
             encoding = encoding.unsqueeze(1)  # (B, 1, D)
 
         tokens = x.detach() if wrong("detached_input") else x  # (B, T, D)
         if wrong("embedding_scaled"):
             tokens = tokens * math.sqrt(self.d_model)
+        if wrong("encoding_dropped"):
+            return self._sum(x, tokens, self._drop(encoding))
         if wrong("dropout_before_sum"):
             return self._sum(x, self._drop(tokens), encoding)
         return self._drop(self._sum(x, tokens, encoding))  # (B, T, D)
 
     def _sum(self, x: Tensor, tokens: Tensor, encoding: Tensor) -> Tensor:
         """Add the encoding to the tokens; `x` is what the caller gave."""
-        output = tokens + encoding  # (B, T, D)
+        if wrong("encoding_multiplied"):
+            output = tokens * encoding
+        elif wrong("input_not_added"):
+            output = torch.zeros_like(tokens) + encoding
+        elif wrong("encoding_concatenated"):
+            return torch.cat([tokens, encoding.expand_as(tokens)], dim=-1)
+        else:
+            output = tokens + encoding  # (B, T, D)
         if wrong("in_place"):
             x.copy_(output)  # as += does
         return output

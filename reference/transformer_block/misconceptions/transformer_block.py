@@ -57,8 +57,7 @@ MISCONCEPTIONS = {
         "session, knowledge point 5; walkthrough, introduction",
     ),
     "unknown_norm_accepted": (
-        'you treat every unknown norm as "pre"; refuse it with a ValueError when the block is '
-        "built",
+        "you accept an unknown norm and treat it as one of the others; refuse it with a ValueError",
         "session, knowledge point 5",
     ),
     "mask_not_passed": (
@@ -119,6 +118,56 @@ MISCONCEPTIONS = {
         "alone, which the next block reads",
         "session, knowledge point 5",
     ),
+    "attention_not_normalised": (
+        'with "pre" you gave attention the stream as it is; it reads norm1 of the stream',
+        "session, knowledge point 5",
+    ),
+    "feed_forward_not_normalised": (
+        'with "pre" you gave the feed-forward layer the stream as it is; it reads norm2 of the '
+        "stream",
+        "session, knowledge point 5",
+    ),
+    "norms_exchanged": (
+        "you used norm2 for attention and norm1 for the feed-forward layer; it is the other way "
+        "round",
+        "session, knowledge point 5",
+    ),
+    "norm_eps": (
+        "you gave your norms an eps of 1e-12; the block uses the default of LayerNorm",
+        "slides, page 8; session, knowledge point 5",
+    ),
+    "none_treated_as_pre": (
+        'with norm="none" you normalise all the same; then the block has no norms, nor their '
+        "parameters",
+        "session, knowledge point 5; walkthrough, introduction",
+    ),
+    "mask_inverted": (
+        "you turned the mask around before handing it on; True means that the query may attend to "
+        "the key, for attention and for the block",
+        "walkthrough, attention, step 1",
+    ),
+    "one_head": (
+        "your attention has one head whatever num_heads says; hand the number on",
+        "session, knowledge points 4 and 5",
+    ),
+    "d_ff_ignored": (
+        "your feed-forward layer expands to four times d_model whatever d_ff says; hand the number "
+        "on",
+        "session, knowledge points 1 and 5",
+    ),
+    "dropout_default": (
+        "you drop nothing unless a rate is given; the default rate is 0.1",
+        "session, knowledge point 5",
+    ),
+    "own_dropout_fixed": (
+        "your block drops at a rate of 0.1 whatever dropout says; use the rate you are given, in "
+        "the block as in the feed-forward layer",
+        "session, knowledge point 5",
+    ),
+    "attention_bias_not_passed": (
+        "you did not hand bias on to attention; bias=False holds for both sublayers",
+        "session, knowledge point 5; walkthrough, introduction",
+    ),
 }
 # The mistakes in force.
 WRONG: frozenset[str] = frozenset()
@@ -137,38 +186,47 @@ class TransformerBlock(nn.Module):
         d_model: int,
         num_heads: int,
         d_ff: int,
-        dropout: float = 0.1,
+        dropout: float | None = None,
         norm: str | None = None,
         activation: str = "relu",
         bias: bool = True,
     ) -> None:
         super().__init__()
-        # None stands for the default, which a mistake changes.
+        # None stands for the defaults, which mistakes change.
+        if dropout is None:
+            dropout = 0.0 if wrong("dropout_default") else 0.1
         if norm is None:
             norm = "post" if wrong("post_by_default") else "pre"
         norms = ("pre", "post", "none")
         if norm not in norms and not wrong("unknown_norm_accepted"):
             raise ValueError(f"norm must be one of {list(norms)}, not {norm!r}")
-        self.norm = norm
+        self.norm = "pre" if norm == "none" and wrong("none_treated_as_pre") else norm
         if wrong("pre_post_swapped"):
-            self.norm = {"pre": "post", "post": "pre"}.get(norm, norm)
+            self.norm = {"pre": "post", "post": "pre"}.get(self.norm, self.norm)
 
-        self.attention = MultiHeadAttention(d_model, num_heads, bias=bias)
+        self.attention = MultiHeadAttention(
+            d_model,
+            1 if wrong("one_head") else num_heads,
+            bias=bias or wrong("attention_bias_not_passed"),
+        )
         self.feed_forward = FeedForward(
             d_model,
-            d_ff,
+            4 * d_model if wrong("d_ff_ignored") else d_ff,
             dropout=0.1 if wrong("inner_dropout_not_passed") else dropout,
             activation="relu" if wrong("activation_not_passed") else activation,
             bias=bias or wrong("bias_not_passed"),
         )
-        if norm != "none" or wrong("norms_kept"):
-            self.norm1 = LayerNorm(d_model)
-            self.norm2 = self.norm1 if wrong("norm_shared") else LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        if self.norm != "none" or wrong("norms_kept"):
+            eps = 1e-12 if wrong("norm_eps") else 1e-5
+            self.norm1 = LayerNorm(d_model, eps)
+            self.norm2 = self.norm1 if wrong("norm_shared") else LayerNorm(d_model, eps)
+        self.dropout = nn.Dropout(0.1 if wrong("own_dropout_fixed") else dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
         """Pass `x` (B, T, D) through both sublayers."""
         start = x
+        if mask is not None and wrong("mask_inverted"):
+            mask = ~mask
         if wrong("sublayers_reversed"):
             x = self._feed(x, start)  # (B, T, D)
             x, weights = self._attend(x, start, mask)  # (B, T, D), (B, H, T, T)
@@ -217,10 +275,15 @@ class TransformerBlock(nn.Module):
 
     def _normalised(self, x: Tensor, place: str, number: int) -> Tensor:
         """Normalise `x` (B, T, D) where the block normalises in this place."""
+        if place == "pre" and (
+            (number == 1 and wrong("attention_not_normalised"))
+            or (number == 2 and wrong("feed_forward_not_normalised"))
+        ):
+            return x
         # An unknown norm that was accepted counts as "pre".
         if self.norm != place and (place == "post" or self.norm in ("post", "none")):
             return x
-        first = number == 1 or wrong("norm1_used_twice")
+        first = number == (2 if wrong("norms_exchanged") else 1) or wrong("norm1_used_twice")
         normalised: Tensor = self.norm1(x) if first else self.norm2(x)
         return normalised
 

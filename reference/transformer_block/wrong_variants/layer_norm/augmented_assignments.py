@@ -1,0 +1,20 @@
+# misconception: in_place
+import torch
+from torch import nn
+
+
+def layer_norm(x, eps=1e-5):
+    x -= torch.mean(x, dim=-1, keepdim=True)
+    x /= torch.sqrt(torch.mean(torch.square(x), dim=-1, keepdim=True) + eps)
+    return x
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return self.bias + layer_norm(x, self.eps) * self.weight
