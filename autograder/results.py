@@ -11,6 +11,8 @@ ComponentStatus = Literal[
     "graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden"
 ]
 Outcome = Literal["passed", "failed", "student_error", "timeout", "crashed", "not_run"]
+# All that is told of a hidden criterion that is lost, but a known mistake that was recognised.
+HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
 
 
 class CriterionResult(BaseModel):
