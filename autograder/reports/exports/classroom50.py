@@ -40,6 +40,8 @@ def _write(results: Sequence[SubmissionResult], context: Context) -> str:
             "passed": bool(criterion.passed),
             **_points(criterion.score, criterion.max_score),
             "message": "\n".join(lines_of(criterion)),
+            # Only a test may say more than the schema does.
+            **({"withheld": seen.withheld} if seen.withheld else {}),
         }
         for name, component in seen.components.items()
         for criterion in component.criteria

@@ -16,7 +16,7 @@ _MOST = 900_000
 _LINES = 12
 _LINE = 400
 # What Markdown, HTML, or a reader that looks for addresses, people and formulas might act on.
-_SIGNS = re.compile(r"""[\\`*_{}\[\]<>()#|~@:&$!^"'+=]|(?<=www)\.|^[-0-9]""", re.IGNORECASE)
+_SIGNS = re.compile(r"""[\\`*_{}\[\]<>()#|~@:&$!^"'+=]|(?<=www)\.""", re.IGNORECASE)
 
 
 def escaped(text: str, limit: int = _LINE) -> str:
