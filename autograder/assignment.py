@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import keyword
 import sys
 import tomllib
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.functional_validators import AfterValidator
 
 from autograder.errors import UsageError
-from autograder.exchange.kernels import FORBIDDEN
-from autograder.exchange.rules import Rules
 from autograder.sandbox.packages import check_name
+from autograder.settings import Feedback, Forbidden, Limits, Strict
 
 _PACKAGE = Path(__file__).resolve().parent
 # Folders of the public part that every student is given as they are, and every child.
@@ -31,79 +31,12 @@ _TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder
 # What a worker imports: the rooms that decide a mark.
 DECIDING = (
     *("exchange", "suite", "sandbox", "solutions", "judge"),
-    *("assignment.py", "results.py", "errors.py", "text.py", "grading/messages.py"),
+    *("assignment.py", "settings.py", "results.py", "errors.py", "text.py"),
+    "grading/messages.py",
 )
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Limits(_Strict):
-    """What student code may use.
-
-    Attributes:
-        call_cpu_s: computing time of one call.
-        call_wall_s: waiting time of one call, for code that sleeps.
-        component_cpu_s: computing time of one process, for all calls.
-        component_wall_s, submission_wall_s: waiting time of one component, and of all together.
-        memory_mb, output_kb: on top of what Python and torch take; of a file that the code writes.
-        deaths: hangs and crashes after which the rest of the component is not run.
-    """
-
-    call_cpu_s: Annotated[float, Field(gt=0)] = 2.0
-    call_wall_s: Annotated[float, Field(gt=0)] = 20.0
-    component_cpu_s: Annotated[int, Field(gt=0)] = 10
-    component_wall_s: Annotated[float, Field(gt=0)] = 60.0
-    memory_mb: Annotated[int, Field(gt=0)] = 1024
-    output_kb: Annotated[int, Field(gt=0)] = 1024
-    deaths: Annotated[int, Field(gt=0)] = 3
-    submission_wall_s: Annotated[float, Field(gt=0)] | None = None
-
-
-class Forbidden(_Strict):
-    """What a component may not use: it scores 0 if it does.
-
-    Attributes:
-        forbidden: operations of torch, by the names that the grader knows.
-        modules: top-level modules that it may not import.
-        functions: dotted names of functions that it may not call.
-    """
-
-    forbidden: tuple[str, ...] = ()
-    modules: tuple[str, ...] = ()
-    functions: tuple[str, ...] = ()
-
-    @field_validator("forbidden")
-    @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if name not in FORBIDDEN:
-                raise ValueError(f"{name!r} is no known operation; known: {', '.join(FORBIDDEN)}")
-        return names
-
-    @field_validator("modules")
-    @classmethod
-    def _top_level(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if not name.isidentifier():
-                raise ValueError(f"{name!r} is no top-level module: name the part before the dot")
-        return names
-
-    @field_validator("functions")
-    @classmethod
-    def _dotted(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if "." not in name or not all(part.isidentifier() for part in name.split(".")):
-                raise ValueError(f"{name!r} is no dotted name of a function, as numpy.linalg.inv")
-        return names
-
-    def rules(self) -> Rules:
-        """Return what a child is told."""
-        return Rules(self.forbidden, self.modules, self.functions)
-
-
-class ComponentSpec(_Strict):
+class ComponentSpec(Strict):
     """One component and what it is worth.
 
     Attributes:
@@ -146,7 +79,7 @@ def check_component_name(name: str) -> str:
     return name
 
 
-class _Specification(_Strict):
+class _Specification(Strict):
     schema_: Annotated[Literal[1], Field(alias="schema")]
     name: str
     title: str
@@ -154,6 +87,7 @@ class _Specification(_Strict):
     packages: tuple[Annotated[str, AfterValidator(check_name)], ...] = ()
     limits: Limits = Limits()
     rules: Forbidden = Forbidden()
+    feedback: Feedback = Feedback()
     components: Annotated[tuple[ComponentSpec, ...], Field(min_length=1)]
 
     @model_validator(mode="before")
@@ -204,6 +138,7 @@ class Assignment:
     components: tuple[ComponentSpec, ...]
     packages: tuple[str, ...] = ()
     submission_wall_s: float = 150.0
+    feedback: Feedback = field(default_factory=Feedback)
 
     @property
     def public(self) -> Path:
@@ -257,7 +192,10 @@ class Assignment:
     def deciding(self) -> Iterator[tuple[str, bytes]]:
         """Yield every file that decides a mark: its path below its folder, and what it holds."""
         for root, path in self._sources():
-            yield path.relative_to(root).as_posix(), path.read_bytes()
+            data = path.read_bytes()
+            if path == self.public / "assignment.toml":
+                data = _without_feedback(data)
+            yield path.relative_to(root).as_posix(), data
 
     def _sources(self) -> Iterator[tuple[Path, Path]]:
         kinds = (".py", ".toml", ".json")
@@ -273,6 +211,16 @@ class Assignment:
             place = _PACKAGE / room
             for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
                 yield _PACKAGE, path
+
+
+def _without_feedback(data: bytes) -> bytes:
+    """Return what assignment.toml says of marks: what students are shown decides none."""
+    try:
+        found = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return data
+    found.pop("feedback", None)
+    return json.dumps(found, sort_keys=True, default=str).encode()
 
 
 def load_assignment(root: Path, name: str) -> Assignment:
@@ -299,4 +247,5 @@ def load_assignment(root: Path, name: str) -> Assignment:
         raise UsageError(f"{path}: name is {found.name!r}, but its folder is called {name!r}")
     named = (found.name, found.title, found.seed, found.components, found.packages)
     longest = max(spec.limits.component_wall_s for spec in found.components)
-    return Assignment(root.resolve(), *named, found.limits.submission_wall_s or 2.5 * longest)
+    wall_s = found.limits.submission_wall_s or 2.5 * longest
+    return Assignment(root.resolve(), *named, wall_s, found.feedback)

@@ -12,6 +12,8 @@ ComponentStatus = Literal[
 ]
 Standing = Literal["graded", "empty", "rejected", "error"]
 Outcome = Literal["passed", "failed", "student_error", "timeout", "crashed", "not_run"]
+# All that is told of a hidden criterion that is lost, but a known mistake that was recognised.
+HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
 
 
 class CriterionResult(BaseModel):

@@ -39,6 +39,17 @@ def test_a_name_that_leads_elsewhere_is_unknown(small_project: Path, name: str) 
         ('"rms_norm"', '"rmsnorm"', "'rmsnorm' is no known operation; known: layer_norm"),
         ("deaths = 3", "deaths = 0", r"limits\.deaths: .*\(it is 0\)"),
         ('name = "norm"', 'name = "other"', "its folder is called 'norm'"),
+        *(
+            ("[limits]", f"[feedback]\n{wrong}\n[limits]", said)
+            for wrong, said in {
+                'hidden = "no"': r"feedback\.hidden: .*'nothing' or 'outcomes' \(it is 'no'\)",
+                'hidden_until = "2026-12-01T12:00:00Z"': r"feedback\.hidden_until: give a date",
+                "hidden_until = 2026-12-01T12:00:00": r"its offset .* as 2026-12-01T12:00:00Z",
+                "hidden_until = 2026-12-01": r"give a date and a time",
+                "hidden_until = 12": r"give a date and a time .*\(it is 12\)",
+                "hiden = 1": r"feedback\.hiden: Extra inputs",
+            }.items()
+        ),
     ],
 )
 def test_a_malformed_file_is_one_sentence(
@@ -61,6 +72,19 @@ def test_the_suite_hash_follows_every_source(small_project: Path, path: str) -> 
     before = load_assignment(small_project, "norm").suite_hash()
     assert load_assignment(small_project, "norm").suite_hash() == before
     (small_project / path).write_text((small_project / path).read_text() + "# changed\n")
+    assert load_assignment(small_project, "norm").suite_hash() != before
+
+
+def test_what_students_are_shown_decides_no_mark(small_project: Path) -> None:
+    before = load_assignment(small_project, "norm").suite_hash()
+    path = small_project / "assignments" / "norm" / "assignment.toml"
+    path.write_text(
+        path.read_text().replace("[limits]", '[feedback]\nhidden = "nothing"\n[limits]')
+    )
+    found = load_assignment(small_project, "norm")
+    assert found.feedback.hidden == "nothing"
+    assert found.suite_hash() == before
+    path.write_text(path.read_text().replace("points = 14", "points = 14.5"))
     assert load_assignment(small_project, "norm").suite_hash() != before
 
 

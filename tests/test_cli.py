@@ -25,6 +25,7 @@ from tests.tiny import write_tiny
 
 COMMANDS = [
     *("new", "grade", "explain", "release", "check", "stubs", "workbook", "selftest", "demo"),
+    "export",
     "course",
 ]
 
@@ -107,6 +108,7 @@ def test_the_version_is_the_package_s() -> None:
         ("grade b --assignment ", ["norm"]),
         ("grade b --sandbox t", ["tier1", "tier2", "tier3"]),
         ("course ", ["init"]),
+        ("export gr", ["gradescope"]),
     ],
 )
 def test_the_shell_completes_commands_and_names(

@@ -11,6 +11,7 @@ from rich.console import Console
 from autograder import __version__
 from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
 from autograder.cli.courses import init
+from autograder.cli.exports import export
 from autograder.cli.grading import demo, explain, grade
 from autograder.cli.new import new
 from autograder.errors import UsageError
@@ -44,6 +45,12 @@ _add(
     "autograder grade submitted --gradebook sqlite:////course/gradebook.db",
 )
 _add(app, explain, "autograder explain results/results/s01.json rescale.random")
+_add(
+    app,
+    export,
+    "autograder export junit results/results/s01.json --out junit.xml",
+    "autograder export canvas results --roster gradebook.csv --out marks.csv",
+)
 _add(app, release, "autograder release first_steps --out handout")
 _add(
     app,

@@ -6,10 +6,11 @@ import ast
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from autograder.assignment import GIVEN, Assignment, ComponentSpec, Limits
+from autograder.assignment import GIVEN, Assignment, ComponentSpec
 from autograder.exchange.kernels import CONSISTS_OF, KERNELS
 from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.sandbox.terms import Budget, Terms
+from autograder.settings import Limits
 
 
 def budget_of(limits: Limits) -> Budget:

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from autograder.exchange.messages import Reply, Request
 from autograder.judge.check import Attempt
-from autograder.results import Outcome
+from autograder.results import HIDDEN_WORDS, Outcome
 from autograder.suite.wording import lines_of
 from autograder.suite.worth import COUNTS_LATER
-
-# All that is told of a hidden criterion that is lost, but a known mistake that was recognised.
-HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
 
 
 @dataclass

@@ -6,6 +6,7 @@ import json
 import logging
 import warnings
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.nbgrader.preprocessors import stamp
 from autograder.results import SubmissionResult
+from autograder.settings import Feedback
 
 
 class MarkClass(Autograde):  # type: ignore[misc]
@@ -36,10 +38,12 @@ class MarkClass(Autograde):  # type: ignore[misc]
         entries: Sequence[Entry],
         result_of: Callable[[Entry], SubmissionResult],
         again: bool,
+        feedback: Feedback,
         **more: Any,
     ) -> None:
         super().__init__(**more)
         self.force = True
+        self.feedback = feedback
         self._again = again
         self.result_of = self._remembered(result_of)
         self._entries = {entry.id: entry for entry in entries}
@@ -93,7 +97,8 @@ class MarkClass(Autograde):  # type: ignore[misc]
                 made = json.loads((done / notebook).read_bytes())["metadata"]["gradeformer"]
             except (OSError, ValueError, LookupError, TypeError):
                 return False
-            if made != stamp(result, source / notebook):
+            outcomes = self.feedback.shows(datetime.now(UTC))
+            if made != stamp(result, source / notebook, outcomes):
                 return False
         return self._holds(result, name)
 
@@ -162,6 +167,7 @@ class ClassGradebook:
     def __init__(self, course: Path, url: str, assignment: Assignment) -> None:
         self._app = _app_of(course)
         self._name = assignment.name
+        self._feedback = assignment.feedback
         coursedir = self._app.coursedir
         coursedir.db_url, coursedir.assignment_id, coursedir.student_id = url, self._name, "*"
         # nbgrader's own queries, which SQLAlchemy finds unusual.
@@ -188,7 +194,9 @@ class ClassGradebook:
         again: bool,
     ) -> bool:
         coursedir = self._app.coursedir
-        converter = MarkClass(entries, result_of, again, coursedir=coursedir, parent=self._app)
+        converter = MarkClass(
+            entries, result_of, again, self._feedback, coursedir=coursedir, parent=self._app
+        )
         try:
             converter.start()
         except NbGraderException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
 from traitlets import Int, List, Unicode
 
-from autograder.assignment import load_assignment
+from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.grading.cores import cores
 from autograder.grading.entries import Entry
@@ -22,7 +23,9 @@ from autograder.nbgrader.kept import CourseAssignment, kept_batch
 from autograder.nbgrader.places import entry_of
 from autograder.project import find_root
 from autograder.reports.feedback import component_page, fault_page
+from autograder.reports.shown import FAULT, shown
 from autograder.results import ComponentResult, SubmissionResult
+from autograder.settings import Feedback
 
 _KEY = "gradeformer"
 
@@ -57,22 +60,31 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         given: Callable[[Entry], SubmissionResult] | None
         given = getattr(self.parent.parent, "result_of", None)
         result = self._graded(entry, names) if given is None else given(entry)
+        # Who marks a whole class says also what it is shown.
+        feedback: Feedback | None = getattr(self.parent.parent, "feedback", None)
+        if feedback is None:
+            feedback = self._assignment(names["assignment"]).feedback
+        now = datetime.now(UTC)
         if result.status == "error":
             self.log.error("%s could not be graded: %s", result.submission, result.message)
-        resources[_KEY] = fill_in(nb, result)
-        nb.metadata[_KEY] = stamp(result, entry.path / f"{names['notebook']}.ipynb")
+        resources[_KEY] = fill_in(nb, result, feedback, now)
+        workbook = entry.path / f"{names['notebook']}.ipynb"
+        nb.metadata[_KEY] = stamp(result, workbook, feedback.shows(now))
         return nb, resources
+
+    def _assignment(self, name: str) -> Assignment:
+        course = Path(self.parent.parent.coursedir.root).resolve()
+        named = course / self.root if self.root else None
+        return load_assignment(find_root(named, "c.GradeSubmission.root"), name)
 
     def _graded(self, entry: Entry, names: dict[str, str]) -> SubmissionResult:
         converter = self.parent.parent
         # Kept there, because every submission gets new preprocessors: how this run of nbgrader
         # grades, and what it will come to.
         if not hasattr(converter, _KEY):
-            course = Path(converter.coursedir.root).resolve()
-            named = course / self.root if self.root else None
             what = CourseAssignment(
-                load_assignment(find_root(named, "c.GradeSubmission.root"), names["assignment"]),
-                course,
+                self._assignment(names["assignment"]),
+                Path(converter.coursedir.root).resolve(),
                 self.sandbox,
                 self.jobs or cores(),
                 not converter.force,
@@ -157,26 +169,38 @@ def _mark(grade: Any, cell: Any, marks: Mapping[str, float | None]) -> None:
     grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
 
 
-def stamp(result: SubmissionResult, workbook: Path) -> dict[str, Any]:
-    """Return what an autograded workbook was made from: if it stays, so does what was made."""
+def stamp(result: SubmissionResult, workbook: Path, outcomes: bool) -> dict[str, Any]:
+    """Return what an autograded workbook was made from: if it stays, so does what was made.
+
+    Args:
+        result: the result.
+        workbook: the workbook that was handed in.
+        outcomes: whether it shows outcomes of hidden criteria.
+    """
     written = workbook.read_bytes() if workbook.is_file() else b""
     return {
         "graded": result.graded.model_dump() if result.graded else None,
         "workbook": hashlib.sha256(written).hexdigest(),
+        "outcomes": outcomes,
     }
 
 
-def fill_in(nb: Any, result: SubmissionResult) -> dict[str, float | None]:
+def fill_in(
+    nb: Any, result: SubmissionResult, feedback: Feedback, now: datetime
+) -> dict[str, float | None]:
     """Write a result into a workbook's grade cells.
 
     Args:
         nb: the workbook.
         result: what its modules got.
+        feedback: what the assignment says about hidden criteria.
+        now: the time, with its offset.
 
     Returns:
         The mark of every grade cell that no person marks; None where there is none.
     """
     marks: dict[str, float | None] = {}
+    seen = shown(result, feedback, now)
     for cell in nb.cells:
         if cell.cell_type != "code":
             continue
@@ -187,30 +211,41 @@ def fill_in(nb: Any, result: SubmissionResult) -> dict[str, float | None]:
         about = cell.metadata["nbgrader"]
         name, points = about["grade_id"], float(about["points"])
         component = result.components.get(name)
-        page, mark = _marked(result, component, name, points)
+        mark = _mark_of(result, component, name, points)
+        if mark is None or component is None:
+            page = _without_mark(result, seen.message, name)
+        else:
+            page = component_page(seen.components[name], seen.withheld)
         marks[name] = mark
         cell.outputs.append(new_output("display_data", {"text/html": page}))
         if mark is not None:
             cell.execution_count = 1
-            shown = {"text/plain": repr(mark)}
-            cell.outputs.append(new_output("execute_result", shown, execution_count=1))
+            printed = {"text/plain": repr(mark)}
+            cell.outputs.append(new_output("execute_result", printed, execution_count=1))
     return marks
 
 
-def _marked(
+def _mark_of(
     result: SubmissionResult, component: ComponentResult | None, name: str, points: float
-) -> tuple[str, float | None]:
-    """Return what a grade cell shows, and its mark."""
-    if result.status == "error":
-        return fault_page("It could not be graded; your instructor has been told."), None
+) -> float | None:
+    """Return the mark of a grade cell; None where a person marks it."""
     if result.status == "rejected":
-        return fault_page(f"The submission could not be taken in: {result.message}"), 0.0
-    if component is None:
-        return fault_page(f"No component is called {name}; a person marks this."), None
+        return 0.0
+    if result.score is None or component is None:
+        return None
     if component.max_score != points:
         raise UsageError(
             f"the grade cell {name} is worth {points:g} points in the gradebook, but "
             f"{component.max_score:g} in assignment.toml: give the cell {component.max_score:g} "
             "points in source/ and generate the assignment again"
         )
-    return component_page(component), float(component.score)
+    return float(component.score)
+
+
+def _without_mark(result: SubmissionResult, message: str, name: str) -> str:
+    """Return what a grade cell shows that has no component."""
+    if result.status == "rejected":
+        return fault_page(f"The submission could not be taken in: {message}")
+    if result.score is None:
+        return fault_page(message or FAULT)
+    return fault_page(f"No component is called {name}; a person marks this.")

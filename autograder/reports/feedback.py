@@ -1,10 +1,10 @@
-"""What a student is told of a component's result, as HTML; it reads results and nothing else."""
+"""What a student is told of a component, as HTML; it reads what is shown and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.results import ComponentResult, CriterionResult
+from autograder.reports.shown import LINE, WHOLE, ShownComponent, ShownCriterion
 from autograder.suite.page import Line, Row, page
 from autograder.text import clean
 
@@ -17,22 +17,20 @@ STATUS_WORDS = {
     "crashed": "Its process died; what came after was not run.",
     "forbidden": "It calls an operation that is not allowed here.",
 }
-_MESSAGE = 1000
 
 
-def component_page(component: ComponentResult) -> str:
-    """Return the feedback on one component."""
+def component_page(component: ShownComponent, withheld: str = "") -> str:
+    """Return the feedback on one component; `withheld` says what it does not show."""
     headline = f"{component.score:g} of {component.max_score:g} points"
-    notes = [STATUS_WORDS[component.status], *component.notes]
-    told = [Line(clean(note, _MESSAGE)) for note in notes]
-    told += [Line(clean(words, _MESSAGE), cause=True) for words in component.causes]
-    if component.status in ("missing", "not_attempted", "import_error", "forbidden"):
+    told = [Line(words) for words in (STATUS_WORDS[component.status], *component.notes, withheld)]
+    told += [Line(words, cause=True) for words in component.causes]
+    if component.status in WHOLE:
         # Every criterion would say the same once more.
         return page(headline, told, [], [])
     rows = [
         Row(
-            clean(criterion.title),
-            criterion.outcome,
+            criterion.title,
+            criterion.outcome or ("passed" if criterion.passed else "failed"),
             criterion.score,
             criterion.max_score,
             _lines(criterion, component.causes),
@@ -45,15 +43,15 @@ def component_page(component: ComponentResult) -> str:
     return page(headline, told, rows, component.views)
 
 
-def _lines(criterion: CriterionResult, said: Sequence[str]) -> list[Line]:
+def _lines(criterion: ShownCriterion, said: Sequence[str]) -> list[Line]:
     lines = [*criterion.facts, *(f"hint: {hint}" for hint in criterion.hints)]
-    return [Line(clean(line, _MESSAGE)) for line in lines] + [
+    return [Line(line) for line in lines] + [
         # Said at the top: every criterion would say the same once more.
-        Line("as above" if words in said else clean(words, _MESSAGE), cause=True)
+        Line("as above" if words in said else words, cause=True)
         for words in criterion.causes
     ]
 
 
 def fault_page(message: str) -> str:
     """Return the feedback where there is no mark for a component."""
-    return page("No mark", [Line(clean(message, _MESSAGE))], [], [])
+    return page("No mark", [Line(clean(message, LINE))], [], [])

@@ -161,6 +161,7 @@ def test_the_page_gives_the_defaults_that_hold(tmp_path: Path) -> None:
         path.write_text(text)
     full, short = (load_assignment(tmp_path / name, "first_steps") for name in ("full", "short"))
     assert (full.seed, full.components) == (short.seed, short.components)
+    assert full.feedback == short.feedback
 
 
 def _without_defaults(text: str) -> str:

@@ -18,6 +18,7 @@ from autograder.judge.submission import grade_submission
 from autograder.judge.terms import largest_budget, usual_operations
 from autograder.judge.verdict import HIDDEN_WORDS
 from autograder.reports.feedback import component_page
+from autograder.reports.shown import shown_component
 from autograder.results import ComponentResult
 from autograder.sandbox.host import Sandbox
 from autograder.suite.worth import COUNTS_LATER
@@ -92,7 +93,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
 def shown(result: ComponentResult) -> str:
     """All that a student is shown."""
     facts = result.model_dump_json(exclude={"usage": True, "criteria": {"__all__": {"outcome"}}})
-    return facts + component_page(result)
+    return facts + component_page(shown_component(result, True))
 
 
 def spy(how: str, secret: int) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignment import Forbidden, Limits, load_assignment
+from autograder.assignment import load_assignment
 from autograder.errors import UsageError
+from autograder.settings import Forbidden, Limits
 
 TOML = """\
 schema = 1
@@ -328,6 +329,7 @@ warnings.simplefilter("ignore")
 from pathlib import Path
 from autograder.assignment import load_assignment
 from autograder.errors import UsageError
+from autograder.settings import Forbidden, Limits
 from autograder.judge.collection import collect
 from autograder.judge.suite import SuiteFault
 from autograder.solutions.reference import ReferenceFault

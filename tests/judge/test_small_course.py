@@ -17,6 +17,7 @@ import pytest
 
 from autograder.authoring.stubs import make_stub
 from autograder.reports.feedback import component_page
+from autograder.reports.shown import shown_component
 from autograder.results import ComponentResult
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -267,7 +268,9 @@ def test_a_hidden_criterion_shows_no_value(course: Course) -> None:
 
 
 def test_the_feedback_page_names_the_cases(course: Course) -> None:
-    page = component_page(ComponentResult.model_validate(course.component("two_of_three")))
+    page = component_page(
+        shown_component(ComponentResult.model_validate(course.component("two_of_three")), True)
+    )
     assert "double doubles (2 of 3 cases)" in page
     assert "4 / 6" in page
     assert "2 of 3 cases pass; the first that does not: -3--6" in page

@@ -1,0 +1,90 @@
+"""What a format is, what it is given, and what several of them need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from autograder.reports.exports.roster import Roster
+from autograder.reports.shown import Shown, ShownCriterion, shown
+from autograder.results import SubmissionResult
+from autograder.settings import Feedback
+
+STRICTEST = Feedback(hidden="nothing")
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an export knows beside the results.
+
+    Attributes:
+        title: the assignment's, or its name where there is no more.
+        components: points by component; None where the assignment was not found.
+        feedback: what students see of hidden criteria.
+        now: the time, with its offset.
+        roster: who is in the course.
+        environment: the variables of the process.
+        of_class: whether the results are those of a class, however small.
+    """
+
+    title: str
+    components: Mapping[str, float] | None
+    feedback: Feedback
+    now: datetime
+    roster: Roster | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    of_class: bool = False
+
+    def shown(self, result: SubmissionResult) -> Shown:
+        """Return what a student may see of a result."""
+        return shown(result, self.feedback, self.now)
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format.
+
+    Attributes:
+        name: what a user types.
+        what: what it is, in a few words.
+        takes: what it is of: one submission, a class, or either.
+        write: makes the text; what it is given has a mark, if `needs_mark`.
+        needs_mark: it has no way to say that there is none.
+    """
+
+    name: str
+    what: str
+    takes: Literal["one", "class", "either"]
+    write: Callable[[Sequence[SubmissionResult], Context], str]
+    needs_mark: bool = True
+
+
+def points(value: float | None) -> str:
+    """Write points with four decimals at most, and no more than are needed; nothing for None."""
+    return "" if value is None else repr(number(value))
+
+
+def number(value: float) -> float | int:
+    """Return points with four decimals at most, as an integer where they are one."""
+    near = round(value, 4)
+    return int(near) if near == int(near) else near
+
+
+def lines_of(criterion: ShownCriterion) -> list[str]:
+    """Return what is said of a criterion, a line each."""
+    found = list(criterion.facts)
+    if criterion.cases > 1 and not criterion.passed and criterion.hidden:
+        found.insert(0, f"{criterion.passed_cases} of {criterion.cases} cases pass")
+    found += [f"hint: {hint}" for hint in criterion.hints]
+    found += [f"likely cause: {words}" for words in criterion.causes]
+    return [line for line in found if line]
+
+
+def dumped(value: Any, indent: int | None = 2) -> str:
+    """Write JSON in ASCII, in which no log reader finds a command of its own."""
+    text = json.dumps(value, indent=indent)
+    # GitHub looks for commands that begin so anywhere in a line of a log.
+    return text.replace("##[", "\\u0023#[") + "\n"

@@ -1,0 +1,89 @@
+"""All formats, and exporting results in one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.errors import UsageError
+from autograder.reports.exports import (
+    as_json,
+    autolab,
+    canvas,
+    classroom50,
+    github_annotations,
+    gradescope,
+    junit,
+    markdown,
+    moodle,
+    nbgrader,
+)
+from autograder.reports.exports.format import Context, Format
+from autograder.results import SubmissionResult
+from autograder.text import clean
+
+_MODULES = (
+    *(junit, markdown, github_annotations, gradescope, classroom50, autolab),
+    *(canvas, moodle, nbgrader, as_json),
+)
+FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was exported.
+
+    Attributes:
+        text: the whole file; None where there was nothing to write.
+        left_out: what is not in it, a sentence each.
+        faults: whether the grader failed on some of it.
+    """
+
+    text: str | None
+    left_out: Sequence[str]
+    faults: bool
+
+
+def format_of(name: str) -> Format:
+    """Return a format by its name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in FORMATS:
+        raise UsageError(f"there is no format {name!r}; there is: {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def export(chosen: Format, results: Sequence[SubmissionResult], context: Context) -> Exported:
+    """Export results in a format; what has no mark is never one of 0.
+
+    Raises:
+        UsageError: they cannot be in this format.
+    """
+    if context.roster is not None and chosen.takes != "class":
+        names = ", ".join(name for name, known in FORMATS.items() if known.takes == "class")
+        raise UsageError(f"--roster has no use for {chosen.name}; it has for {names}")
+    if chosen.takes == "one" and len(results) > 1:
+        raise UsageError(
+            f"{chosen.name} is of one submission, and there are {len(results)}: "
+            "name one result file, DIR/results/<submission>.json"
+        )
+    faults = any(result.status == "error" for result in results)
+    taken = [result for result in results if _is_taken(chosen, result)]
+    left_out = [_why(result) for result in results if not _is_taken(chosen, result)]
+    if not taken and (chosen.takes == "one" or not context.of_class):
+        return Exported(None, left_out, faults)
+    return Exported(chosen.write(taken, context), left_out, faults)
+
+
+def _is_taken(chosen: Format, result: SubmissionResult) -> bool:
+    # What is not counted is nobody's failure; a fault of the grader's is told where it can be.
+    return result.score is not None or (result.status == "error" and not chosen.needs_mark)
+
+
+def _why(result: SubmissionResult) -> str:
+    name = clean(result.submission, 80)
+    if result.status == "error":
+        return f"{name}: the grader failed on it, so it has no mark; grade it again"
+    return f"{name}: it is not counted ({clean(result.status, 40)}), so it has no mark"

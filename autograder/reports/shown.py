@@ -1,0 +1,207 @@
+"""What a student sees of a result: the one place that decides it.
+
+Pages, and formats that students read, are made of what this returns, and of nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel
+
+from autograder.results import (
+    HIDDEN_WORDS,
+    ComponentResult,
+    ComponentStatus,
+    CriterionResult,
+    Outcome,
+    SubmissionResult,
+)
+from autograder.settings import Feedback
+from autograder.text import clean
+
+# A line of a message, and how many there are of one kind.
+LINE = 1000
+_LINES = 40
+_NAME = 300
+# Statuses of a component that say of all criteria at once why they earn nothing.
+WHOLE = ("missing", "not_attempted", "import_error", "forbidden")
+_DEATHS = ("timeout", "crashed", "not_run")
+FAULT = "It could not be graded; your instructor has been told."
+
+
+class ShownCriterion(BaseModel):
+    """What is shown of one criterion.
+
+    Of a hidden one that is its title, points, whether it passed, how many of its cases did, and
+    the known mistakes that were recognised; `outcome` and `source` are empty, and `passed` is
+    never None.
+    """
+
+    title: str
+    score: float
+    max_score: float
+    passed: bool | None
+    hidden: bool = False
+    outcome: Outcome | None = None
+    source: str = ""
+    cases: int = 1
+    passed_cases: int = 0
+    facts: list[str] = []
+    hints: list[str] = []
+    causes: list[str] = []
+
+
+class ShownComponent(BaseModel):
+    """What is shown of one component; with nothing hidden shown, points are the public ones."""
+
+    score: float
+    max_score: float
+    status: ComponentStatus
+    criteria: list[ShownCriterion]
+    notes: list[str] = []
+    causes: list[str] = []
+    views: list[dict[str, Any]] = []
+
+
+class Shown(BaseModel):
+    """What is shown of one submission; `withheld` says what is not, or is empty."""
+
+    submission: str
+    assignment: str
+    status: str
+    score: float | None
+    max_score: float
+    components: dict[str, ShownComponent] = {}
+    message: str = ""
+    withheld: str = ""
+
+
+def shown(result: SubmissionResult, feedback: Feedback, now: datetime) -> Shown:
+    """Return what a student may see of a result.
+
+    Args:
+        result: the result, as it was written.
+        feedback: what the assignment says about hidden criteria.
+        now: the time, with its offset.
+    """
+    outcomes = feedback.shows(now)
+    components = {
+        clean(name, _NAME): shown_component(component, outcomes)
+        for name, component in result.components.items()
+    }
+    score, most = result.score, result.max_score
+    if components and not outcomes:
+        score = _sum(component.score for component in components.values())
+        most = _sum(component.max_score for component in components.values())
+    # What the grader says of its own fault is the instructor's.
+    message = FAULT if result.status == "error" else clean(result.message, LINE)
+    return Shown(
+        submission=clean(result.submission, _NAME),
+        assignment=clean(result.assignment, _NAME),
+        status=result.status,
+        score=score,
+        max_score=most,
+        components=components,
+        message="" if result.status == "graded" else message,
+        withheld="" if outcomes else _withheld(result, feedback, now),
+    )
+
+
+def shown_component(component: ComponentResult, outcomes: bool) -> ShownComponent:
+    """Return what a student may see of one component.
+
+    Args:
+        component: its result.
+        outcomes: whether outcomes of hidden criteria are shown; without, it is as if there were
+            none. A cause is found with the help of all criteria, so it is left out then, and so is
+            what tells of another component that it lost points.
+    """
+    if outcomes:
+        return ShownComponent(
+            score=component.score,
+            max_score=component.max_score,
+            status=component.status,
+            criteria=[
+                _hidden(criterion) if criterion.visibility == "hidden" else _public(criterion)
+                for criterion in component.criteria
+            ],
+            notes=_lines(component.notes),
+            causes=_lines(component.causes),
+            views=component.views,
+        )
+    public = [c for c in component.criteria if c.visibility == "public"]
+    status = component.status
+    if status not in WHOLE and not any(c.outcome in _DEATHS for c in public):
+        # Hidden criteria run last: they alone died, or were not run.
+        status = "graded"
+    # The first note says what stood in for what lost points.
+    notes = component.notes[1:] if component.stand_ins else component.notes
+    return ShownComponent(
+        score=_sum(criterion.score for criterion in public),
+        max_score=_sum(criterion.max_score for criterion in public),
+        status=status,
+        criteria=[_alone(criterion) for criterion in public],
+        notes=_lines(notes) if status != "graded" else [],
+        views=component.views,
+    )
+
+
+def _public(criterion: CriterionResult) -> ShownCriterion:
+    return ShownCriterion(
+        title=clean(criterion.title, _NAME),
+        score=criterion.score,
+        max_score=criterion.max_score,
+        passed=criterion.passed,
+        outcome=criterion.outcome,
+        source=clean(criterion.source, _NAME),
+        cases=criterion.cases,
+        passed_cases=criterion.passed_cases,
+        facts=_lines(criterion.facts),
+        hints=_lines(criterion.hints),
+        causes=_lines(criterion.causes),
+    )
+
+
+def _alone(criterion: CriterionResult) -> ShownCriterion:
+    """Return a public criterion without what hidden ones had a part in."""
+    # Of one that passed, a fact says what it was graded with.
+    facts = [] if criterion.passed else criterion.facts
+    return _public(criterion.model_copy(update={"causes": [], "facts": facts}))
+
+
+def _hidden(criterion: CriterionResult) -> ShownCriterion:
+    passed = bool(criterion.passed)
+    return ShownCriterion(
+        title=clean(criterion.title, _NAME),
+        score=criterion.score,
+        max_score=criterion.max_score,
+        passed=passed,
+        hidden=True,
+        # One that was not run has one case: it looks like one of which none passed.
+        cases=criterion.cases if criterion.passed_cases else 1,
+        passed_cases=criterion.passed_cases,
+        facts=[] if passed else [HIDDEN_WORDS],
+        causes=_lines(criterion.causes),
+    )
+
+
+def _withheld(result: SubmissionResult, feedback: Feedback, now: datetime) -> str:
+    criteria = [c for component in result.components.values() for c in component.criteria]
+    if not any(criterion.visibility == "hidden" for criterion in criteria):
+        return ""
+    words = "There are hidden checks, too: they are not shown, and not in these points"
+    until = feedback.hidden_until
+    if feedback.hidden == "outcomes" and until is not None and now < until:
+        words += f", before {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{words}."
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    return [clean(line, LINE) for text in texts for line in text.splitlines()][:_LINES]
+
+
+def _sum(points: Iterable[float]) -> float:
+    return round(sum(points), 4)

@@ -1,0 +1,106 @@
+"""What assignment.toml sets: limits, rules, and what a student sees of hidden criteria."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from autograder.exchange.kernels import FORBIDDEN
+from autograder.exchange.rules import Rules
+
+
+class Strict(BaseModel):
+    """A table in which an unknown key is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(Strict):
+    """What student code may use.
+
+    Attributes:
+        call_cpu_s: computing time of one call.
+        call_wall_s: waiting time of one call, for code that sleeps.
+        component_cpu_s: computing time of one process, for all calls.
+        component_wall_s, submission_wall_s: waiting time of one component, and of all together.
+        memory_mb, output_kb: on top of what Python and torch take; of a file that the code writes.
+        deaths: hangs and crashes after which the rest of the component is not run.
+    """
+
+    call_cpu_s: Annotated[float, Field(gt=0)] = 2.0
+    call_wall_s: Annotated[float, Field(gt=0)] = 20.0
+    component_cpu_s: Annotated[int, Field(gt=0)] = 10
+    component_wall_s: Annotated[float, Field(gt=0)] = 60.0
+    memory_mb: Annotated[int, Field(gt=0)] = 1024
+    output_kb: Annotated[int, Field(gt=0)] = 1024
+    deaths: Annotated[int, Field(gt=0)] = 3
+    submission_wall_s: Annotated[float, Field(gt=0)] | None = None
+
+
+class Forbidden(Strict):
+    """What a component may not use: it scores 0 if it does.
+
+    Attributes:
+        forbidden: operations of torch, by the names that the grader knows.
+        modules: top-level modules that it may not import.
+        functions: dotted names of functions that it may not call.
+    """
+
+    forbidden: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+
+    @field_validator("forbidden")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in FORBIDDEN:
+                raise ValueError(f"{name!r} is no known operation; known: {', '.join(FORBIDDEN)}")
+        return names
+
+    @field_validator("modules")
+    @classmethod
+    def _top_level(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if not name.isidentifier():
+                raise ValueError(f"{name!r} is no top-level module: name the part before the dot")
+        return names
+
+    @field_validator("functions")
+    @classmethod
+    def _dotted(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if "." not in name or not all(part.isidentifier() for part in name.split(".")):
+                raise ValueError(f"{name!r} is no dotted name of a function, as numpy.linalg.inv")
+        return names
+
+    def rules(self) -> Rules:
+        """Return what a child is told."""
+        return Rules(self.forbidden, self.modules, self.functions)
+
+
+class Feedback(Strict):
+    """What a student sees of hidden criteria.
+
+    Attributes:
+        hidden: "outcomes" (titles, and whether they passed) or "nothing".
+        hidden_until: before this moment nothing is shown.
+    """
+
+    hidden: Literal["nothing", "outcomes"] = "outcomes"
+    hidden_until: datetime | None = None
+
+    @field_validator("hidden_until", mode="before")
+    @classmethod
+    def _moment(cls, moment: Any) -> Any:
+        if moment is None or (isinstance(moment, datetime) and moment.utcoffset() is not None):
+            return moment
+        raise ValueError(
+            "give a date and a time with its offset and without quotes, as 2026-12-01T12:00:00Z"
+        )
+
+    def shows(self, now: datetime) -> bool:
+        """Tell whether a student sees outcomes of hidden criteria at a moment (with an offset)."""
+        return self.hidden == "outcomes" and (self.hidden_until is None or now >= self.hidden_until)
