@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from autograder.grading import store
 from autograder.grading.batch import Batch
 from autograder.grading.entries import single
 from autograder.grading.workers import CannotGrade
+from autograder.reports.shown import shown
 from autograder.reports.single import print_single
 from autograder.reports.terminal import Stages, safe
 from autograder.results import SubmissionResult
@@ -55,7 +57,10 @@ def grade_one(
             return _INTERRUPTED
         finally:
             grader.close()
-    print_single(console, result)
+    if result.status == "error":
+        # Not the student's business, but that of whoever runs it.
+        Console(stderr=True, soft_wrap=True).print(safe(result.message, 2000), highlight=False)
+    print_single(console, shown(result, assignment.feedback, datetime.now(UTC)))
     if out is not None:
         kept = store.path_of(out, result.submission)
         console.print(f"Result: {safe(str(kept), 500)}", highlight=False)
