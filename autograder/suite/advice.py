@@ -12,7 +12,10 @@ NAN = (
     "NaN comes from 0 / 0, inf / inf, inf - inf, 0 * inf, the root or log of a negative number, or "
     "a softmax over nothing but -inf"
 )
-INFINITE = "look for exp of a large number, a division by 0 and the log of 0"
+INFINITE = (
+    "look for exp of a large number, a division by 0, the log of 0, and an infinity that was put in "
+    "and is still there"
+)
 OTHER_DTYPE = (
     "look at .float(), .double(), .to(...), and at new tensors, which are float32 unless dtype= "
     "says otherwise"
@@ -43,7 +46,11 @@ def key_hint(
         attribute = missing[0].partition(".")[0]
         made = "..." if owner else "nn.Parameter(...)"
         hint = f"{missing[0]} comes from self.{attribute} = {made} in __init__"
-        return hint if extra or owner else f"{hint}; a plain tensor makes no key"
+        return (
+            hint
+            if extra or owner
+            else f"{hint}; a plain tensor makes no key, and a buffer is not learned"
+        )
     if all(key.endswith(".bias") for key in extra):
         return "nn.Linear has no bias where it is told so: nn.Linear(..., bias=False)"
     if learned is None:

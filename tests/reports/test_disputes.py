@@ -236,8 +236,10 @@ def test_a_changed_suite_is_said_and_moves_marks(
     half, whole = (f'points={points}, source="slides, page 8")\n' for points in ("0.5", "1"))
     lost, _, rest = hidden.read_text().partition("def test_float64")
     hidden.write_text(f"{half.join(lost.rsplit(whole, 1))}def test_float64{rest}")
-    kept, _, rest = public.read_text().partition("def test_input_untouched")
-    public.write_text(f"{kept.removesuffix(half)}{whole}def test_input_kept{rest}")
+    kept, _, rest = public.read_text().partition("def test_parameters")
+    more = 'points=1.5, source="slides, page 4")\n'
+    kept = kept.removesuffix('points=1, source="slides, page 4")\n')
+    public.write_text(f"{kept}{more}def test_own_parameters{rest}")
     before = json.loads(desk.path("biased").read_text())["score"]
     later = Desk(tmp_path / "project", tmp_path / "batch", tmp_path / "out")
     monkeypatch.setattr(disputes, "Worker", lambda *args: Shared(later.worker))
@@ -245,8 +247,8 @@ def test_a_changed_suite_is_said_and_moves_marks(
         code, text = later.explain("right", "layer_norm.worked_example")
         assert code == 0
         assert "Since this was graded the suite changed" in text
-        with pytest.raises(UsageError, match=r"has no criterion 'layer_norm\.input_untouched' any"):
-            later.explain("right", "layer_norm.input_untouched")
+        with pytest.raises(UsageError, match=r"has no criterion 'layer_norm\.parameters' any"):
+            later.explain("right", "layer_norm.parameters")
         used = console()
         moved.report(used, later.out, later.grade())
         after = json.loads(later.path("biased").read_text())["score"]
@@ -257,9 +259,9 @@ def test_a_changed_suite_is_said_and_moves_marks(
         assert rows[0] == "submission,criterion,before,after,why"
         assert f"biased,total,{before:g},{after:g},the suite changed" in rows
         assert "biased,layer_norm.float64,0,0,points changed: the suite changed" in rows
-        assert "biased,layer_norm.input_untouched,0.5,,removed: the suite changed" in rows
-        assert "biased,layer_norm.input_kept,,1,added: the suite changed" in rows
-        assert later.explain("right", "layer_norm.input_kept")[0] == 0
+        assert "biased,layer_norm.parameters,1,,removed: the suite changed" in rows
+        assert "biased,layer_norm.own_parameters,,1.5,added: the suite changed" in rows
+        assert later.explain("right", "layer_norm.own_parameters")[0] == 0
         # What is kept has not moved, and nothing is said.
         assert moved.moves(later.grade()) == []
         # Only what was rejected is looked at again: it might have been the disk.
