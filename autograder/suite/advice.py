@@ -13,8 +13,8 @@ NAN = (
     "a softmax over nothing but -inf"
 )
 INFINITE = (
-    "look for exp of a large number, a division by 0, the log of 0, and an infinity that was put in "
-    "and is still there"
+    "look for exp of a large number, a division by 0, the log of 0, and an infinity that was put "
+    "in and is still there"
 )
 OTHER_DTYPE = (
     "look at .float(), .double(), .to(...), and at new tensors, which are float32 unless dtype= "
