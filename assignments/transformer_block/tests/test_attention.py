@@ -393,6 +393,8 @@ def test_non_contiguous(component, expect, make):
     plain = [view.contiguous() for view in views]
     right = component.call("scaled_dot_product_attention", *plain).tensors(*names)
     found = component.call("scaled_dot_product_attention", *views).tensors(*names)
+    expect.shape(found[0], (3, 2, 6), "the output", names="B Tq d_v")
+    expect.shape(found[1], (3, 2, 5), "the matrix of weights", names="B Tq Tk")
     for name, mine, theirs in zip(names, found, right, strict=True):
         # What a mask makes NaN of is another check's.
         expect.close(mine.nan_to_num(), theirs.nan_to_num(), f"the {name}", scale=2)

@@ -457,4 +457,4 @@ def test_device(component, expect):
     mask = torch.empty(3, 3, dtype=torch.bool, device="meta")
     for norm in ("pre", "post", "none"):
         built = component.build("TransformerBlock", 4, 2, 5, norm=norm).to(device="meta")
-        expect.follows_device(built(x, mask))
+        expect.follows_device(built(x, mask), (2, 3, 4), names=("B T D",))
