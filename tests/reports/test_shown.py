@@ -126,6 +126,14 @@ def test_a_death_in_a_public_criterion_is_shown_always() -> None:
         assert seen.criteria[0].outcome == "crashed"
 
 
+def test_with_nothing_shown_no_other_component_is_said_to_have_lost() -> None:
+    died = criterion("a", 0, 1, outcome="timeout")
+    notes = ["graded with a working part", "it took too long"]
+    part = component([died], status="timeout", notes=notes, stand_ins=["part"])
+    seen = [shown(result({"norm": part}), setting, NOW) for setting in (OUTCOMES, NOTHING)]
+    assert [one.components["norm"].notes for one in seen] == [notes, notes[1:]]
+
+
 @pytest.mark.parametrize("status", ["missing", "not_attempted", "import_error", "forbidden"])
 def test_why_a_whole_component_earns_nothing_is_shown_always(status: str) -> None:
     part = component([criterion("a", 0, 1)], status=status, notes=["the reason"])
