@@ -72,6 +72,8 @@ def export(
         _write(made.text, out)
     for reason in made.left_out:
         console.print(f"not exported: {safe(reason, 500)}", highlight=False)
+    for name in [result.submission for result in found if result.standing == "empty"]:
+        console.print(f"{safe(name, 80)}: handed in no file of it; its mark is 0", highlight=False)
     raise typer.Exit(int(made.faults or made.text is None))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel
@@ -200,7 +201,8 @@ def _withheld(result: SubmissionResult, feedback: Feedback, now: datetime) -> st
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
-    return [clean(line, LINE) for text in texts for line in text.splitlines()][:_LINES]
+    lines = (line for text in texts[:_LINES] for line in text[: _LINES * LINE].splitlines())
+    return [clean(line, LINE) for line in islice(lines, _LINES)]
 
 
 def _sum(points: Iterable[float]) -> float:

@@ -37,12 +37,13 @@ def _write(results: Sequence[SubmissionResult], context: Context) -> str:
 def _feedback(result: SubmissionResult, context: Context) -> str:
     """Return why it is so, as HTML, as Moodle takes it."""
     seen = context.shown(result)
-    said = [seen.message] if seen.message else []
+    # It may name the student's files: in code, no formula or link is made of a text.
+    said = [f"<code>{html.escape(seen.message)}</code>"] if seen.message else []
     for name, component in seen.components.items():
-        said += [f"{name}: {words}" for words in component.causes]
+        said += [html.escape(f"{name}: {words}") for words in component.causes]
     kept: list[str] = []
     for words in said:
-        kept.append(html.escape(words))
+        kept.append(words)
         if len("<br>".join(kept)) > _FEEDBACK:
             return "<br>".join([*kept[:-1], "…"])
     return "<br>".join(kept)

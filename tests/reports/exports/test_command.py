@@ -13,7 +13,7 @@ from autograder import cli
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.project import ROOT_VARIABLE
-from tests.reports.exports.made import fault, rejected, result
+from tests.reports.exports.made import component, criterion, fault, rejected, result
 from tests.tiny import write_tiny
 
 Export = Callable[..., Result]
@@ -93,6 +93,15 @@ def test_what_the_grader_failed_on_is_named_and_returns_1(export: Export, out: P
     assert "not exported: s03: the grader failed on it" in done.stderr
     one = export("gradescope", store.path_of(out, "s03"))
     assert (one.exit_code, one.stdout) == (1, "")
+
+
+def test_an_empty_submission_is_0_and_named(export: Export, out: Path) -> None:
+    nothing = component([criterion("a", 0, 1)], status="missing")
+    store.write(out, result({"norm": nothing}, submission="s05"))
+    done = export("moodle", out)
+    assert done.exit_code == 0
+    assert "s05,0," in done.stdout
+    assert "s05: handed in no file of it; its mark is 0" in done.stderr
 
 
 def test_without_the_assignment_the_strictest_holds_and_is_said(export: Export, out: Path) -> None:

@@ -14,6 +14,7 @@ from tests.reports.exports.made import (
     CLASS,
     NOTHING,
     ONE,
+    OUTCOMES,
     RUNNER,
     component,
     context,
@@ -255,11 +256,11 @@ def test_moodle_gets_feedback_that_students_may_read() -> None:
     def feedback(of: Any, setting: Any) -> str:
         return read.rows(written("moodle", of, setting))[1][2]
 
-    from tests.reports.exports.made import OUTCOMES
-
     assert feedback(result(), OUTCOMES) == "norm: you forgot eps"
     assert feedback(result(), NOTHING) == ""
-    assert feedback(rejected(), NOTHING).startswith("s02.zip is a damaged archive")
+    assert feedback(rejected(), NOTHING).startswith("<code>s02.zip is a damaged archive")
+    bad = rejected().model_copy(update={"message": r"<b>\(x\)</b> is no file"})
+    assert feedback(bad, OUTCOMES) == r"<code>&lt;b&gt;\(x\)&lt;/b&gt; is no file</code>"
 
 
 def test_nothing_says_that_something_is_withheld_where_nothing_is() -> None:
