@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autograder.grading.tables import raw
@@ -47,7 +47,6 @@ def hostile(text: str, rejected: bool) -> SubmissionResult:
     return result({"norm": parts}, submission=f"s{text}")
 
 
-@settings(max_examples=40)
 @given(text=TEXTS, rejected=st.booleans(), nothing=st.booleans())
 @example(text="\n::add-mask::x##[add-mask]x", rejected=False, nothing=False)
 @example(text="x\n\n<b>|@y", rejected=True, nothing=False)
