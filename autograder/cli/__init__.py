@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from autograder import __version__
+from autograder.cli import ci
 from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
 from autograder.cli.courses import init
 from autograder.cli.exports import export
@@ -20,7 +21,9 @@ from autograder.reports.terminal import safe
 # Without rich's boxes, which break what is to be typed at the end of a line.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 courses = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+pipelines = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(courses, name="course", help="Make courses that nbgrader runs.")
+app.add_typer(pipelines, name="ci", help="Grade on GitHub, GitLab and Gradescope.")
 
 
 def _add(
@@ -63,6 +66,13 @@ _add(app, demo, "autograder demo --root gradeformer")
 _add(app, regenerate, "autograder stubs first_steps", name="stubs")
 _add(app, regenerate_workbook, "autograder workbook first_steps", name="workbook")
 _add(courses, init, "autograder course init ~/course --assignment transformer_block")
+_add(
+    pipelines,
+    ci.fetch,
+    "autograder ci fetch --repositories students.csv --work work",
+    "autograder ci fetch --organisation course-2027 --prefix hw1- --attempts 3 --work work",
+)
+_add(pipelines, ci.post, "autograder ci post --assignment first_steps --work work")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,118 @@
+"""The folder that a pipeline works in: what was fetched, what it was graded, what was told.
+
+`submissions/<student>/` is a batch; `commits/<student>.json` says which commit each of them is;
+`graded/` is the `--out` of `autograder grade`; `posted/<student>.json` what was told to whom. A
+result in `graded/` is always of the files in `submissions/`: whoever replaces those removes it
+first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from autograder.errors import UsageError
+from autograder.grading import store
+
+# A student's id is the name of a folder and of files, on any system.
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
+_COMMIT = r"^([0-9a-f]{40}|[0-9a-f]{64})$"
+
+
+class Commit(BaseModel):
+    """What one student's submission is.
+
+    Attributes:
+        content: a hash of the files that were taken.
+        day: the last day, in UTC, on which files were taken that differ from those before.
+        attempts: how often that was on this day.
+        waiting: a newer commit that is not taken before the next day.
+        left_out: what of the commit was not taken, and why; for the instructor.
+    """
+
+    version: Literal[1] = 1
+    student: str
+    repository: str
+    commit: str = Field(pattern=_COMMIT)
+    content: str
+    fetched: str
+    day: str
+    attempts: int = Field(ge=0)
+    waiting: str | None = Field(default=None, pattern=_COMMIT)
+    left_out: list[str] = []
+
+
+class Posted(BaseModel):
+    """What was told of one student's work: by commit and kind, a hash of it."""
+
+    told: dict[str, str] = {}
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class Work:
+    """The folder.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.submissions = folder / "submissions"
+        self.graded = folder / "graded"
+        try:
+            for part in (self.submissions, folder / "commits", folder / "posted"):
+                part.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"--work {folder} cannot be made ({error.strerror}): give a folder you can write to"
+            ) from error
+
+    def commit(self, student: str) -> Commit | None:
+        """Return what a student's submission is; None if it is not there whole."""
+        found = _read(Commit, self.folder / "commits" / f"{student}.json")
+        whole = found is not None and (self.submissions / student).is_dir()
+        return found if whole and found is not None and found.student == student else None
+
+    def record(self, commit: Commit) -> None:
+        """Say what a student's submission is."""
+        _write(self.folder / "commits" / f"{commit.student}.json", commit)
+
+    def forget(self, student: str) -> None:
+        """Remove what is said of a student's files, as they are about to be others."""
+        (self.folder / "commits" / f"{student}.json").unlink(missing_ok=True)
+        store.path_of(self.graded, student).unlink(missing_ok=True)
+
+    def posted(self, student: str) -> dict[str, str]:
+        """Return what was told of a student's work."""
+        found = _read(Posted, self.folder / "posted" / f"{student}.json")
+        return {} if found is None else found.told
+
+    def tell(self, student: str, told: dict[str, str]) -> None:
+        """Keep what was told of a student's work."""
+        _write(self.folder / "posted" / f"{student}.json", Posted(told=told))
+
+    def students(self) -> list[str]:
+        """Return the students whose work was fetched, sorted."""
+        return sorted(path.stem for path in (self.folder / "commits").glob("*.json"))
+
+
+def usable(student: str) -> bool:
+    """Tell whether a student can be called so."""
+    return _ID.fullmatch(student) is not None and not student.endswith((".", ".json", ".lock"))
+
+
+def _read(model: type[_Model], path: Path) -> _Model | None:
+    with contextlib.suppress(OSError, ValidationError):
+        return model.model_validate_json(path.read_bytes())
+    return None
+
+
+def _write(path: Path, value: BaseModel) -> None:
+    store.replace(path, value.model_dump_json(indent=2).encode() + b"\n")
