@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from autograder import __version__
-from autograder.cli import ci
+from autograder.cli import ci, platforms
 from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
 from autograder.cli.courses import init
 from autograder.cli.exports import export
@@ -66,6 +66,17 @@ _add(app, demo, "autograder demo --root gradeformer")
 _add(app, regenerate, "autograder stubs first_steps", name="stubs")
 _add(app, regenerate_workbook, "autograder workbook first_steps", name="workbook")
 _add(courses, init, "autograder course init ~/course --assignment transformer_block")
+_add(
+    pipelines,
+    platforms.github,
+    "autograder ci github --assignment first_steps --out pipeline",
+    "autograder ci github --assignment hw1 --organisation course --prefix hw1- --out pipeline",
+)
+_add(
+    pipelines,
+    platforms.gitlab,
+    "autograder ci gitlab --assignment first_steps --repositories students.csv --out pipeline",
+)
 _add(
     pipelines,
     ci.fetch,

@@ -1,0 +1,99 @@
+"""Commands that write what a platform needs to grade."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from autograder.assignment import Assignment, load_assignment
+from autograder.authoring.release import must_be_new
+from autograder.ci import written
+from autograder.ci.written import Setting
+from autograder.cli.options import NameOption, Root
+from autograder.errors import UsageError
+from autograder.project import find_root
+from autograder.reports.terminal import safe
+
+Out = Annotated[Path, typer.Option(help="A new folder; the files are in student/ and teacher/.")]
+Repositories = Annotated[
+    str | None,
+    typer.Option(help="The list's path in the instructor's repository; default: one is begun."),
+]
+Organisation = Annotated[
+    str | None, typer.Option(help="Instead of a list: where students' repositories are.")
+]
+Prefix = Annotated[
+    str | None, typer.Option(help="What the repositories begin with; the rest is the student's id.")
+]
+Attempts = Annotated[
+    int, typer.Option(min=0, help="How many commits of a student are graded a day; 0 for all.")
+]
+FailUnder = Annotated[
+    float, typer.Option(min=0, max=100, help="The percentage below which a commit fails.")
+]
+Comments = Annotated[bool, typer.Option(help="Comment on commits, beside their status.")]
+
+
+def github(
+    out: Out,
+    assignment: NameOption = None,
+    repositories: Repositories = None,
+    organisation: Organisation = None,
+    prefix: Prefix = None,
+    attempts: Attempts = 3,
+    cron: Annotated[str, typer.Option(help="When it grades, in UTC.")] = "17 3 * * *",
+    fail_under: FailUnder = 0.0,
+    comments: Comments = True,
+    root: Root = None,
+) -> None:
+    """Write GitHub's workflows: for students' repositories, and for the instructor's."""
+    setting = Setting(
+        _assignment(assignment, root),
+        *(repositories, organisation, prefix, attempts, cron, fail_under, comments),
+    )
+    _write(out, written.files("github", setting))
+
+
+def gitlab(
+    out: Out,
+    assignment: NameOption = None,
+    repositories: Repositories = None,
+    organisation: Organisation = None,
+    prefix: Prefix = None,
+    attempts: Attempts = 3,
+    fail_under: FailUnder = 0.0,
+    comments: Comments = True,
+    root: Root = None,
+) -> None:
+    """Write GitLab's pipelines: for students' projects, and for the instructor's."""
+    setting = Setting(
+        _assignment(assignment, root),
+        *(repositories, organisation, prefix, attempts),
+        fail_under=fail_under,
+        comments=comments,
+    )
+    _write(out, written.files("gitlab", setting))
+
+
+def _assignment(name: str | None, root: Path | None) -> Assignment:
+    if name is None:
+        raise UsageError("--assignment is missing: what is graded?")
+    return load_assignment(find_root(root), name)
+
+
+def _write(out: Path, files: dict[str, bytes]) -> None:
+    must_be_new(out, "give --out a new folder")
+    try:
+        for name, data in files.items():
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
+    console = Console(soft_wrap=True)
+    for name in files:
+        console.print(f"  {safe(str(out / name), 500)}", highlight=False)
+    console.print("How to set it up: docs/ci.md", highlight=False)
