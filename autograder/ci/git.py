@@ -297,9 +297,9 @@ def _inside(path: str) -> bool:
 
 
 def _reason(said: bytes, code: int, what: str) -> str:
-    too_large = (b"File too large", f"signal {signal.SIGXFSZ:d}".encode())
-    if -code == signal.SIGXFSZ or any(words in said for words in too_large):
-        return f"it is larger than {MAX_FETCHED} bytes"
+    # What writes the file is ended by the limit, and git says no more of it than this.
+    if b"File too large" in said or b"invalid index-pack output" in said:
+        return f"it is larger than {MAX_FETCHED} bytes, or damaged"
     lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
     last = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
     return f"git {what}: {last[0] if last else f'exit code {code}'}"

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autograder.ci.platforms import Platform, State
-from autograder.ci.telling import CannotTell, status_of, text_of
+from autograder.ci.telling import CannotTell, seen_of, status_of, text_of
 from autograder.ci.web import Unsure, WebFault
 from autograder.ci.work import Commit, Work
 from autograder.grading import store
-from autograder.results import SubmissionResult
 
 _ATTEMPTS = 3
 _WAITING = "Not graded yet: {} commits a day are; the newest is when a new day begins"
@@ -73,10 +72,12 @@ class Poster:
         told = {k: v for k, v in before.items() if k.split()[1] in (commit.commit, commit.waiting)}
         result = store.read(self._work.graded, commit.student)
         if result is not None and result.assignment == self._assignment:
-            state, words = status_of(result, self._fail_under)
+            path = store.path_of(self._work.graded, commit.student)
+            seen = None if result.score is None else seen_of(path, self._root)
+            state, words = status_of(result, seen, self._fail_under)
             if self._status(commit, commit.commit, state, words, told):
                 yield f"{words} ({state}) at {commit.commit[:10]}"
-            if self._comments and result.score is not None and self._comment(commit, result, told):
+            if self._comments and seen is not None and self._comment(commit, path, told):
                 yield f"comment at {commit.commit[:10]}"
         if commit.waiting is not None:
             words = _WAITING.format(self._attempts)
@@ -99,9 +100,9 @@ class Poster:
 
         return self._once(commit, f"status {at}", "\n".join(wanted), told, there, send)
 
-    def _comment(self, commit: Commit, result: SubmissionResult, told: dict[str, str]) -> bool:
+    def _comment(self, commit: Commit, path: Path, told: dict[str, str]) -> bool:
         platform, place = self._platform, (commit.repository, commit.commit)
-        text = text_of(store.path_of(self._work.graded, commit.student), result, self._root)
+        text = text_of(path, self._root)
         mark = f"<!-- {self._context} {_hash(text)[:16]} -->"
 
         def there() -> bool:

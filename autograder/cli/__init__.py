@@ -79,6 +79,11 @@ _add(
 )
 _add(
     pipelines,
+    platforms.gradescope,
+    "autograder ci gradescope first_steps --out autograder.zip",
+)
+_add(
+    pipelines,
     ci.fetch,
     "autograder ci fetch --repositories students.csv --work work",
     "autograder ci fetch --organisation course-2027 --prefix hw1- --attempts 3 --work work",

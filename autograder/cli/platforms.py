@@ -10,9 +10,10 @@ from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.release import must_be_new
+from autograder.ci import gradescope as zips
 from autograder.ci import written
 from autograder.ci.written import Setting
-from autograder.cli.options import NameOption, Root
+from autograder.cli.options import Name, NameOption, Root
 from autograder.errors import UsageError
 from autograder.project import find_root
 from autograder.reports.terminal import safe
@@ -76,6 +77,28 @@ def gitlab(
         comments=comments,
     )
     _write(out, written.files("gitlab", setting))
+
+
+def gradescope(
+    name: Name,
+    out: Annotated[Path, typer.Option(help="The zip; a new file.")] = Path("autograder.zip"),
+    seconds: Annotated[
+        int, typer.Option(min=30, help="How long a submission may take; less than Gradescope's.")
+    ] = 570,
+    root: Root = None,
+) -> None:
+    """Write the zip that Gradescope grades with. It holds the solutions."""
+    data = zips.pack(_assignment(name, root), seconds)
+    try:
+        with out.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise UsageError(f"--out {out} exists: give a new file") from None
+    except OSError as error:
+        raise UsageError(f"--out {out} cannot be written: {error.strerror}") from error
+    console = Console(soft_wrap=True)
+    console.print(f"{safe(str(out), 500)}: {len(data) // 1024} kB", highlight=False)
+    console.print("The solutions are in it: upload it to Gradescope, and nowhere else.")
 
 
 def _assignment(name: str | None, root: Path | None) -> Assignment:

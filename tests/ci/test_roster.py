@@ -1,0 +1,66 @@
+"""Lists of students: what is refused, and that no row leads anywhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.ci import roster
+from autograder.ci.roster import Student
+from autograder.errors import UsageError
+
+
+@pytest.fixture
+def read(tmp_path: Path):
+    def run(text: str) -> list[Student]:
+        path = tmp_path / "students.csv"
+        path.write_bytes(text.encode())
+        return roster.from_list(path)
+
+    return run
+
+
+def test_a_list_is_read_with_columns_in_any_order(read) -> None:
+    found = read("\ufeffname,repository,student\r\nAda L., course/ada ,s01\r\n")
+    assert found == [Student("s01", "course/ada")]
+    assert read("student,repository\n") == []
+
+
+@pytest.mark.parametrize(
+    "row, words",
+    [
+        ("../x,c/a", "line 2"),
+        (".x,c/a", "no id"),
+        ("a/b,c/a", "no id"),
+        (",c/a", "no id"),
+        ("=1+1,c/a", "no id"),
+        ("a,ada", "owner/name"),
+        ("a,https://elsewhere.example/c/a", "owner/name"),
+        ("a,c/../../x", "owner/name"),
+        ("a,-upload-pack=x/a", "owner/name"),
+        ("a,c/a.git", "owner/name"),
+        ("a,c/a b", "owner/name"),
+        ("a", "owner/name"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named(read, row: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        read(f"student,repository\n{row}\n")
+
+
+def test_a_student_is_there_once_in_any_case(read) -> None:
+    with pytest.raises(UsageError, match="twice"):
+        read("student,repository\nada,c/a\nAda,c/b\n")
+
+
+def test_a_list_without_its_columns_is_refused(read) -> None:
+    with pytest.raises(UsageError, match="no column 'repository'"):
+        read("student,repo\nada,c/a\n")
+
+
+def test_an_organisations_repositories_are_found_by_their_prefix() -> None:
+    names = ["c/hw1-ada", "c/hw1-", "c/hw2-bob", "c/hw1-Bob", "c/hw1-bob", "c/readme"]
+    found, left_out = roster.from_names(names, "hw1-")
+    assert found == [Student("ada", "c/hw1-ada")]
+    assert [line.partition(":")[0] for line in left_out] == ["c/hw1-", "c/hw1-Bob", "c/hw1-bob"]
