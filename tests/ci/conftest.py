@@ -28,5 +28,5 @@ def repository(server: Path) -> Callable[[str], Repository]:
 
 @pytest.fixture
 def platform(server: Path) -> Iterator[Platform]:
-    with serving(Platform(server, TOKEN)) as found:
+    with serving(Platform(server, (TOKEN,))) as found:
         yield found

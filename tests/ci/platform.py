@@ -22,16 +22,15 @@ class Platform:
 
     Attributes:
         repositories: the folder of the bare repositories.
-        token: what must be shown.
+        tokens: one of these must be shown.
         listed: the repositories of the organisation.
         statuses, comments: by repository and commit, oldest first.
         faults: how the next requests are answered instead; "lost" does what is asked and hangs up.
         asked: method and path of every request.
-        header: how many of these a request had: the values of what shows a token.
     """
 
     repositories: Path
-    token: str
+    tokens: tuple[str, ...]
     listed: list[str] = field(default_factory=list)
     statuses: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     comments: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -98,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Retry-After", "0")
             self.send_header("Content-Length", "0")
             return self.end_headers()
-        if shown != platform.token:
+        if shown not in platform.tokens:
             return self._say(401, {"message": "Bad credentials"})
         code, said = self._api(body)
         if fault == "lost":
@@ -161,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _git(self, body: bytes) -> None:
         """Serve a repository, by the program that comes with git."""
         shown = self.headers.get("Authorization", "").removeprefix("Basic ")
-        if base64.b64decode(shown).decode().partition(":")[2] != self.shared.token:
+        if base64.b64decode(shown).decode().partition(":")[2] not in self.shared.tokens:
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="git"')
             self.send_header("Content-Length", "0")

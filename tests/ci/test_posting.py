@@ -199,6 +199,6 @@ def test_every_page_of_a_list_is_read(platform) -> None:
 
 def test_a_list_that_is_none_is_a_fault(platform) -> None:
     platform.listed = [None]
-    platform.token = ""
+    platform.tokens = ("",)
     with pytest.raises(WebFault):
         Web(platform.address, {}).all("/nothing")
