@@ -168,7 +168,7 @@ def test_a_class_is_graded_and_told(world: World) -> None:
     assert world.marks("pia") == {commits["pia"]: [f"{bad}: 0 of 2 points"]}
     assert world.result("eve")["components"]["layer_norm"]["status"] == "import_error"
     (comment,) = world.platform.comments["course/bob", commits["bob"]]
-    assert "layer_norm" in comment
+    assert "Norm: 0 of 2 points" in comment
     # No token was anywhere but where it is needed, and nothing of a student's was run elsewhere.
     for token in TOKENS:
         assert world.holds(token) == []
