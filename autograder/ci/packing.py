@@ -27,7 +27,11 @@ _WHEEL = f"Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: true\nTag: py
 
 
 def wheel() -> bytes:
-    """Return a wheel of this package, as it is installed here or stands in its checkout."""
+    """Return a wheel of this package, as it is installed here or stands in its checkout.
+
+    Raises:
+        UsageError: it is not installed, or not whole.
+    """
     about = f"{NAME}-{__version__}.dist-info"
     files = {
         f"{_PACKAGE.name}/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes()
@@ -36,8 +40,13 @@ def wheel() -> bytes:
     }
     files[f"{about}/WHEEL"] = _WHEEL.encode()
     found = _installed()
-    for name in ("METADATA", "entry_points.txt"):
-        files[f"{about}/{name}"] = (found.read_text(name) or "").encode()
+    # A checkout has the second.
+    metadata = found.read_text("METADATA") or found.read_text("PKG-INFO")
+    programs = found.read_text("entry_points.txt")
+    if not metadata or not programs:
+        raise UsageError(f"{NAME} is installed without its metadata: install it again with pip")
+    files[f"{about}/METADATA"] = metadata.encode()
+    files[f"{about}/entry_points.txt"] = programs.encode()
     rows = [f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in files.items()]
     record = f"{about}/RECORD"
     files[record] = "".join([*rows, f"{record},,\n"]).encode()

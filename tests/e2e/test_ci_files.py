@@ -115,9 +115,13 @@ def test_the_programs_in_the_zip_are_sound(autograder, home, tmp_path) -> None:
     assert {"project/reference/norm/layer_norm.py", packing.WHEEL_NAME} <= names
 
 
-def test_the_wheel_that_is_packed_can_be_installed(tmp_path) -> None:
+@pytest.mark.parametrize("place", [steps.ROOT, Path("/")], ids=["checkout", "elsewhere"])
+def test_the_wheel_that_is_packed_can_be_installed(tmp_path, place) -> None:
     wheel = tmp_path / packing.WHEEL_NAME
-    wheel.write_bytes(packing.wheel())
+    # In a checkout its metadata are another's than where it is installed.
+    code = "import sys; from autograder.ci import packing; sys.stdout.buffer.write(packing.wheel())"
+    made = subprocess.run([sys.executable, "-c", code], cwd=place, capture_output=True, timeout=60)
+    wheel.write_bytes(made.stdout)
     target = tmp_path / "installed"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     done = run(*pip, "--target", target, wheel)
