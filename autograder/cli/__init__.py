@@ -70,12 +70,12 @@ _add(
     pipelines,
     platforms.github,
     "autograder ci github --assignment first_steps --out pipeline",
-    "autograder ci github --assignment hw1 --organisation course --prefix hw1- --out pipeline",
+    "autograder ci github --assignment hw1 --organisation cs --prefix h1- --out p",
 )
 _add(
     pipelines,
     platforms.gitlab,
-    "autograder ci gitlab --assignment first_steps --repositories students.csv --out pipeline",
+    "autograder ci gitlab --assignment hw1 --repositories students.csv --out p",
 )
 _add(
     pipelines,
@@ -85,10 +85,10 @@ _add(
 _add(
     pipelines,
     ci.fetch,
-    "autograder ci fetch --repositories students.csv --work work",
-    "autograder ci fetch --organisation course-2027 --prefix hw1- --attempts 3 --work work",
+    "autograder ci fetch --repositories students.csv --work w",
+    "autograder ci fetch --organisation cs1 --prefix h1- --attempts 3 --work w",
 )
-_add(pipelines, ci.post, "autograder ci post --assignment first_steps --work work")
+_add(pipelines, ci.post, "autograder ci post --assignment first_steps --work w")
 
 
 def _print_version(wanted: bool) -> None:
