@@ -20,6 +20,7 @@ from threading import Event, Timer
 from typing import IO
 from urllib.parse import urlsplit
 
+from autograder.ci.harmless import LIMITED, SETTINGS, environment
 from autograder.text import clean
 
 # What is given up rather than read; what is handed in as a submission is less by far.
@@ -32,28 +33,6 @@ _MAX_MEMORY = 4 << 30
 _MAX_NAME = 1000
 _MAX_SAID = 1_000_000
 _COMMIT = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
-_LIMITED = 'ulimit -f "$1" && ulimit -v "$2" && ulimit -t "$3" && shift 3 && exec "$@"'
-_SETTINGS = {
-    "core.hooksPath": "/dev/null",
-    "core.bigFileThreshold": "1m",
-    "core.fsmonitor": "false",
-    "fetch.fsckObjects": "true",
-    # Or a repository that is right but for an old tool's slip could not be handed in.
-    "fetch.fsck.zeroPaddedFilemode": "ignore",
-    "fetch.fsck.missingSpaceBeforeDate": "ignore",
-    "fetch.fsck.badTimezone": "ignore",
-    # One file, so that its size is the limit.
-    "fetch.unpackLimit": "1",
-    "fetch.recurseSubmodules": "false",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "protocol.allow": "never",
-    # A token goes to the server that was named, and nowhere else.
-    "http.followRedirects": "false",
-    "http.lowSpeedLimit": "1000",
-    "http.lowSpeedTime": "30",
-    "credential.helper": "",
-}
 
 
 class GitFault(Exception):
@@ -187,7 +166,7 @@ class Git:
         self, place: Path, url: str, words: Sequence[str], listed: IO[bytes] | None = None
     ) -> Iterator[IO[bytes]]:
         """Run git, lend what it says, and see that it ends well and in time."""
-        settings = dict(_SETTINGS)
+        settings = dict(SETTINGS)
         scheme = urlsplit(url).scheme
         if scheme:
             settings[f"protocol.{scheme}.allow"] = "always"
@@ -201,9 +180,9 @@ class Git:
         with tempfile.TemporaryFile() as complaints:
             try:
                 process = subprocess.Popen(
-                    ["sh", "-c", _LIMITED, "sh", *limits, *command, *words],
+                    ["sh", "-c", LIMITED, "sh", *limits, *command, *words],
                     cwd=place,
-                    env=_environment(place),
+                    env=environment(place),
                     stdin=listed or subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=complaints,
@@ -257,21 +236,6 @@ class Git:
     def _place(self) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="gradeformer-fetch-") as place:
             yield Path(place)
-
-
-def _environment(place: Path) -> dict[str, str]:
-    """Return all that git's environment holds: nothing of ours, and no configuration."""
-    kept = {k: os.environ[k] for k in ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR") if k in os.environ}
-    return kept | {
-        "HOME": str(place),
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_LFS_SKIP_SMUDGE": "1",
-        "GIT_NO_LAZY_FETCH": "1",
-    }
 
 
 def _server(url: str) -> str:
