@@ -192,6 +192,9 @@ class ComponentRun:
     def views(self) -> list[dict[str, Any]]:
         """Run all criteria and return what the suite shows of the work; no mark depends on it."""
         self.verdicts()
+        if self._views is not None:
+            # Drawn before hidden criteria, whose deaths do not show here.
+            return self._views
         return [] if self._session.over else self._drawn()
 
     def _drawn(self) -> list[dict[str, Any]]:

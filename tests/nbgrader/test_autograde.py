@@ -166,19 +166,18 @@ def test_grading_again(course: Course, tmp_path: Path) -> None:
     # Points of a lost check go to one that was passed.
     project = tmp_path / "changed"
     shutil.copytree(course.project, project)
-    path = project / "reference" / "norm" / "tests" / "test_layer_norm.py"
-    text = path.read_text()
     found = course.results()["s01"]["components"]["layer_norm"]["criteria"]
-    hidden = [c for c in found if c["visibility"] == "hidden"]
     for right, by in ((False, -0.5), (True, 0.5)):
-        moved = next(c for c in hidden if c["passed"] is right and c["max_score"] + by > 0)
+        moved = next(c for c in found if c["passed"] is right and c["max_score"] + by > 0)
+        top = "reference" if moved["visibility"] == "hidden" else "assignments"
+        path = project / top / "norm" / "tests" / "test_layer_norm.py"
+        text = path.read_text()
         name, points = moved["id"].removeprefix("layer_norm."), moved["max_score"]
         pattern = rf"points={points:g},((?:.|\n)(?!points=))*?def test_{name}\("
         whole = re.search(pattern, text)
         assert whole is not None, name
         changed = whole[0].replace(f"points={points:g},", f"points={points + by:g},")
-        text = text.replace(whole[0], changed)
-    path.write_text(text)
+        path.write_text(text.replace(whole[0], changed))
     environment = {**course.environment, "GRADEFORMER_ROOT": str(project)}
     again = Course(course.folder, project, environment)
     for grade in (lambda: again.autograde("--force"), lambda: again.grade("--no-resume")):
