@@ -157,12 +157,9 @@ MISCONCEPTIONS = {
         "your bias starts at one, so everything is shifted from the beginning; it starts at zero",
         "slides, page 4",
     ),
-    "gamma_and_beta": (
-        "you called the two parameters gamma and beta; here their names are weight and bias",
-        "slides, page 4",
-    ),
-    "scale_and_shift": (
-        "you called the two parameters scale and shift; here their names are weight and bias",
+    "parameters_renamed": (
+        "you gave the two parameters other names, as gamma and beta; here they are called weight "
+        "and bias",
         "slides, page 4",
     ),
 }
@@ -241,10 +238,8 @@ class LayerNorm(nn.Module):
             weight = torch.randn(d_model)
         bias = torch.ones(d_model) if wrong("bias_of_ones") else torch.zeros(d_model)  # (D,)
         self._names = ("weight", "bias")
-        if wrong("gamma_and_beta"):
+        if wrong("parameters_renamed"):
             self._names = ("gamma", "beta")
-        elif wrong("scale_and_shift"):
-            self._names = ("scale", "shift")
         for name, start in zip(self._names, (weight, bias), strict=True):
             if start is bias and wrong("bias_missing"):
                 continue

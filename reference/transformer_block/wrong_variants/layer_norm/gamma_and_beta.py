@@ -1,4 +1,4 @@
-# misconception: gamma_and_beta
+# misconception: parameters_renamed
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# misconception: scale_and_shift
+# misconception: parameters_renamed
 import torch
 from torch import nn
 
