@@ -232,7 +232,7 @@ class MultiHeadAttention(nn.Module):
 
 _BY_VIEW = ("split_without_transpose", "joined_without_transpose")
 CASES = {
-    "never_drops": Foreign("feed_forward", NEVER_DROPS),
+    "never_drops": Foreign("feed_forward", NEVER_DROPS, ("dropout_missing",), False),
     "own_dropout_last": Foreign("feed_forward", OWN_DROPOUT_LAST, ("dropout_last",), False),
     "no_bias_but_dropout": Foreign("multi_head_attention", NO_BIAS_BUT_DROPOUT),
     "views": Foreign("multi_head_attention", VIEWS, _BY_VIEW),

@@ -41,9 +41,11 @@ from autograder.suite.likeness import Slack, all_alike
 # Longer questions and answers would only make the file long.
 _MAX_GIVEN = 400
 _MAX_RETURNED = 120
-# In how many questions a mistake should show, so that one coincidence names nothing; and how many
-# answers of two mistakes together are kept where they are not those of one of them.
+# In how many questions a mistake should show, so that one coincidence names nothing; and of how many
+# the answers of two mistakes together are kept, where they are not those of one of them: there are
+# as many pairs as mistakes by mistakes.
 _SHOWN = 2
+_TOGETHER = 1
 
 # What a mistake answers to questions, by their number, where that is not right.
 _Answers = dict[int, dict[str, Any]]
@@ -242,7 +244,7 @@ def _together(
             whose[place] = alike.index(True)
         elif (answer := _wrong_answer(variants, frozenset(names), question, PAIRED)) is not None:
             found[place] = answer
-    shortest = sorted(found, key=lambda place: len(str(found[place])))[:_SHOWN]
+    shortest = sorted(found, key=lambda place: len(str(found[place])))[:_TOGETHER]
     kept = {place: found[place] for place in shortest}
     return {"as": whose, "answers": kept} if met else None
 

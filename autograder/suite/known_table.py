@@ -79,7 +79,8 @@ def write_replies(replies: Sequence[Reply], values: bool, count: int = SINGLE) -
 
     Args:
         replies: the answers to a question.
-        values: whether a tensor's values are kept, to six digits, or only its shape.
+        values: whether a tensor's values are kept, to six digits, or only its shape; they are kept
+            of a part that hangs on no draws anyhow.
         count: how many values are kept of a floating-point tensor; see `sampled`.
     """
 
@@ -89,12 +90,18 @@ def write_replies(replies: Sequence[Reply], values: bool, count: int = SINGLE) -
         kept = tensor.flatten()[_places(tensor.numel(), count)]
         return [*_write_shape(tensor), [_short(number) for number in kept.tolist()]]
 
-    writer = Writer(write_sample if values else _write_shape)
+    def parts_of(reply: Reply) -> dict[str, Any]:
+        sampled_parts = write_parts(reply, Writer(write_sample))
+        if values:
+            return sampled_parts
+        shapes = write_parts(reply, Writer(_write_shape))
+        return {n: shapes[n] if PARTS[n].random else part for n, part in sampled_parts.items()}
+
     return [
         {
             "gradient": reply.gradient,
             "error": None if reply.error is None else reply.error.kind,
-            "parts": write_parts(reply, writer),
+            "parts": parts_of(reply),
         }
         for reply in replies
     ]

@@ -1,9 +1,10 @@
 """What grading costs: medians and ratios, all measured in this one run.
 
-    python tests/benchmarks/bench.py [--submissions N] [--fresh N] [--pairs N]
+    python tests/benchmarks/bench.py [--submissions N] [--fresh N] [--pairs N] [--bank N]
 
 Compares a warm worker with one fresh `pytest` process a submission on the same suite, shows where
-a right submission's time goes and what a failing one costs, and has the diagnosis name every pair
+a right submission's time goes and what a failing one costs (with known mistakes, and with wrong
+variants in foreign styles, so many a component), and has the diagnosis name every pair
 of misconceptions (the long part; `--pairs 0` leaves it out).
 """
 
@@ -104,17 +105,18 @@ def bench_warm(rounds: int, submission: Path) -> tuple[list[float], list[float],
     return walls, cpus, memory
 
 
-def bench_failing(each: int) -> dict[str, list[float]]:
-    """Grade submissions with known mistakes; return their CPU as multiples of a right one's.
+def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
+    """Grade submissions with mistakes; return their CPU as multiples of a right one's.
 
-    Some with one mistake and some with a pair of them for every component, and one with a mistake
-    in every component.
+    Some with one known mistake and some with a pair of them for every component, one with a mistake
+    in every component, and so many of the `bank` of wrong variants for every component.
     """
     assignment = load_assignment(ROOT, NAME)
     worker = Worker(assignment, "auto")
     worker.wait()
     rows: dict[str, list[dict[str, bytes]]] = {"right": [], "one mistake": [], "a pair": []}
     everywhere: dict[str, bytes] = {}
+    variants: list[dict[str, bytes]] = []
     solutions = {path.name: path.read_bytes() for path in RIGHT.glob("*.py")}
     draw = random.Random(0)
     for name in assignment.totals:
@@ -127,7 +129,11 @@ def bench_failing(each: int) -> dict[str, list[float]]:
             pair = {f"{name}.py": with_mistakes(source, draw.sample(known, 2))}
             rows["a pair"].append({**solutions, **pair})
         everywhere |= mistaken
+        foreign = sorted((RIGHT / "wrong_variants" / name).glob("*.py"))
+        for path in draw.sample(foreign, min(bank, len(foreign))):
+            variants.append({**solutions, f"{name}.py": path.read_bytes()})
     rows["one in every component"] = [everywhere] * 3
+    rows["a wrong variant in a foreign style"] = variants
     spent: dict[str, list[float]] = {label: [] for label in rows}
     pid = worker.pid
     with tempfile.TemporaryDirectory() as folder:
@@ -288,6 +294,7 @@ def main() -> None:
     parser.add_argument("--submissions", type=int, default=100)
     parser.add_argument("--fresh", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=-1)
+    parser.add_argument("--bank", type=int, default=20)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         _print_all(options, handed_in(folder))
@@ -318,7 +325,8 @@ def _print_all(options: argparse.Namespace, submission: Path) -> None:
     print(f"               {fresh_wall / cores / each:.1f} times faster than {cores} side by side")
 
     print("CPU of submissions, in multiples of a right one's (median and most):")
-    for label, ratios in bench_failing(4).items():
+    for label, ratios in bench_failing(4, options.bank).items():
+        label = f"{label}, {len(ratios)} of them"
         print(f"    {label:<42} {statistics.median(ratios):7.2f} {max(ratios):7.2f}")
 
     print("where the judge's wall time for one right submission goes (ms):")

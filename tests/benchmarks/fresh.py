@@ -20,6 +20,7 @@ from autograder.solutions.reference import ReferenceSession
 from autograder.suite.component import Component
 from autograder.suite.criterion import component_of
 from autograder.suite.examples import Examples
+from autograder.suite.local import Terms
 from autograder.suite.run import Run
 from autograder.suite.student import StudentPlugin
 
@@ -40,11 +41,11 @@ class FreshRun(Run):
 class FreshPlugin(StudentPlugin):
     """The student's plugin, with the solutions beside the student's modules."""
 
-    def __init__(self, folder: Path, solutions: Path, totals: dict[str, float]) -> None:
-        super().__init__(folder, totals)
+    def __init__(self, folder: Path, solutions: Path, terms: dict[str, Terms]) -> None:
+        super().__init__(folder, terms)
         self._run = FreshRun(self.session)
         self._examples = Examples(self._run)
-        self._run.references = {name: ReferenceSession(solutions, name) for name in totals}
+        self._run.references = {name: ReferenceSession(solutions, name) for name in terms}
 
     def pytest_configure(self, config: pytest.Config) -> None:
         super().pytest_configure(config)
@@ -60,5 +61,9 @@ class FreshPlugin(StudentPlugin):
 def pytest_configure(config: pytest.Config) -> None:
     root, name, folder = os.environ["GRADEFORMER_FRESH"].split(":")
     found = load_assignment(Path(root), name)
-    plugin = FreshPlugin(Path(folder), found.secret, found.totals)
+    terms = {
+        spec.name: Terms(spec.points, spec.rules.rules(), spec.program, tuple(spec.uses))
+        for spec in found.components
+    }
+    plugin = FreshPlugin(Path(folder), found.secret, terms)
     config.pluginmanager.register(plugin, "gradeformer")

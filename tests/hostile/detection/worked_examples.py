@@ -1,6 +1,6 @@
 """Goal: answer the public examples off the page and return nonsense for the rest.
 
-At most: 7.5
+At most: 8.5
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Goal: reach the report by the names of parameters.
 
-At most: 9.5
+At most: 10
 Status: graded
 """
 
