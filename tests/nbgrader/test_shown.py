@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.nbgrader.conftest import HALF, Course
+from tests.nbgrader.conftest import Course
+from tests.sources import RIGHT
 
 
 def page_of(course: Course, student: str) -> str:
@@ -22,7 +23,7 @@ def test_pages_follow_the_setting_and_nothing_is_graded_again(
     toml = project / "assignments" / "norm" / "assignment.toml"
     text = toml.read_text()
     toml.write_text(text.replace("[limits]", '[feedback]\nhidden = "nothing"\n\n[limits]', 1))
-    course.hand_in("s02", {"layer_norm.py": HALF})
+    course.hand_in("s02", {"layer_norm.py": RIGHT})
     course.autograde()
     found = course.results()["s02"]["components"]["layer_norm"]
     hidden = [c["title"] for c in found["criteria"] if c["visibility"] == "hidden"]
