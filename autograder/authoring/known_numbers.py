@@ -41,9 +41,9 @@ from autograder.suite.likeness import Slack, all_alike
 # Longer questions and answers would only make the file long.
 _MAX_GIVEN = 400
 _MAX_RETURNED = 120
-# In how many questions a mistake should show, so that one coincidence names nothing; and of how many
-# the answers of two mistakes together are kept, where they are not those of one of them: there are
-# as many pairs as mistakes by mistakes.
+# In how many questions a mistake should show, so that one coincidence names nothing; and of how
+# many the answers of two mistakes together are kept, where they are not those of one of them: there
+# are as many pairs as mistakes by mistakes.
 _SHOWN = 2
 _TOGETHER = 1
 

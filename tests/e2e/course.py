@@ -74,7 +74,7 @@ def make(people: People) -> Course:
     folder = people.home(TEACHER) / "course"
     command = [sys.executable, "-m", "autograder", "course", "init", str(folder)]
     command += ["--course-id", COURSE_ID]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     with (folder / "nbgrader_config.py").open("a") as config:
         config.write(f"\nc.Exchange.root = {str(people.exchange)!r}\n")
