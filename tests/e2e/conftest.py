@@ -35,7 +35,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep together, where tests run side by side, what shares a computer or a module's fixtures."""
+    """Keep together, where tests run side by side, what shares people or a module's fixtures."""
     for item in items:
         shared = "people" in getattr(item, "fixturenames", ())
         item.add_marker(pytest.mark.xdist_group("people" if shared else str(item.path)))
