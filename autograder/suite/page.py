@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import functools
-import io
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -18,6 +19,11 @@ _MARKS = {
     "crashed": ("✗", "#c62828"),
 }
 _OTHER = ("–", "#6b6b6b")
+# From dark blue over green to yellow, ever brighter, for those who see no colours, too.
+_COLOURS = (
+    *((68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141)),
+    *((39, 173, 129), (92, 200, 99), (170, 220, 50), (253, 231, 37)),
+)
 # Styles stand on the elements: the page lands in notebooks and pages that have their own.
 _PAGE = """\
 <div style="font-family:sans-serif;font-size:14px;line-height:1.4;color:#1f1f1f;background:#fff;\
@@ -38,38 +44,42 @@ width:100%;font-size:13px">
 {{ row.points }}</td>
 </tr>
 {% endfor %}</table>
-{% endif %}{% for view in views %}<div style="display:inline-block;vertical-align:top;\
+{% endif %}{{ pictures }}</div>
+"""
+# A page with a dark form says so by these variables; others have none of them.
+_VIEWS = """\
+{% for view in views %}<div style="display:inline-block;vertical-align:top;\
 margin:10px 18px 4px 0"><b style="font-size:13px">{{ view.title }}</b>
-{% if view.note %}<div style="color:#444;font-size:12px;max-width:36em">{{ view.note }}</div>
+{% if view.note %}<div style="color:var(--gf-soft,#444);font-size:12px;max-width:36em">\
+{{ view.note }}</div>
 {% endif %}{% if view.kind == "table" %}<table style="border-collapse:collapse;font-size:13px">
 <tr>{% for name in view.header %}<th style="padding:2px 8px;text-align:left">{{ name }}</th>\
 {% endfor %}</tr>
-{% for cells in view.rows %}<tr style="border-top:1px solid #ddd">{% for cell in cells %}\
+{% for cells in view.rows %}<tr style="border-top:1px solid var(--gf-line,#ddd)">\
+{% for cell in cells %}\
 <td style="padding:2px 8px;text-align:left">{{ cell }}</td>{% endfor %}</tr>
 {% endfor %}</table>
 {% elif view.kind == "bars" %}<table style="border-collapse:collapse;font-size:12px">
 {% for bar in view.drawn %}<tr><td style="padding:1px 6px;text-align:right">{{ bar.label }}</td>\
 <td style="padding:1px 6px;text-align:left"><div style="display:inline-block;height:10px;\
-background:#3b6ea5;width:{{ bar.width }}px"></div> {{ bar.number }}</td></tr>
+background:var(--gf-bar,#3b6ea5);width:{{ bar.width }}px"></div> {{ bar.number }}</td></tr>
 {% endfor %}</table>
 {% elif view.kind == "heatmap" %}<table style="border-collapse:collapse;font-size:11px">
 <tr>{% if view.rows %}<td style="padding:0 4px 0 0;text-align:right;vertical-align:top">\
 {% for label in view.rows %}<div style="height:{{ view.cell }}px;line-height:{{ view.cell }}px;\
 white-space:nowrap">{{ label }}</div>{% endfor %}</td>{% endif %}
-<td style="padding:0">{% if view.png %}<img alt="{{ view.title }}" style="display:block;\
-border:0;max-width:none;width:{{ view.width }}px;height:{{ view.height }}px" \
-src="data:image/png;base64,{{ view.png }}">{% else %}Install matplotlib to see the picture.\
-{% endif %}</td></tr>
+<td style="padding:0"><img alt="{{ view.title }}" style="display:block;border:0;max-width:none;\
+image-rendering:pixelated;width:{{ view.width }}px;height:{{ view.height }}px" \
+src="data:image/png;base64,{{ view.png }}"></td></tr>
 {% if view.columns %}<tr>{% if view.rows %}<td></td>{% endif %}<td style="padding:0;\
 white-space:nowrap;text-align:left">{% for label in view.columns %}\
 <div style="display:inline-block;width:{{ view.cell }}px;text-align:center;vertical-align:top">\
 <span style="writing-mode:{{ view.writing }}">{{ label }}</span></div>{% endfor %}</td></tr>
-{% endif %}<tr>{% if view.rows %}<td></td>{% endif %}<td style="padding:2px 0;color:#444;\
-text-align:left">{{ view.legend }}</td></tr>
+{% endif %}<tr>{% if view.rows %}<td></td>{% endif %}<td style="padding:2px 0;text-align:left;\
+color:var(--gf-soft,#444)">{{ view.legend }}</td></tr>
 </table>
 {% endif %}</div>
-{% endfor %}</div>
-"""
+{% endfor %}"""
 _DOCUMENT = """\
 <!DOCTYPE html>
 <html lang="en"><head>
@@ -113,13 +123,25 @@ def page(
         rows: the criteria, in order.
         views: what the suite shows of the component, as `Show` collects it.
     """
-    found: str = _template().render(
+    found: str = _templates()[0].render(
         headline=headline,
         notes=[line for line in notes if line.text],
         rows=[_row(row) for row in rows],
-        views=[_DRAWN.get(view["kind"], dict)(view) for view in views],
+        pictures=pictures(views),
     )
     return found
+
+
+def pictures(views: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the HTML of views, which no template escapes once more.
+
+    Args:
+        views: what the suite shows of a component, as `Show` collects it.
+    """
+    import markupsafe
+
+    drawn = [_DRAWN.get(view["kind"], dict)(view) for view in views]
+    return markupsafe.Markup(_templates()[1].render(views=drawn))  # noqa: S704 - escaped there
 
 
 def document(pages: Sequence[str]) -> str:
@@ -128,11 +150,12 @@ def document(pages: Sequence[str]) -> str:
 
 
 @functools.cache
-def _template() -> Any:
+def _templates() -> tuple[Any, Any]:
     # Not above: it comes with torch, but a student's plain run has no use for it.
     import jinja2
 
-    return jinja2.Environment(autoescape=True).from_string(_PAGE)
+    environment = jinja2.Environment(autoescape=True)
+    return environment.from_string(_PAGE), environment.from_string(_VIEWS)
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -174,7 +197,7 @@ def _heatmap(view: Mapping[str, Any]) -> dict[str, Any]:
     longest = max(map(len, view["columns"]), default=0)
     return {
         **view,
-        "png": _png(view, cell),
+        "png": _png(view),
         "cell": cell,
         "width": cell * width,
         "height": cell * height,
@@ -183,21 +206,31 @@ def _heatmap(view: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _png(view: Mapping[str, Any], cell: int) -> str:
-    """Return a heatmap as a PNG in base64, as large as it is shown; empty without matplotlib."""
-    try:
-        import numpy as np
-        from matplotlib import image
-    except ImportError:
-        return ""
+def _png(view: Mapping[str, Any]) -> str:
+    """Return a heatmap as a PNG in base64, a pixel a value; what is not finite is not painted."""
+    # Not above: a student's plain run has no use for it.
+    import numpy as np
+
     values = np.array([[nan if v is None else v for v in row] for row in view["values"]])
-    # As large as it is shown: a browser that enlarged it would blur it.
-    pixels = values.repeat(cell, axis=0).repeat(cell, axis=1)
     low, high = view["low"], view["high"]
-    file = io.BytesIO()
-    # A matrix of one value has no range, and would be drawn as if it had nothing.
-    image.imsave(file, pixels, vmin=low, vmax=high if high > low else low + 1.0, cmap="viridis")
-    return base64.b64encode(file.getvalue()).decode()
+    # A matrix of one value has no range.
+    share = (values - low) / (high - low if high > low else 1.0)
+    known = np.isfinite(share)
+    place = np.clip(np.where(known, share, 0.0), 0.0, 1.0) * (len(_COLOURS) - 1)
+    stops = np.array(_COLOURS, dtype=float)
+    channels = [np.interp(place, range(len(stops)), stops[:, channel]) for channel in range(3)]
+    pixels = np.stack([*channels, 255.0 * known], axis=-1).round().astype(np.uint8)
+    height, width = values.shape
+    header = struct.pack(">2I5B", width, height, 8, 6, 0, 0, 0)
+    # Every row begins with a filter's number; 0 is none.
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, chunks))).decode()
+
+
+def _chunk(chunk: tuple[bytes, bytes]) -> bytes:
+    data = b"".join(chunk)
+    return struct.pack(">I", len(chunk[1])) + data + struct.pack(">I", zlib.crc32(data))
 
 
 _DRAWN = {"bars": _bars, "heatmap": _heatmap}
