@@ -10,11 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from autograder.assignment import Assignment, load_assignment
-from autograder.cli.options import Root
+from autograder.cli.options import Root, assignment_of_results
 from autograder.errors import UsageError
 from autograder.grading import store
-from autograder.project import find_root
 from autograder.reports.exports.format import STRICTEST, Context
 from autograder.reports.exports.reading import read_results
 from autograder.reports.exports.registry import FORMATS, format_of
@@ -51,7 +49,7 @@ def export(
             f"{chosen.name} is of a class, and {results} is one result: "
             "name the folder that `grade` wrote"
         )
-    assignment = _assignment(found[0].assignment, root)
+    assignment = assignment_of_results(found[0].assignment, root)
     if assignment is None:
         console.print(
             f"the assignment {safe(found[0].assignment)} was not found, so nothing of hidden "
@@ -76,19 +74,6 @@ def export(
     for name in [result.submission for result in found if result.standing == "empty"]:
         console.print(f"{safe(name, 80)}: handed in no file of it; its mark is 0", highlight=False)
     raise typer.Exit(int(made.faults or made.text is None))
-
-
-def _assignment(name: str, root: Path | None) -> Assignment | None:
-    """Return the assignment of a result; None where there is none, and none was named."""
-    if root is not None:
-        return load_assignment(find_root(root), name)
-    try:
-        folder = find_root()
-    except UsageError:
-        return None
-    # One that is there and malformed is to be repaired.
-    here = Path(name).name == name and (folder / "assignments" / name / "assignment.toml").is_file()
-    return load_assignment(folder, name) if here else None
 
 
 def _write(text: str, out: Path | None) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from autograder.assignment import Assignment, load_assignment
 from autograder.cli.one import grade_one
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
+from autograder.cli.pages import write_after_grading
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch
@@ -199,6 +200,7 @@ def _grade(
     if not complete:
         console.print("some marks are not in the gradebook; run the same command to try again")
     print_left_out(console, listing, found)
+    write_after_grading(console, assignment, out, found, grader.regraded)
     if listing.doubled:
         return _MISUSED
     return int(not complete or any(result.status == "error" for result in found))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
 from autograder.sandbox import CHOICES
@@ -50,3 +51,16 @@ def check_sandbox(sandbox: str) -> None:
     """Refuse what is no choice of `--sandbox`."""
     if sandbox not in CHOICES:
         raise UsageError(f"--sandbox {sandbox!r} is unknown; choose one of {', '.join(CHOICES)}")
+
+
+def assignment_of_results(name: str, root: Path | None) -> Assignment | None:
+    """Return the assignment of a result; None where there is none, and none was named."""
+    if root is not None:
+        return load_assignment(find_root(root), name)
+    try:
+        folder = find_root()
+    except UsageError:
+        return None
+    # One that is there and malformed is to be repaired.
+    here = Path(name).name == name and (folder / "assignments" / name / "assignment.toml").is_file()
+    return load_assignment(folder, name) if here else None

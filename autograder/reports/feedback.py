@@ -33,7 +33,7 @@ def component_page(component: ShownComponent, withheld: str = "") -> str:
             criterion.outcome or ("passed" if criterion.passed else "failed"),
             criterion.score,
             criterion.max_score,
-            _lines(criterion, component.causes),
+            lines_of(criterion, component.causes),
             criterion.source if not criterion.passed else "",
             criterion.passed_cases,
             criterion.cases,
@@ -43,7 +43,8 @@ def component_page(component: ShownComponent, withheld: str = "") -> str:
     return page(headline, told, rows, component.views)
 
 
-def _lines(criterion: ShownCriterion, said: Sequence[str]) -> list[Line]:
+def lines_of(criterion: ShownCriterion, said: Sequence[str]) -> list[Line]:
+    """Return what a student is told of a criterion; `said` are the causes told before."""
     lines = [*criterion.facts, *(f"hint: {hint}" for hint in criterion.hints)]
     return [Line(line) for line in lines] + [
         # Said at the top: every criterion would say the same once more.

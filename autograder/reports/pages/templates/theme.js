@@ -1,0 +1,40 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const button = document.getElementById("theme");
+  const wish = matchMedia("(prefers-color-scheme: dark)");
+  // A file of the disk, or a browser that keeps nothing, may have no storage.
+  const kept = (theme) => {
+    try {
+      if (theme) localStorage.setItem("gradeformer-theme", theme);
+      return localStorage.getItem("gradeformer-theme");
+    } catch {
+      return null;
+    }
+  };
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : wish.matches);
+  const show = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
+    dispatchEvent(new Event("themed"));
+  };
+  const before = kept();
+  if (before === "dark" || before === "light") root.dataset.theme = before;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    kept(root.dataset.theme);
+    show();
+  });
+  wish.addEventListener("change", show);
+  show();
+  // On paper nothing can be opened.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const one of opened) one.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const one of opened) one.open = false;
+  });
+})();
