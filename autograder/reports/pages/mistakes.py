@@ -86,6 +86,11 @@ def _said(component: ComponentResult) -> Iterator[tuple[str, int, str]]:
 
 
 def sourced(words: str) -> tuple[str, str]:
-    """Return an explanation and its source, which stands in brackets at its end."""
+    """Return an explanation and its source, which stands in brackets at its end.
+
+    Where several mistakes are joined, each has a source of its own, and all stay where they are.
+    """
+    if f"){_AND}" in words or f"){_OR}" in words:
+        return words, ""
     place = _SOURCE.search(words)
     return (words[: place.start()], place[1]) if place else (words, "")
