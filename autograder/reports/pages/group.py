@@ -91,7 +91,8 @@ def class_page(gathered: Gathered, files: Sequence[str], title: str, now: dateti
         "against": [
             _item(gathered, place, item)
             for place, item in enumerate(items)
-            if item.discrimination is not None and item.discrimination < 0
+            # Of few, half of those that tell nothing are below 0.
+            if item.discrimination is not None and item.discrimination < 0 and not item.few
         ],
         "together": [
             {"criteria": [gathered.criteria[n] for n in group.criteria], "group": group}

@@ -6,6 +6,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
@@ -49,13 +50,21 @@ def data(value: Any) -> Markup:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breakable"] = _breakable
+    return environment
+
+
+def _breakable(name: str) -> Markup:
+    """Return a name that a narrow column may break behind its dots and underscores."""
+    parts = re.split(r"(?<=[._])", name)
+    return Markup("<wbr>").join(parts)
 
 
 @functools.cache

@@ -230,7 +230,7 @@
       cellOf(row, student[STANDING]);
       cellOf(row, number(student[SCORE]), "n");
       for (const score of student[PARTS]) cellOf(row, number(score), "n");
-      cellOf(row, student[REMARKS], "wide");
+      cellOf(row, student[REMARKS], "remarks");
       return row;
     }));
     const first = printing ? 0 : state.page * PAGE;
@@ -268,7 +268,7 @@
   for (const [value, name] of sorts) {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = name;
+    for (const part of name.split(/(?<=_)/)) button.append(part, document.createElement("wbr"));
     button.addEventListener("click", () => order(value, true));
     const head = cellOf(top, button, value === "id" || value === "standing" ? "" : "n", "th");
     head.scope = "col";

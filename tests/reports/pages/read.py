@@ -1,0 +1,83 @@
+"""Pages as a browser would take them apart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+_VOID = {"meta", "br", "img", "input", "link", "hr"}
+
+
+@dataclass
+class Element:
+    """An element, its attributes, and what is in it."""
+
+    tag: str
+    attributes: dict[str, str | None]
+    inside: list[Element | str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All text in it, with single spaces."""
+        return " ".join("".join(self._texts()).split())
+
+    def _texts(self) -> list[str]:
+        return [
+            part if isinstance(part, str) else "".join(part._texts()) + " " for part in self.inside
+        ]
+
+    def all(self, tag: str = "", kind: str = "") -> list[Element]:
+        """Return the elements in it of this tag, and of this class."""
+        found = []
+        for part in self.inside:
+            if isinstance(part, Element):
+                classes = (part.attributes.get("class") or "").split()
+                if (not tag or part.tag == tag) and (not kind or kind in classes):
+                    found.append(part)
+                found += part.all(tag, kind)
+        return found
+
+    def named(self, name: str) -> Element:
+        """Return the element in it with this id."""
+        (found,) = [part for part in self.all() if part.attributes.get("id") == name]
+        return found
+
+    def section(self, name: str) -> Element:
+        """Return the section whose heading has this id."""
+        return next(e for e in self.all("section") if e.attributes.get("aria-labelledby") == name)
+
+
+class _Parser(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = [Element("", {})]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = Element(tag, dict(attrs))
+        self.open[-1].inside.append(found)
+        if tag not in _VOID:
+            self.open.append(found)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _VOID:
+            assert self.open[-1].tag == tag, f"</{tag}> ends <{self.open[-1].tag}>"
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].inside.append(data)
+
+
+def parsed(html: str) -> Element:
+    """Return a page whose elements all end where they should."""
+    parser = _Parser()
+    parser.feed(html)
+    parser.close()
+    assert len(parser.open) == 1, parser.open[-1].tag
+    return parser.open[0]
+
+
+def data(page: Element) -> Any:
+    """Return what the script of the class's page is given."""
+    return json.loads("".join(map(str, page.named("data").inside)))
