@@ -33,7 +33,7 @@ def criterion(name: str, score: float, most: float, hidden: bool = False, **more
         "title": f"{name} holds",
         "source": "page 1",
         "outcome": "passed" if passed else "failed",
-        "passed_cases": int(passed),
+        "passed_cases": int(bool(passed)),
         **more,
     }
     seen = "hidden" if hidden else "public"

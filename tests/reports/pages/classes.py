@@ -20,7 +20,8 @@ Parts = Mapping[str, Sequence[tuple[str, ComponentResult]]]
 def graded_parts(assignment: Assignment, place: Path, jobs: int = 2) -> Parts:
     """Grade each component with every known mistake, solved, and left out.
 
-    One submission has a mistake of each component: they are graded apart.
+    One submission has a mistake of each component: they are graded apart. A mistake that is not
+    recognised, as on a machine that has no time for it, is left out.
     """
     specs = {spec.name: spec for spec in assignment.components}
     wrong = {name: sorted(read(assignment, name)) for name in specs}
@@ -47,10 +48,13 @@ def graded_parts(assignment: Assignment, place: Path, jobs: int = 2) -> Parts:
         results = batch.run(discover(place / "batch", assignment.name).entries, lambda *_: None)
     finally:
         batch.close()
+    # Whether the judge knows every mistake is not what pages are tested for.
     return {
         name: [
-            (f"{name}.{kind}" if kind not in ("", "missing") else kind, result.components[name])
+            (f"{name}.{kind}" if named else kind, result.components[name])
             for kind, result in zip(kinds, results, strict=False)
+            for named in (kind not in ("", "missing"),)
+            if not named or result.components[name].misconceptions == [f"{name}.{kind}"]
         ]
         for name, kinds in columns.items()
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
-_VOID = {"meta", "br", "img", "input", "link", "hr"}
+_VOID = {"meta", "br", "img", "input", "link", "hr", "wbr"}
 
 
 @dataclass
@@ -25,7 +25,10 @@ class Element:
 
     def _texts(self) -> list[str]:
         return [
-            part if isinstance(part, str) else "".join(part._texts()) + " " for part in self.inside
+            part
+            if isinstance(part, str)
+            else "".join(part._texts()) + ("" if part.tag == "wbr" else " ")
+            for part in self.inside
         ]
 
     def all(self, tag: str = "", kind: str = "") -> list[Element]:

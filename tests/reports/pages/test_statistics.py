@@ -86,7 +86,8 @@ def apart(results: Sequence[SubmissionResult]) -> dict[str, tuple[int, float, fl
 
 def rows_of(page: Element) -> dict[str, list[str]]:
     """Return the cells of the table of all criteria by id."""
-    (table,) = [t for t in page.all("table") if t.all("caption")[0].text == "All criteria"]
+    captions = {"".join(c.text for c in t.all("caption")): t for t in page.all("table")}
+    table = captions["All criteria"]
     found = {}
     for row in table.all("tbody")[0].all("tr"):
         name = row.all("th")[0].all("span")[0].text.removesuffix(", hidden")
@@ -177,7 +178,7 @@ def test_the_misconceptions_of_300_are_those_that_were_put_in(three_hundred) -> 
     assert {one.id: {results[row].submission for row in one.who} for one in found} == given
     assert [len(one.who) for one in found] == sorted(map(len, given.values()), reverse=True)
     cards = page_of(results).section("misconceptions").all("div", "card")
-    assert len(cards) == len(given) > 10
+    assert len(cards) == len(given) > 40
     for card, one in zip(cards, found, strict=True):
         head = card.all("h3")[0].text
         assert head == f"{len(given[one.id])} of {one.n}: {one.id}"
