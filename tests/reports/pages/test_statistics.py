@@ -123,7 +123,7 @@ def test_the_item_analysis_agrees_with_scipy_for_parts_and_what_never_ran(seed: 
     gathered = gather(results)
     for column, item in zip(gathered.criteria, items_of(gathered), strict=True):
         n, difficulty, correlation = expected[column.id]
-        assert item.n == n
+        assert (item.n, item.unrun) == (n, 40 - n)
         assert item.difficulty == pytest.approx(difficulty)
         assert item.discrimination == pytest.approx(correlation)
 

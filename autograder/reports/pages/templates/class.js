@@ -17,16 +17,12 @@
   let printing = false;
 
   // What a student is sorted by; null comes last, whichever way.
-  const keys = {
-    id: (student) => student[ID],
-    standing: (student) => student[STANDING],
-    score: (student) => student[SCORE],
-  };
+  const keys = { id: ID, standing: STANDING, score: SCORE };
   const key = (student) => {
     const [kind, place] = state.sort.split(":");
     if (kind === "part") return student[PARTS][place];
     if (kind === "criterion") return level(student[CELLS][place]);
-    return keys[kind](student);
+    return student[keys[kind]];
   };
   // How much of its points a cell earned; what ended it early is below nothing.
   const level = (cell) => {
@@ -49,6 +45,7 @@
     return known[cell] ?? `in part, at least ${Number(cell) * 10} % of its points`;
   };
 
+  const within = (place, list) => Math.max(0, Math.min(place, list.length - 1));
   const update = () => {
     const wanted = state.find.trim().toLowerCase();
     rows = students.filter((student) =>
@@ -62,8 +59,7 @@
       columns.sort((a, b) => earned(a) - earned(b) || a - b);
     }
     if (cursor) {
-      cursor.row = Math.max(0, Math.min(cursor.row, rows.length - 1));
-      cursor.column = Math.max(0, Math.min(cursor.column, columns.length - 1));
+      cursor = { row: within(cursor.row, rows), column: within(cursor.column, columns) };
     }
     state.page = Math.min(state.page, Math.max(0, Math.ceil(rows.length / PAGE) - 1));
     draw();
@@ -156,10 +152,7 @@
   };
   const go = (row, column) => {
     if (!rows.length || !columns.length) return;
-    cursor = {
-      row: Math.max(0, Math.min(row, rows.length - 1)),
-      column: Math.max(0, Math.min(column, columns.length - 1)),
-    };
+    cursor = { row: within(row, rows), column: within(column, columns) };
     const [left, cell] = [names(), width()];
     const [top, side] = [cursor.row * ROW, cursor.column * cell];
     heat.scrollTop = Math.min(top, Math.max(heat.scrollTop, top + ROW + HEAD - heat.clientHeight));
@@ -169,11 +162,9 @@
   };
   const under = (event) => {
     const box = heat.getBoundingClientRect();
-    return {
-      row: Math.floor((event.clientY - box.top - heat.clientTop - HEAD + heat.scrollTop) / ROW),
-      column: Math.floor(
-        (event.clientX - box.left - heat.clientLeft - names() + heat.scrollLeft) / width()),
-    };
+    const across = event.clientX - box.left - heat.clientLeft - names() + heat.scrollLeft;
+    const down = event.clientY - box.top - heat.clientTop - HEAD + heat.scrollTop;
+    return { row: Math.floor(down / ROW), column: Math.floor(across / width()) };
   };
   heat.addEventListener("click", (event) => {
     const { row, column } = under(event);
@@ -246,10 +237,8 @@
   const order = (wanted, turn = false) => {
     state.down = turn && state.sort === wanted ? !state.down : false;
     state.sort = wanted;
-    let option = [...at("sort").options].find((one) => one.value === wanted);
-    if (!option) {
-      option = new Option(criteria[Number(wanted.split(":")[1])][0], wanted);
-      at("sort").append(option);
+    if (![...at("sort").options].some((one) => one.value === wanted)) {
+      at("sort").append(new Option(criteria[Number(wanted.split(":")[1])][0], wanted));
     }
     at("sort").value = wanted;
     state.page = 0;
@@ -292,23 +281,20 @@
   }
   at("sort").addEventListener("change", (event) => order(event.target.value));
   at("turn").addEventListener("click", () => order(state.sort, true));
-  const turn = (by) => () => {
-    state.page += by;
-    list();
-  };
-  at("back").addEventListener("click", turn(-1));
-  at("on").addEventListener("click", turn(1));
+  for (const [name, by] of [["back", -1], ["on", 1]]) {
+    at(name).addEventListener("click", () => {
+      state.page += by;
+      list();
+    });
+  }
   addEventListener("themed", draw);
   addEventListener("resize", draw);
-  addEventListener("beforeprint", () => {
-    printing = true;
-    list();
-    draw();
-  });
-  addEventListener("afterprint", () => {
-    printing = false;
-    update();
-  });
+  for (const [name, now] of [["beforeprint", true], ["afterprint", false]]) {
+    addEventListener(name, () => {
+      printing = now;
+      update();
+    });
+  }
   at("tool").hidden = false;
   update();
 })();
