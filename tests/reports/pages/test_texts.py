@@ -170,18 +170,20 @@ def test_causes_stand_once_with_all_that_they_cost_and_upstream_first() -> None:
         causes=[cause],
     )
     gone = component([criterion("e", 0, 3)], status="missing")
-    page = parsed(student(result({"first": first, "second": second, "gone": gone})))
+    later = component([criterion("f", 0, 1, causes=[cause])], causes=[cause])
+    parts = {"first": first, "second": second, "gone": gone, "later": later}
+    page = parsed(student(result(parts)))
     told = [item.text for item in page.section("costs").all("li")]
     assert [line.partition(":")[0] for line in told] == [
         "first , 1.5 points in 1 criterion",
-        "second , 5 points in 2 criteria",
+        "second , 6 points in 3 criteria",
         "gone , 3 points in 1 criterion",
     ]
     assert "".join(told).count(cause) == 1
     assert "The file was not handed in." in told[2]
     todo = page.section("next").text
     assert todo.startswith("What to do next Begin with first")
-    assert todo.endswith("Then: second , gone")
+    assert todo.endswith("Then: second , gone , later")
     rest = parsed(student(result({"second": second})))
     assert "you forgot eps Read: page 2" in rest.section("next").text
 
