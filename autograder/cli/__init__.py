@@ -15,6 +15,7 @@ from autograder.cli.courses import init
 from autograder.cli.exports import export
 from autograder.cli.grading import demo, explain, grade
 from autograder.cli.new import new
+from autograder.cli.similar import similar
 from autograder.errors import UsageError
 from autograder.reports.terminal import safe
 
@@ -53,6 +54,12 @@ _add(
     export,
     "autograder export junit results/results/s01.json --out junit.xml",
     "autograder export canvas results --roster gradebook.csv --out marks.csv",
+)
+_add(
+    app,
+    similar,
+    "autograder similar submissions --assignment first_steps --out similar",
+    "autograder similar submissions --public slides --threshold 60",
 )
 _add(app, release, "autograder release first_steps --out handout")
 _add(
