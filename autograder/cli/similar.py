@@ -33,7 +33,7 @@ def similar(
     ] = None,
     root: Root = None,
 ) -> None:
-    """Look for submissions that are alike: a help for a person, never a mark."""
+    """Look for similar submissions; a help for a person, and no mark."""
     # Here, since no other command needs it.
     from autograder.similar.finding import find
     from autograder.similar.listing import print_pairs, write

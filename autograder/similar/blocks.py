@@ -6,9 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from autograder.similar.comparing import Class, Pair, covered
+from autograder.similar.comparing import Class, Mask, Pair, covered
+from autograder.similar.prints import K
 from autograder.similar.work import Work
+
+_Numbers = NDArray[np.int64]
 
 # Lines around what is shared that are shown, too.
 _AROUND = 3
@@ -47,30 +51,31 @@ class Shown:
 def sides(works: Sequence[Work], compared: Class, pair: Pair) -> tuple[list[Shown], list[Shown]]:
     """Return both sides of a pair; a block has the same number on both."""
     first, second = pair.first, pair.second
-    begins = compared.shared(first, second)
+    begins, other = compared.shared(first, second), compared.shared(second, first)
     blocks = _runs(compared, works[first], first, begins)
-    # Of the other side a run belongs to the block in which its fingerprint stood first.
-    owner: dict[int, int] = {}
-    for number, block in zip(
-        compared.number(first)[begins].tolist(), blocks[begins].tolist(), strict=True
-    ):
-        owner.setdefault(number, block)
-    other = compared.shared(second, first)
-    matched = np.zeros(len(other), dtype=np.int64)
-    matched[other] = [owner.get(n, 0) for n in compared.number(second)[other].tolist()]
     there = _runs(compared, works[second], second, other)
-    for run in np.unique(there[there > 0]):
-        named = matched[(there == run) & other]
-        there[there == run] = -int(named[0]) if len(named) else 0
-    return (
-        list(_files(works[first], blocks)),
-        list(_files(works[second], np.abs(there))),
-    )
+    # On the other side a stretch has the number of the block in which its fingerprint stood first.
+    owner: dict[int, int] = {}
+    for number, block in _blocks_of(compared.number(first), blocks, begins):
+        owner.setdefault(number, block)
+    renamed = np.zeros(int(there.max(initial=0)) + 1, dtype=np.int64)
+    for number, run in _blocks_of(compared.number(second), there, other):
+        if number in owner and not renamed[run]:
+            renamed[run] = owner[number]
+    return list(_files(works[first], blocks)), list(_files(works[second], renamed[there]))
 
 
-def _runs(
-    compared: Class, work: Work, place: int, begins: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _blocks_of(numbers: _Numbers, blocks: _Numbers, begins: Mask) -> Iterator[tuple[int, int]]:
+    """Yield the fingerprint of every shared run, and the stretch in which its words lie."""
+    for place in np.flatnonzero(begins).tolist():
+        # Its first words may be the teacher's, and in no stretch.
+        inside = blocks[place : place + K]
+        marked = inside[inside > 0]
+        if len(marked):
+            yield int(numbers[place]), int(marked[0])
+
+
+def _runs(compared: Class, work: Work, place: int, begins: Mask) -> _Numbers:
     """Number the stretches of shared words of one side from 1 on; 0 for the rest: (n,)."""
     same = covered(begins) & ~compared.given(place)
     new = same.copy()
@@ -79,11 +84,11 @@ def _runs(
         if text.count:
             # A stretch ends where its file does.
             new[text.first] = same[text.first]
-    found: np.ndarray[tuple[int], np.dtype[np.int64]] = np.where(same, np.cumsum(new), 0)
+    found: _Numbers = np.where(same, np.cumsum(new), 0)
     return found
 
 
-def _files(work: Work, blocks: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Shown]:
+def _files(work: Work, blocks: _Numbers) -> Iterator[Shown]:
     for text in work.texts:
         here = slice(text.first, text.first + text.count)
         if blocks[here].any():

@@ -118,6 +118,7 @@ class Class:
         self._numbers: list[NDArray[np.int64]] = []
         self._given: list[Mask] = []
         self._own: list[Mask] = []
+        self._bounds = [self._parts(work) for work in works]
         self._common = self._all = 0
         self.like_solution: list[int] = []
         for place, (work, new) in enumerate(zip(works, unknown, strict=True)):
@@ -206,7 +207,8 @@ class Class:
         parts: dict[str, Part] = {}
         wholes = []
         for side in sides:
-            same, own = (sum(column) for column in zip((0, 0), *side.values(), strict=True))
+            same = sum(words for words, _ in side.values())
+            own = sum(size for _, size in side.values())
             wholes.append((same / max(1, own), same))
             for name, (words, size) in side.items():
                 part = Part(name, words / max(1, size), words)
@@ -223,17 +225,24 @@ class Class:
         rest.sort(key=lambda part: (-part.words, part.name))
         return Pair(first, second, share, words, (*striking, *rest), len(striking))
 
+    def _parts(self, work: Work) -> tuple[list[int], list[int], list[str]]:
+        """Return where the words of every file begin and end, and what it is called here."""
+        names = []
+        for text in work.texts:
+            name = text.name.removesuffix(".py")
+            names.append(name if name in self._components else text.name)
+        firsts = [text.first for text in work.texts]
+        return firsts, [text.first + text.count for text in work.texts], names
+
     def _weigh(self, place: int, begins: Mask) -> dict[str, tuple[int, int]]:
         """Return by part how many words are shared, and how many are its own."""
         same = covered(begins) & ~self._given[place]
         own = self._own[place] | same
-        found = {}
-        for text in self._works[place].texts:
-            here = slice(text.first, text.first + text.count)
-            name = text.name.removesuffix(".py")
-            name = name if name in self._components else text.name
-            found[name] = (int(same[here].sum()), int(own[here].sum()))
-        return found
+        counts = np.zeros((2, len(same) + 1), dtype=np.int64)
+        np.cumsum((same, own), axis=1, out=counts[:, 1:])
+        firsts, lasts, names = self._bounds[place]
+        words, sizes = (counts[:, lasts] - counts[:, firsts]).tolist()
+        return dict(zip(names, zip(words, sizes, strict=True), strict=True))
 
 
 def _rank(part: Part) -> tuple[bool, float, int]:

@@ -58,10 +58,8 @@ def work_of(id_: str, files: Mapping[str, bytes], components: Collection[str]) -
     """
     first = [f"{name}.py" for name in components if f"{name}.py" in files]
     names = first + sorted(set(files) - set(first))
-    own_modules = {
-        *components,
-        *(PurePosixPath(name).parts[0].removesuffix(".py") for name in names),
-    }
+    stems = (PurePosixPath(name).parts[0].removesuffix(".py") for name in names)
+    own_modules = frozenset((*components, *stems))
     texts: list[Text] = []
     # One that has no text has no words.
     found = [np.zeros(0, np.uint64)]
