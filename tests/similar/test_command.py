@@ -206,13 +206,13 @@ def test_without_out_nothing_is_written(
 
 def test_the_threshold_decides(tmp_path: Path) -> None:
     place = tmp_path / "batch"
-    whole = files_of("v06")["attention.py"]
-    put(place / "a", {"attention.py": whole})
-    half = b"\n".join(whole.split(b"\n")[: whole.count(b"\n") // 2])
-    put(place / "b", {"attention.py": half + files_of("v07")["attention.py"]})
-    done = {value: run(place, "--threshold", value).output for value in (30, 75)}
-    assert "1 similar pair among 2" in done[30]
-    assert "no similar pair among 2" in done[75]
+    lines = [f"x = x.f{number}(x, k{number}={number}) @ x\n".encode() for number in range(90)]
+    for name, part in (("a", lines[:60]), ("b", lines[30:])):
+        own = b"".join(b"y = y.g%d(%d) ** y.h%s\n" % (n, n, name.encode()) for n in range(300))
+        put(place / name, {"attention.py": b"".join(part), "layer_norm.py": own})
+    done = {value: run(place, "--threshold", value).output for value in (45, 55)}
+    assert "1 similar pair among 2" in done[45]
+    assert "no similar pair among 2" in done[55]
 
 
 @pytest.mark.parametrize(
