@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.similar.comparing import Class, Mask, Pair, covered
+from autograder.similar.comparing import Class, Pair
 from autograder.similar.prints import K
 from autograder.similar.work import Work
 
@@ -51,41 +51,49 @@ class Shown:
 def sides(works: Sequence[Work], compared: Class, pair: Pair) -> tuple[list[Shown], list[Shown]]:
     """Return both sides of a pair; a block has the same number on both."""
     first, second = pair.first, pair.second
-    begins, other = compared.shared(first, second), compared.shared(second, first)
-    blocks = _runs(compared, works[first], first, begins)
-    there = _runs(compared, works[second], second, other)
-    # On the other side a stretch has the number of the block in which its fingerprint stood first.
-    owner: dict[int, int] = {}
-    for number, block in _blocks_of(compared.number(first), blocks, begins):
-        owner.setdefault(number, block)
-    renamed = np.zeros(int(there.max(initial=0)) + 1, dtype=np.int64)
-    for number, run in _blocks_of(compared.number(second), there, other):
-        if number in owner and not renamed[run]:
-            renamed[run] = owner[number]
-    return list(_files(works[first], blocks)), list(_files(works[second], renamed[there]))
+    one = np.zeros(len(works[first].prints), dtype=np.int64)
+    other = np.zeros(len(works[second].prints), dtype=np.int64)
+    for block, here, there in _aligned(compared, pair):
+        for blocks, place in ((one, here), (other, there)):
+            inside = blocks[place : place + K]
+            inside[inside == 0] = block
+    for blocks, side in ((one, first), (other, second)):
+        blocks[compared.given(side)] = 0
+    return list(_files(works[first], one)), list(_files(works[second], other))
 
 
-def _blocks_of(numbers: _Numbers, blocks: _Numbers, begins: Mask) -> Iterator[tuple[int, int]]:
-    """Yield the fingerprint of every shared run, and the stretch in which its words lie."""
-    for place in np.flatnonzero(begins).tolist():
-        # Its first words may be the teacher's, and in no stretch.
-        inside = blocks[place : place + K]
-        marked = inside[inside > 0]
-        if len(marked):
-            yield int(numbers[place]), int(marked[0])
+def _aligned(compared: Class, pair: Pair) -> Iterator[tuple[int, int, int]]:
+    """Yield where a shared run begins on both sides, after the number of its block.
 
-
-def _runs(compared: Class, work: Work, place: int, begins: Mask) -> _Numbers:
-    """Number the stretches of shared words of one side from 1 on; 0 for the rest: (n,)."""
-    same = covered(begins) & ~compared.given(place)
-    new = same.copy()
-    new[1:] &= ~same[:-1]
-    for text in work.texts:
-        if text.count:
-            # A stretch ends where its file does.
-            new[text.first] = same[text.first]
-    found: _Numbers = np.where(same, np.cumsum(new), 0)
-    return found
+    A block goes on as long as both sides do. A run that one side has more often than the other
+    stands beside one that it is the same as.
+    """
+    sides = [
+        (compared.number(one), np.flatnonzero(compared.shared(one, two)).tolist())
+        for one, two in ((pair.first, pair.second), (pair.second, pair.first))
+    ]
+    (numbers, begins), (others, there) = sides
+    places: dict[int, list[int]] = {}
+    for place in there:
+        places.setdefault(int(others[place]), []).append(place)
+    block = 0
+    before = (-2, -2)
+    first: dict[int, tuple[int, int]] = {}
+    used: set[int] = set()
+    for place in begins:
+        number = int(numbers[place])
+        options = places[number]
+        follows = before[1] + 1
+        if place != before[0] + 1 or follows not in options:
+            block += 1
+            follows = next((option for option in options if option not in used), options[0])
+        used.add(follows)
+        before = (place, follows)
+        first.setdefault(number, (block, place))
+        yield block, place, follows
+    for place in there:
+        if place not in used:
+            yield *first[int(others[place])], place
 
 
 def _files(work: Work, blocks: _Numbers) -> Iterator[Shown]:

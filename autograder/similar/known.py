@@ -19,12 +19,14 @@ from autograder.similar.words import words_of
 from autograder.similar.work import decoded
 
 _FENCED = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.MULTILINE | re.DOTALL)
-_KINDS = (".py", ".ipynb", ".md", ".txt")
+_GIVEN = (".py", ".ipynb", ".md")
+# Not of an assignment, whose data may be texts.
+_KINDS = (*_GIVEN, ".txt")
 
 
 def given_by(assignment: Assignment) -> NDArray[np.uint64]:
     """Return the fingerprints of all that students are given: handout, stubs, tests, stand-ins."""
-    texts = list(_texts(_files(assignment.public)))
+    texts = list(_texts(_files(assignment.public, _GIVEN)))
     # One that cannot be released yet has none.
     with contextlib.suppress(OSError, UnicodeDecodeError):
         texts.append(conftest(assignment))
@@ -48,7 +50,7 @@ def public(places: Iterable[Path], assignment: Assignment) -> NDArray[np.uint64]
         if not place.exists():
             raise UsageError(f"--public {place} does not exist: give a folder or file of code")
         try:
-            found = list(_texts(_files(place) if place.is_dir() else [place]))
+            found = list(_texts(_files(place, _KINDS) if place.is_dir() else [place]))
         except OSError as error:
             raise UsageError(
                 f"--public {place} cannot be read ({error.strerror}): give what you can read"
@@ -59,9 +61,9 @@ def public(places: Iterable[Path], assignment: Assignment) -> NDArray[np.uint64]
     return _prints(texts, assignment)
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
-        if path.suffix in _KINDS and path.is_file():
+        if path.suffix in kinds and path.is_file():
             yield path
 
 

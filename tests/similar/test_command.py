@@ -120,6 +120,27 @@ def test_a_block_has_the_same_number_and_words_on_both_sides(batch: Path, tmp_pa
     assert len({number for number, _ in first}) > 5
 
 
+def test_a_moved_function_is_a_block_of_its_own(tmp_path: Path) -> None:
+    place = tmp_path / "batch"
+    names = ("a", "b", "c")
+    parts = {
+        name: "".join(f"    x = x.{name}{n}({n + 50 * ord(name)}) @ x\n" for n in range(20))
+        for name in names
+    }
+    for student, order in (("one", "abc"), ("two", "cab")):
+        text = "".join(f"def {name}(x):\n{parts[name]}    return x\n" for name in order)
+        put(place / student, {"attention.py": text.encode()})
+    run(place, "--out", tmp_path)
+    page = (tmp_path / "similar.html").read_text()
+    orders = [
+        list(dict.fromkeys(re.findall(r"shared part (\d+)", side)))
+        for side in page.split("<section>")[1:]
+    ]
+    assert orders == [["1", "2"], ["2", "1"]]
+    # A line of the page for every line of the file.
+    assert len(re.findall(r"^.*<mark.*x\.b\d+.*$", page, re.MULTILINE)) == 40
+
+
 def test_hostile_texts_and_names_stay_text(tmp_path: Path) -> None:
     place = tmp_path / "batch"
     evil = f"# {EVIL} \x1b[31m \u202e\nx = '{EVIL}'\n".encode()

@@ -71,6 +71,13 @@ def test_work_that_was_done_apart_is_left_alone(tmp_path: Path) -> None:
     assert pairs(find(write(tmp_path, honest()), assignment())) == set()
 
 
+def test_of_the_made_up_class_those_are_left_alone_that_were_written_apart() -> None:
+    found = pairs(find(ROOT / "tests" / "classes" / NAME, assignment()))
+    assert not {name for pair in found for name in pair} & set(APART)
+    # These hand in the same files, but for comments.
+    assert {("s13", "s16"), ("s09", "s15"), ("s11", "s17")} <= found
+
+
 @pytest.mark.parametrize("two", [("v07", "v12"), ("s06", "v05"), ("s01", "v09"), ("s01", "s06")])
 def test_two_that_were_done_apart_are_left_alone_also_without_a_class(
     tmp_path: Path, two: tuple[str, str]
