@@ -27,6 +27,7 @@ from tests.tiny import write_tiny
 COMMANDS = [
     *("new", "grade", "explain", "release", "check", "stubs", "workbook", "selftest", "demo"),
     "export",
+    "similar",
     "ci",
     "course",
 ]

@@ -16,6 +16,7 @@ from autograder.cli.exports import export
 from autograder.cli.grading import demo, explain, grade
 from autograder.cli.new import new
 from autograder.cli.pages import report
+from autograder.cli.similar import similar
 from autograder.errors import UsageError
 from autograder.reports.terminal import safe
 
@@ -61,6 +62,12 @@ _add(
     "autograder report results --out pages",
     "autograder report results --out pages --anonymous",
     "autograder report results --out pages --since results-of-last-week",
+)
+_add(
+    app,
+    similar,
+    "autograder similar submissions --assignment first_steps --out similar",
+    "autograder similar submissions --public slides --threshold 60",
 )
 _add(app, release, "autograder release first_steps --out handout")
 _add(

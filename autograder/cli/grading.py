@@ -22,13 +22,8 @@ from autograder.nbgrader import course
 from autograder.nbgrader.places import results_folder
 from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
-from autograder.reports.terminal import (
-    ProgressReport,
-    Stages,
-    print_left_out,
-    print_table,
-    safe,
-)
+from autograder.reports.score_table import print_left_out, print_table
+from autograder.reports.terminal import ProgressReport, Stages, safe
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
@@ -178,7 +173,7 @@ def _grade(
         with Stages(console) as stages:
             isolation = grader.start(stages)
         console.print(f"sandbox {isolation}", highlight=False)
-        with ProgressReport(console, len(entries)) as progress:
+        with ProgressReport(console, len(entries), workers=workers) as progress:
             complete = True
             if book is None:
                 found = grader.run(entries, progress)

@@ -1,58 +1,40 @@
-"""What `grade` prints: progress while it runs, a table when it is done."""
+"""What is said while something is being done; how it is written that nothing runs of it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import time
+from collections import Counter, deque
+from collections.abc import Callable
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.status import Status
-from rich.table import Table
+from rich.text import Text
 
-from autograder.grading.entries import Listing
-from autograder.results import Standing, SubmissionResult
+from autograder.results import SubmissionResult
 from autograder.text import clean
 
 L = TypeVar("L", Status, Progress)
 
-_ROWS = 60
-_NAMED = 20
 _COUNTING = "grading"
-# Short enough for a table of seven components in 80 columns; a legend follows the table.
-_MARKS = {
-    "missing": "–",
-    "not_attempted": "stub",
-    "import_error": "imp",
-    "timeout": "hang",
-    "crashed": "died",
-    "forbidden": "ban",
-}
-_MEANINGS = {
-    "missing": "no file",
-    "not_attempted": "not attempted",
-    "import_error": "cannot be imported",
-    "timeout": "took too long",
-    "crashed": "its process died",
-    "forbidden": "a forbidden operation",
-}
-
-_STANDINGS: dict[Standing, str] = {
-    "empty": "no file of the assignment, in no mean",
-    "rejected": "could not be taken in, in no mean",
-    "error": "a fault of the grader, no mark",
-}
+# Up to this many a line each is no more than a person reads.
+_EACH = 50
+_EVERY_S = 5.0
+# How far back the rate looks: what was kept from an earlier run came fast, and says little.
+_LATELY_S = 30.0
+_BAR = 10
 
 
 def safe(text: str, limit: int = 300) -> str:
@@ -105,21 +87,71 @@ class Stages(_Live[Status]):
         self._said = words
 
 
-class ProgressReport(_Live[Progress]):
-    """A bar with counts and time left on a terminal, a plain line a submission elsewhere.
+class _Rate(ProgressColumn):
+    """How many are done in a time."""
 
-    Elsewhere nothing, if it is to be `quiet`.
+    def render(self, task: Task) -> Text:
+        """Return the rate, or nothing where it is not known yet."""
+        return Text(rate(task.finished_speed or task.speed or 0.0))
+
+
+def rate(a_second: float) -> str:
+    """Say how many are done in a second, or in a minute where these are few; nothing for 0."""
+    if a_second <= 0:
+        return ""
+    return f"{a_second:.1f}/s" if a_second >= 1 else f"{60 * a_second:.1f}/min"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+class ProgressReport(_Live[Progress]):
+    """A bar with count, rate, time left and workers on a terminal, plain lines elsewhere.
+
+    These are a line a submission; of many, a line every few seconds with the same numbers.
+
+    Args:
+        console: where.
+        total: how many submissions there are.
+        quiet: print no lines where there is no terminal.
+        workers: how many grade side by side; 0 says nothing of them.
+        clock: the time in seconds, from any beginning.
     """
 
-    def __init__(self, console: Console, total: int, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        console: Console,
+        total: int,
+        quiet: bool = False,
+        workers: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._quiet = quiet
         self._total = total
+        self._clock = clock
         self._done = 0
+        self._others: Counter[str] = Counter()
+        self._workers = f"{workers} worker{'s' * (workers != 1)}" if workers else ""
+        self._said = clock()
+        self._lately = deque([(self._said, 0)])
         bar: Progress | None = None
         if console.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-            times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-            bar = Progress(*columns, *times, console=console)
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(_BAR),
+                MofNCompleteColumn(),
+                _Rate(),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+            )
+            who = (TextColumn(self._workers),) if workers else ()
+            period = _LATELY_S
+            bar = Progress(
+                *columns, *who, console=console, get_time=clock, speed_estimate_period=period
+            )
             self._task = bar.add_task(_COUNTING, total=total)
         super().__init__(console, bar)
 
@@ -135,95 +167,34 @@ class ProgressReport(_Live[Progress]):
         self._done += 1
         if self._live is not None:
             self._live.update(self._task, description=_COUNTING, advance=1)
-            return
-        if self._quiet:
-            return
-        score = "–" if result.score is None else f"{result.score:g}"
-        note = " (unchanged)" if kept else ""
-        note += f" {result.status}" if result.status != "graded" else ""
-        count = f"{self._done}/{self._total}"
-        self._console.print(f"{count} {safe(result.submission, 60)} {score}{note}", highlight=False)
-
-
-def print_table(
-    console: Console, results: Sequence[SubmissionResult], components: Sequence[str]
-) -> None:
-    """Print a row a submission; of a large batch, the lowest scores only."""
-    shown = list(results)
-    if len(shown) > _ROWS:
-        shown = sorted(shown, key=lambda result: (result.score is not None, result.score or 0.0))
-        shown = shown[:_ROWS]
-        console.print(f"The {_ROWS} lowest of {len(results)}:")
-    table = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
-    table.add_column("student", overflow="fold")
-    table.add_column("score", justify="right")
-    for component in components:
-        table.add_column(component.replace("_", "\n"), justify="right")
-    for result in shown:
-        table.add_row(safe(result.submission, 60), _total(result), *_cells(result, components))
-    console.print(table)
-    used = {
-        status: mark
-        for status, mark in _MARKS.items()
-        for result in shown
-        if any(c.status == status and not c.score for c in result.components.values())
-    }
-    legend = [f"{mark} {_MEANINGS[status]}" for status, mark in used.items()]
-    standings = Counter(result.standing for result in results)
-    legend += [f"{name}: {words}" for name, words in _STANDINGS.items() if standings[name]]
-    if legend:
-        console.print(f"[dim]{'; '.join(legend)}[/dim]", highlight=False)
-    for result in shown:
-        if result.status != "graded":
-            console.print(f"{safe(result.submission, 60)}: {result.status}: {safe(result.message)}")
-    counted = [result.score or 0.0 for result in results if result.standing == "graded"]
-    names = ("graded", *_STANDINGS)
-    words = ", ".join(f"{standings[name]} {name}" for name in names if standings[name])
-    mean = ""
-    if counted:
-        mean = f"; mean {sum(counted) / len(counted):.1f} of {results[0].max_score:g}"
-    console.print(f"{len(results)} submissions: {words}{mean}", highlight=False)
-
-
-def _total(result: SubmissionResult) -> str:
-    if result.standing != "graded":
-        return f"[red]{result.standing}[/red]"
-    style = "green" if result.score == result.max_score else "bold"
-    return f"[{style}]{result.score:g}[/{style}]"
-
-
-def _cells(result: SubmissionResult, components: Sequence[str]) -> list[str]:
-    cells = []
-    for name in components:
-        component = result.components.get(name)
-        if component is None:
-            cells.append("")
-        elif component.score == component.max_score:
-            cells.append(f"[green]{component.score:g}[/green]")
-        elif component.status in _MARKS and not component.score:
-            cells.append(f"[dim]{_MARKS[component.status]}[/dim]")
+        elif self._quiet:
+            pass
+        elif self._total > _EACH:
+            self._others[result.status] += result.status != "graded"
+            self._others["unchanged"] += kept
+            self._say_how_far()
         else:
-            cells.append(f"[yellow]{component.score:g}[/yellow]")
-    return cells
+            score = "–" if result.score is None else f"{result.score:g}"
+            note = " (unchanged)" if kept else ""
+            note += f" {result.status}" if result.status != "graded" else ""
+            count = f"{self._done}/{self._total}"
+            name = safe(result.submission, 60)
+            self._console.print(f"{count} {name} {score}{note}", highlight=False)
 
-
-def print_left_out(console: Console, listing: Listing, results: Sequence[SubmissionResult]) -> None:
-    """Say last what no mark stands for: what was ignored, what has two owners, what is rejected."""
-    if listing.ignored:
-        names = _named(listing.ignored)
-        console.print(f"ignored, no student's work: {names}", highlight=False)
-    for name, paths in listing.doubled.items():
-        both = " and ".join(safe(path, 60) for path in paths[:3])
-        console.print(
-            f"not graded: {both} are both of {safe(name, 60)!r}: keep one of them and run it again",
-            highlight=False,
-        )
-    rejected = [result.submission for result in results if result.status == "rejected"]
-    if rejected:
-        count = f"{len(rejected)} of {len(results)} submissions"
-        console.print(f"{count} could not be taken in: {_named(rejected)}", highlight=False)
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(safe(name, 60) for name in names[:_NAMED]) + more
+    def _say_how_far(self) -> None:
+        """Print a line, if the last one is long enough ago or this is the end."""
+        now = self._clock()
+        self._lately.append((now, self._done))
+        while len(self._lately) > 2 and self._lately[1][0] <= now - _LATELY_S:
+            self._lately.popleft()
+        if now - self._said < _EVERY_S and self._done < self._total:
+            return
+        self._said = now
+        since, before = self._lately[0]
+        a_second = (self._done - before) / (now - since) if now > since else 0.0
+        words = [f"{self._done}/{self._total}", rate(a_second)]
+        if a_second and self._done < self._total:
+            words.append(f"{_clock((self._total - self._done) / a_second)} left")
+        words.append(self._workers)
+        words += [f"{count} {status}" for status, count in self._others.items() if count]
+        self._console.print(", ".join(word for word in words if word), highlight=False)

@@ -1,0 +1,196 @@
+"""The table of a class that `grade` prints when it is done, and what it says beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.grading.entries import Listing
+from autograder.reports.terminal import safe
+from autograder.results import Standing, SubmissionResult
+
+# An id that is longer than this may go on in the next line.
+_LEAST_ID = 10
+_ID = 60
+_ROWS = 60
+_NAMED = 20
+# Short enough for a table of seven components in 80 columns; a legend follows the table.
+_MARKS = {
+    "missing": "–",
+    "not_attempted": "stub",
+    "import_error": "imp",
+    "timeout": "hang",
+    "crashed": "died",
+    "forbidden": "ban",
+}
+_MEANINGS = {
+    "missing": "no file",
+    "not_attempted": "not attempted",
+    "import_error": "cannot be imported",
+    "timeout": "took too long",
+    "crashed": "its process died",
+    "forbidden": "a forbidden operation",
+}
+
+_STANDINGS: dict[Standing, str] = {
+    "empty": "no file of the assignment, in no mean",
+    "rejected": "could not be taken in, in no mean",
+    "error": "a fault of the grader, no mark",
+}
+
+
+def print_table(
+    console: Console, results: Sequence[SubmissionResult], components: Sequence[str]
+) -> None:
+    """Print a row a submission; of a large batch, the lowest scores only.
+
+    It fits the console: what is too wide is numbered, and what is still too wide follows below.
+    """
+    shown = list(results)
+    if len(shown) > _ROWS:
+        shown = sorted(shown, key=lambda result: (result.score is not None, result.score or 0.0))
+        shown = shown[:_ROWS]
+        console.print(f"The {_ROWS} lowest of {len(results)}:")
+    for table in _tables(shown, components, console.width):
+        console.print(table)
+    used = {
+        status: mark
+        for status, mark in _MARKS.items()
+        for result in shown
+        if any(c.status == status and not c.score for c in result.components.values())
+    }
+    if _are_numbered(shown, components, console.width):
+        numbers = (f"{n} {safe(name, _ID)}" for n, name in enumerate(components, start=1))
+        words = f"[dim]{'; '.join(numbers)}[/dim]"
+        console.print(words, highlight=False, soft_wrap=False, width=console.width)
+    legend = [f"{mark} {_MEANINGS[status]}" for status, mark in used.items()]
+    standings = Counter(result.standing for result in results)
+    legend += [f"{name}: {words}" for name, words in _STANDINGS.items() if standings[name]]
+    if legend:
+        console.print(f"[dim]{'; '.join(legend)}[/dim]", highlight=False)
+    for result in shown:
+        if result.status != "graded":
+            console.print(
+                f"{safe(result.submission, _ID)}: {result.status}: {safe(result.message)}"
+            )
+    counted = [result.score or 0.0 for result in results if result.standing == "graded"]
+    names = ("graded", *_STANDINGS)
+    words = ", ".join(f"{standings[name]} {name}" for name in names if standings[name])
+    mean = ""
+    if counted:
+        mean = f"; mean {sum(counted) / len(counted):.1f} of {results[0].max_score:g}"
+    console.print(f"{len(results)} submissions: {words}{mean}", highlight=False)
+
+
+def _are_numbered(
+    results: Sequence[SubmissionResult], components: Sequence[str], width: int
+) -> bool:
+    """Tell whether the components' names are too wide for the heads of columns."""
+    columns = _columns(results, components)
+    names = [[*name.split("_"), *cells] for name, cells in zip(components, columns, strict=True)]
+    return _least(results) + sum(_widest(words) + 1 for words in names) > width
+
+
+def _tables(
+    results: Sequence[SubmissionResult], components: Sequence[str], width: int
+) -> Iterator[Table]:
+    """Yield the table; several, one below the other, where it is too wide for a console."""
+    columns = _columns(results, components)
+    heads = [name.replace("_", "\n") for name in components]
+    if _are_numbered(results, components, width):
+        heads = [str(number) for number in range(1, len(components) + 1)]
+    widths = [
+        _widest([*head.split("\n"), *cells]) for head, cells in zip(heads, columns, strict=True)
+    ]
+    room = width - _least(results)
+    left = list(range(len(components)))
+    while True:
+        taken: list[int] = []
+        # One is always taken, or it would never end.
+        while left and (not taken or sum(widths[i] + 1 for i in [*taken, left[0]]) <= room):
+            taken.append(left.pop(0))
+        ids = width - _beside_id(results) - sum(widths[i] + 1 for i in taken)
+        table = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
+        table.add_column("student", overflow="fold", max_width=max(_LEAST_ID, ids))
+        table.add_column("score", justify="right", no_wrap=True)
+        for number in taken:
+            table.add_column(heads[number], justify="right", no_wrap=True)
+        for result in results:
+            cells = _cells(result, components)
+            name = safe(result.submission, _ID)
+            table.add_row(name, _total(result), *(cells[number] for number in taken))
+        yield table
+        if not left:
+            return
+
+
+def _columns(results: Sequence[SubmissionResult], components: Sequence[str]) -> list[list[str]]:
+    """Return the cells of every component, one below the other."""
+    rows = [_cells(result, components) for result in results]
+    return [[row[number] for row in rows] for number in range(len(components))]
+
+
+def _least(results: Sequence[SubmissionResult]) -> int:
+    """Return how many columns id and score take at the least, and the gaps around them."""
+    longest = _widest(["student", *(safe(result.submission, _ID) for result in results)])
+    return min(longest, _LEAST_ID) + _beside_id(results)
+
+
+def _beside_id(results: Sequence[SubmissionResult]) -> int:
+    """Return how many columns the score takes, and the gaps around it and the id."""
+    return _widest(["score", *map(_total, results)]) + 3
+
+
+def _widest(cells: Sequence[str]) -> int:
+    return max((cell_len(Text.from_markup(cell).plain) for cell in cells), default=0)
+
+
+def _total(result: SubmissionResult) -> str:
+    if result.standing != "graded":
+        return f"[red]{result.standing}[/red]"
+    style = "green" if result.score == result.max_score else "bold"
+    return f"[{style}]{result.score:g}[/{style}]"
+
+
+def _cells(result: SubmissionResult, components: Sequence[str]) -> list[str]:
+    cells = []
+    for name in components:
+        component = result.components.get(name)
+        if component is None:
+            cells.append("")
+        elif component.score == component.max_score:
+            cells.append(f"[green]{component.score:g}[/green]")
+        elif component.status in _MARKS and not component.score:
+            cells.append(f"[dim]{_MARKS[component.status]}[/dim]")
+        else:
+            cells.append(f"[yellow]{component.score:g}[/yellow]")
+    return cells
+
+
+def print_left_out(console: Console, listing: Listing, results: Sequence[SubmissionResult]) -> None:
+    """Say last what no mark stands for: what was ignored, what has two owners, what is rejected."""
+    if listing.ignored:
+        names = _named(listing.ignored)
+        console.print(f"ignored, no student's work: {names}", highlight=False)
+    for name, paths in listing.doubled.items():
+        both = " and ".join(safe(path, _ID) for path in paths[:3])
+        console.print(
+            f"not graded: {both} are both of {safe(name, _ID)!r}: keep one of them "
+            "and run it again",
+            highlight=False,
+        )
+    rejected = [result.submission for result in results if result.status == "rejected"]
+    if rejected:
+        count = f"{len(rejected)} of {len(results)} submissions"
+        console.print(f"{count} could not be taken in: {_named(rejected)}", highlight=False)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(safe(name, _ID) for name in names[:_NAMED]) + more

@@ -1,0 +1,1 @@
+"""Similar submissions: pairs for a person to look at, and no part of any mark."""
