@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 
 from autograder.errors import UsageError
@@ -44,6 +45,34 @@ def find_root(given: Path | None = None, option: str = "--root") -> Path:
     if named is None:
         raise _no_project(f"no {folders} in or above {where}", option)
     raise _no_project(f"{where} has no {folders}", option)
+
+
+def assignment_of(root: Path, named: str | None = None) -> str:
+    """Return the assignment that a command is about, where it may be left out.
+
+    That is what the user names; else the project's only one; else what the project's pyproject.toml
+    names as `assignment` in the table `[tool.gradeformer]`.
+
+    Raises:
+        UsageError: it is not named, and there are several, or none.
+    """
+    if named is not None:
+        return named
+    there = sorted(path.parent.name for path in (root / FOLDERS[0]).glob("*/assignment.toml"))
+    if len(there) == 1:
+        return there[0]
+    try:
+        tools = tomllib.loads((root / "pyproject.toml").read_text("utf-8")).get("tool", {})
+        usual = tools.get("gradeformer", {}).get("assignment")
+    except (OSError, ValueError, AttributeError):
+        usual = None
+    if isinstance(usual, str):
+        return usual
+    raise UsageError(
+        f"the project has several assignments: name one with --assignment, {', '.join(there)}"
+        if there
+        else f"{root / FOLDERS[0]} has no assignment: begin one with `autograder new assignment`"
+    )
 
 
 def is_project(folder: Path) -> bool:

@@ -30,6 +30,8 @@ from autograder.solutions.cache import CACHE_VARIABLE
 if CACHE_VARIABLE not in os.environ:
     os.environ[CACHE_VARIABLE] = tempfile.mkdtemp(prefix="gradeformer-tests-")
     atexit.register(shutil.rmtree, os.environ[CACHE_VARIABLE], ignore_errors=True)
+# What this run was told is not for the runs of pytest that tests start.
+os.environ.pop("PYTEST_ADDOPTS", None)
 # The tensors are small, and the machine is shared with the processes that the tests start.
 torch.set_num_threads(1)
 # Nor does it say anything of a test that they were slow while it drew.

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from autograder import cli
 from autograder.errors import UsageError
-from autograder.project import ROOT_VARIABLE, find_root
+from autograder.project import ROOT_VARIABLE, assignment_of, find_root
 from autograder.results import ComponentResult, CriterionResult, Graded, SubmissionResult
 from tests.tiny import write_tiny
 
@@ -136,6 +136,33 @@ def test_every_command_looks_in_the_same_places(
     with pytest.raises(UsageError, match=WAYS):
         CliRunner().invoke(cli.app, arguments, catch_exceptions=False)
     assert {path: os.lstat(path).st_mtime_ns for path in projects.rglob("*")} == before
+
+
+def test_the_assignment_is_named_or_the_only_one_or_the_usual_one(tmp_path: Path) -> None:
+    def add(name: str) -> None:
+        (tmp_path / "assignments" / name).mkdir(parents=True)
+        (tmp_path / "assignments" / name / "assignment.toml").touch()
+
+    with pytest.raises(UsageError, match="autograder new assignment"):
+        assignment_of(tmp_path)
+    add("week_two")
+    assert assignment_of(tmp_path) == "week_two"
+    assert assignment_of(tmp_path, "week_nine") == "week_nine"
+    add("week_one")
+    with pytest.raises(UsageError, match="name one with --assignment, week_one, week_two"):
+        assignment_of(tmp_path)
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text('[tool.gradeformer]\nassignment = "week_two"\n')
+    assert assignment_of(tmp_path) == "week_two"
+    for nothing in (
+        "tool = 3",
+        "[tool]\ngradeformer = 1",
+        "[tool.gradeformer]\nassignment = 1",
+        "[",
+    ):
+        settings.write_text(nothing)
+        with pytest.raises(UsageError, match="name one with --assignment"):
+            assignment_of(tmp_path)
 
 
 def test_the_demo_says_where_its_class_is(projects: Path, monkeypatch: pytest.MonkeyPatch) -> None:

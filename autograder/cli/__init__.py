@@ -38,7 +38,7 @@ _add(
     app,
     new,
     "autograder new course",
-    "autograder new course --from ../gradeformer/assignments/transformer_block",
+    "autograder new course --from ../gradeformer/assignments/week_one",
     "autograder new assignment week_two --component first --component second",
 )
 _add(
@@ -62,10 +62,10 @@ _add(
     "autograder check first_steps rescale --watch",
 )
 _add(app, selftest, "autograder selftest first_steps --jobs 2")
-_add(app, demo, "autograder demo --root gradeformer")
+_add(app, demo, "autograder demo --assignment first_steps --root gradeformer")
 _add(app, regenerate, "autograder stubs first_steps", name="stubs")
 _add(app, regenerate_workbook, "autograder workbook first_steps", name="workbook")
-_add(courses, init, "autograder course init ~/course --assignment transformer_block")
+_add(courses, init, "autograder course init ~/course --assignment first_steps")
 _add(
     pipelines,
     platforms.github,

@@ -9,15 +9,15 @@ import typer
 from rich.console import Console
 
 from autograder.assignment import load_assignment
-from autograder.cli.options import Root
+from autograder.cli.options import NameOption, Root
 from autograder.nbgrader import course
-from autograder.project import find_root
+from autograder.project import assignment_of, find_root
 from autograder.reports.terminal import safe
 
 
 def init(
     folder: Annotated[Path, typer.Argument(help="A new folder for the course.")],
-    assignment: Annotated[str, typer.Option(help="The assignment.")] = "transformer_block",
+    assignment: NameOption = None,
     course_id: Annotated[
         str | None, typer.Option(help="nbgrader's name for the course; default: the folder's.")
     ] = None,
@@ -25,7 +25,8 @@ def init(
 ) -> None:
     """Make a course folder that is ready for nbgrader."""
     console = Console(soft_wrap=True)
-    found = load_assignment(find_root(root), assignment)
+    project = find_root(root)
+    found = load_assignment(project, assignment_of(project, assignment))
     files = course.init(found, folder, course.course_id_of(course_id, folder))
     where = safe(str(folder), 500)
     console.print(f"{len(files)} files in {where}", highlight=False)

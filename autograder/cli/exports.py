@@ -59,6 +59,7 @@ def export(
             highlight=False,
         )
     context = Context(
+        assignment=found[0].assignment,
         title=found[0].assignment if assignment is None else assignment.title,
         components=None if assignment is None else assignment.totals,
         feedback=STRICTEST if assignment is None else assignment.feedback,

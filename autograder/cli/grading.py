@@ -19,7 +19,7 @@ from autograder.grading.cores import cores
 from autograder.grading.entries import Listing, discover
 from autograder.nbgrader import course
 from autograder.nbgrader.places import results_folder
-from autograder.project import find_root
+from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
 from autograder.reports.terminal import (
     ProgressReport,
@@ -99,22 +99,33 @@ def explain(
     raise typer.Exit(disputes.settle(console, result, criterion, root, sandbox, submission))
 
 
-def demo(jobs: Jobs = None, sandbox: SandboxChoice = "auto", root: Root = None) -> None:
+def demo(
+    assignment: NameOption = None,
+    jobs: Jobs = None,
+    sandbox: SandboxChoice = "auto",
+    root: Root = None,
+) -> None:
     """Grade the made-up class that comes with the project."""
     wanted = "the demo grades a made-up class that only gradeformer's own repository has"
     try:
         folder = find_root(root)
     except UsageError as error:
         raise UsageError(f"{wanted}: {error}") from error
-    batch = folder / "tests" / "classes" / "demo"
+    # Its place is looked for first: what is missing anywhere else is the class.
+    classes = folder / "tests" / "classes"
+    if not classes.is_dir():
+        raise UsageError(
+            f"{wanted}, and there is no {classes}: run it in a checkout, or name one with --root"
+        )
+    found = load_assignment(folder, assignment_of(folder, assignment))
+    batch = classes / found.name
     if not batch.is_dir():
         raise UsageError(
-            f"{wanted}, and there is no {batch}: run it in a checkout, or name one with --root"
+            f"there is no class for {found.name}: name an assignment that has one in {classes}"
         )
     out = folder / "demo-results"
     shutil.rmtree(out, ignore_errors=True)
-    assignment = load_assignment(folder, "transformer_block")
-    raise typer.Exit(_grade(assignment, batch, out, jobs, True, sandbox))
+    raise typer.Exit(_grade(found, batch, out, jobs, True, sandbox))
 
 
 def _mark(

@@ -152,7 +152,7 @@ def test_origin(component):
 
 def test_the_modules_that_run_are_those_of_the_conftest(folder: Path) -> None:
     (folder / "tests" / "test_layer_norm.py").write_text(ORIGIN)
-    shutil.copy(ROOT / "tests/classes/demo/s01/layer_norm.py", folder)
+    shutil.copy(ROOT / "tests/classes/transformer_block/s01/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")
     assert "1 passed" in done.stdout, done.stdout
 
@@ -167,14 +167,14 @@ def test_untouched_stubs_are_not_attempted_in_a_few_lines(folder: Path) -> None:
 
 
 def test_one_component_runs_by_naming_its_file(folder: Path) -> None:
-    shutil.copy(ROOT / "tests/classes/demo/s01/layer_norm.py", folder)
+    shutil.copy(ROOT / "tests/classes/transformer_block/s01/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")
     assert done.returncode == 0, done.stdout
     assert "layer_norm             11 of 11 public points (worth 14 in all)" in done.stdout
 
 
 def test_a_failure_shows_source_expected_returned_and_the_smallest_input(folder: Path) -> None:
-    shutil.copy(ROOT / "tests/classes/demo/s09/layer_norm.py", folder)
+    shutil.copy(ROOT / "tests/classes/transformer_block/s09/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")
     assert done.returncode == 1
     for words in (
@@ -214,7 +214,7 @@ def test_what_takes_no_work_counts_beside_something_that_does(folder: Path) -> N
     # Whoever opens it has a page in which nothing runs and nothing is loaded.
     assert text.startswith("<!DOCTYPE html>")
     assert "Content-Security-Policy\" content=\"default-src 'none'" in text
-    right = (ROOT / "tests/classes/demo/s01/layer_norm.py").read_text()
+    right = (ROOT / "tests/classes/transformer_block/s01/layer_norm.py").read_text()
     (folder / "layer_norm.py").write_text(
         right.replace("class LayerNorm", "class Other").replace("LayerNorm", "Other")
         + "\n\nclass LayerNorm:\n    def __init__(self, *sizes):\n        raise ValueError\n"

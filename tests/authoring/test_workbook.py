@@ -302,7 +302,7 @@ def test_a_right_component_shows_what_the_documents_say(assignment: Assignment) 
 
 def test_views_show_the_students_own_numbers(assignment: Assignment) -> None:
     # s09 divides by n - 1.
-    table = views(assignment, "layer_norm", ROOT / "tests/classes/demo/s09")[0]
+    table = views(assignment, "layer_norm", ROOT / "tests/classes/transformer_block/s09")[0]
     assert table["rows"][-1][1:5] == ["-1.162", "-0.3873", "0.3873", "1.162"]
     assert table["rows"][-1][-1] == "0.75"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.conftest import ROOT
 
-CLASS = ROOT / "tests" / "classes" / "demo"
+CLASS = ROOT / "tests" / "classes" / "transformer_block"
 HOSTILE = ROOT / "tests" / "hostile"
 RAISES_MARKS = Path(__file__).parent / "hostile" / "raises_marks.py"
 ANSWER = "Without the root the softmax would saturate: gradients vanish (`d_k` = 64)."

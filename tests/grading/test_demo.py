@@ -10,8 +10,8 @@ import pytest
 from autograder.assignment import Assignment
 from tests.conftest import ROOT
 
-DEMO = ROOT / "tests" / "classes" / "demo"
-EXPECTED = tomllib.loads((DEMO.parent / "demo.toml").read_text())
+CLASS = ROOT / "tests" / "classes" / "transformer_block"
+EXPECTED = tomllib.loads(CLASS.with_suffix(".toml").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def tier() -> str:
 def demo(tier: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     """The demo class, graded."""
     out = tmp_path_factory.mktemp(tier)
-    command = [sys.executable, "-m", "autograder", "grade", str(DEMO), "--out", str(out)]
+    command = [sys.executable, "-m", "autograder", "grade", str(CLASS), "--out", str(out)]
     command += ["--assignment", "transformer_block", "--sandbox", tier]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=540)
     if done.returncode == 2 and tier in done.stderr.replace("tier ", "tier"):

@@ -40,7 +40,11 @@ def outcomes(suite: Suite, session_for: Callable[[str], Session]) -> dict[str, s
 
 @pytest.mark.parametrize(
     "folder",
-    ["reference/transformer_block", "assignments/transformer_block", "tests/classes/demo/s11"],
+    [
+        "reference/transformer_block",
+        "assignments/transformer_block",
+        "tests/classes/transformer_block/s11",
+    ],
 )
 def test_both_backends_come_to_the_same(sandbox: Sandbox, suite: Suite, folder: str) -> None:
     path = ROOT / folder

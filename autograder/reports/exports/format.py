@@ -21,6 +21,7 @@ class Context:
     """What an export knows beside the results.
 
     Attributes:
+        assignment: its name.
         title: the assignment's, or its name where there is no more.
         components: points by component; None where the assignment was not found.
         feedback: what students see of hidden criteria.
@@ -30,6 +31,7 @@ class Context:
         of_class: whether the results are those of a class, however small.
     """
 
+    assignment: str
     title: str
     components: Mapping[str, float] | None
     feedback: Feedback

@@ -14,6 +14,7 @@ from autograder.text import clean
 # GitHub takes 1 MiB of a step's summary.
 _MOST = 900_000
 _LINES = 12
+_NAME = 100
 _LINE = 400
 # What Markdown, HTML, or a reader that looks for addresses, people and formulas might act on.
 _SIGNS = re.compile(r"""[\\`*_{}\[\]<>()#|~@:&$!^"'+=]|(?<=www)\.""", re.IGNORECASE)
@@ -31,8 +32,48 @@ def code(text: str, limit: int = _LINE) -> str:
 
 
 def _write(results: Sequence[SubmissionResult], context: Context) -> str:
+    if len(results) != 1:
+        return _class(results, context)
     seen = context.shown(results[0])
-    parts = [f"### {escaped(context.title)}: {_total(seen)}"]
+    parts, details = _submission(seen, f"{escaped(context.title)}: {_total(seen)}")
+    whole = "\n\n".join([*parts, *details]) + "\n"
+    if _too_long(whole):
+        whole = "\n\n".join([*parts, "The details are too long to be shown here."]) + "\n"
+    return whole
+
+
+def _class(results: Sequence[SubmissionResult], context: Context) -> str:
+    """Return a table with a row a submission, then what can be told of each, as long as it fits."""
+    rows = ["| submission | points | |", "|---|---:|---|"]
+    told = []
+    for result in results:
+        seen = context.shown(result)
+        name = code(seen.submission, _NAME)
+        rows.append(f"| {name} | {_total(seen)} | {_status(result, seen)} |")
+        parts, details = _submission(seen, f"{name}: {_total(seen)}")
+        told.append("\n\n".join([*parts, *details]))
+    title = f"### {escaped(context.title)}"
+    whole = f"{title}\n\n" + "\n".join(rows)
+    if _too_long(whole):
+        return f"{title}\n\n{len(results)} submissions are too many to be shown here.\n"
+    for number, text in enumerate(told):
+        longer = f"{whole}\n\n{text}"
+        if _too_long(longer):
+            return f"{whole}\n\nThe other {len(told) - number} are too long to be shown here.\n"
+        whole = longer
+    return whole + "\n"
+
+
+def _status(result: SubmissionResult, seen: Shown) -> str:
+    """Return why there is no more than a number, or what it says beside the number."""
+    if seen.message:
+        return code(seen.message)
+    return "" if result.standing == "graded" else escaped(result.standing)
+
+
+def _submission(seen: Shown, title: str) -> tuple[list[str], list[str]]:
+    """Return what is always told of a submission, and its details."""
+    parts = [f"### {title}"]
     if seen.message:
         parts.append(code(seen.message))
     if seen.components:
@@ -47,10 +88,11 @@ def _write(results: Sequence[SubmissionResult], context: Context) -> str:
     if seen.withheld:
         parts.append(escaped(seen.withheld))
     details = [_details(name, component) for name, component in seen.components.items()]
-    whole = "\n\n".join([*parts, *filter(None, details)]) + "\n"
-    if len(whole.encode()) > _MOST:
-        whole = "\n\n".join([*parts, "The details are too long to be shown here."]) + "\n"
-    return whole
+    return parts, [found for found in details if found]
+
+
+def _too_long(text: str) -> bool:
+    return len(text.encode()) > _MOST
 
 
 def _total(seen: Shown) -> str:
@@ -93,4 +135,4 @@ def _criterion(criterion: ShownCriterion) -> str:
     return "\n".join([head, *(f"  - {code(line)}" for line in lines_of(criterion)[:_LINES])])
 
 
-FORMAT = Format("markdown", "for a job summary", "one", _write, needs_mark=False)
+FORMAT = Format("markdown", "for a job summary", "either", _write, needs_mark=False)

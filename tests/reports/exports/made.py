@@ -97,6 +97,7 @@ def fault() -> SubmissionResult:
 def context(feedback: Feedback = OUTCOMES, **more: Any) -> Context:
     about: dict[str, Any] = {
         "title": "Norms",
+        "assignment": "norm",
         "components": {"norm": 5.5, "head": 2.5},
         "feedback": feedback,
         "now": NOW,

@@ -67,7 +67,7 @@ def test_a_result_file_is_one_submission(export: Export, out: Path) -> None:
     assert json.loads(export("autolab", store.path_of(out, "s01")).stdout)["scores"]["norm"] == 2.25
     said = refused(export("moodle", store.path_of(out, "s01")))
     assert "moodle is of a class" in said
-    assert "junit is of one submission, and there are 2" in refused(export("junit", out))
+    assert "autolab is of one submission, and there are 2" in refused(export("autolab", out))
 
 
 def test_a_file_is_written_whole_or_not_at_all(export: Export, out: Path, tmp_path: Path) -> None:

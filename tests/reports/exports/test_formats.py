@@ -125,10 +125,42 @@ def test_what_is_not_counted_is_no_fault_and_no_zero(name: str) -> None:
     assert found.text is None or "s01" not in found.text
 
 
-@pytest.mark.parametrize("name", [n for n in ONE if n != "json"])
+@pytest.mark.parametrize("name", [n for n in ONE if FORMATS[n].takes == "one"])
 def test_a_format_of_one_submission_refuses_a_class(name: str) -> None:
     with pytest.raises(UsageError, match="is of one submission, and there are 2"):
         export(FORMATS[name], [result(), rejected()], context(of_class=True))
+
+
+def test_junit_of_a_class_has_suites_by_submission_and_counts_all() -> None:
+    several = [result(), rejected(), fault()]
+    text = export(FORMATS["junit"], several, context(of_class=True)).text
+    assert text is not None
+    root = read.junit(text)
+    assert [suite.name for suite in root] == ["s01.norm", "s01.head", "norm.s02", "norm.s03"]
+    assert [suite.errors for suite in root] == [0, 0, 0, 1]
+    alone = [read.junit(written("junit", one)) for one in several]
+    assert (root.tests, root.failures, root.errors) == (
+        sum(one.tests for one in alone),
+        sum(one.failures for one in alone),
+        sum(one.errors for one in alone),
+    )
+
+
+def test_markdown_of_a_class_has_a_row_a_submission_and_stays_short_enough() -> None:
+    text = export(FORMATS["markdown"], [result(), rejected()], context(of_class=True)).text
+    assert text is not None
+    table = [line for line in text.splitlines() if line.startswith("| <code>s0")]
+    assert [line.split("|")[1:3] for line in table] == [
+        [" <code>s01</code> ", " 4.75 of 8 points "],
+        [" <code>s02</code> ", " 0 of 8 points "],
+    ]
+    assert "<details>" in text
+    many = [result().model_copy(update={"submission": f"s{n:05}"}) for n in range(3000)]
+    text = export(FORMATS["markdown"], many, context(of_class=True)).text
+    assert text is not None
+    assert len(text.encode()) < 2**20
+    assert "<code>s02999</code>" in text
+    assert "are too long to be shown here" in text
 
 
 def test_json_of_a_class_is_an_array_however_small_it_is() -> None:
