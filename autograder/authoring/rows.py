@@ -92,9 +92,10 @@ def rows_of(
             if pairs is not None and pairs < len(combined):
                 # The same ones in every run, for a suite that has not changed.
                 combined = random.Random(f"{assignment.seed}{name}").sample(combined, pairs)  # noqa: S311
+            touched = _touched_by(assignment, name, only)
             for wrong in wrongs:
                 row = _wrong_row(assignment, name, (wrong,), solutions)
-                rows.append(replace(row, only=only))
+                rows.append(replace(row, only=touched))
             # Of pairs the other components are left out: they are graded in the rows above.
             rows += [_wrong_row(assignment, name, pair, used) for pair in combined]
         for variant in read_variants(assignment, name):
@@ -128,6 +129,12 @@ def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Itera
         yield Row("right-misconceptions-off", "right", {**solutions, **bare})
     yield Row("stubs", "stub", _folder(assignment.public))
     yield from (Row(way, "trivial", files) for way, files in trivial.submissions(assignment))
+
+
+def _touched_by(assignment: Assignment, name: str, only: Sequence[str]) -> tuple[str, ...]:
+    """Return the component and those that may import it: no other can tell a mistake in it."""
+    touched = [spec.name for spec in assignment.components if name in (spec.name, *spec.uses)]
+    return tuple(found for found in touched if not only or found in only)
 
 
 def _wrong_row(
