@@ -115,8 +115,8 @@ def test_bias_alone(component, expect):
 def test_scale(component, expect):
     """the scores are divided by the root of d_k, and the bias is added as it is
 
-    The queries of either head fit the keys with scores of 4 / sqrt(4) = 2 and 0, and of 1 and 0. With
-    the first head's bias they are 2 and 2, ln 3 and 0, with the second one's 3 and 3, 0 and ln 3.
+    The queries of either head fit the keys with scores of 4 / sqrt(4) = 2 and 0, and of 1 and 0.
+    With the first head's bias they are 2 and 2, ln 3 and 0, with the second's 3 and 3, 0 and ln 3.
     """
     query = torch.tensor([[[[1.0] * 4, [0.5] * 4]] * 2])
     key = torch.tensor([[[[1.0] * 4, [0.0] * 4]] * 2])
