@@ -27,6 +27,11 @@ MISCONCEPTIONS = {
         "you clip distances to the right alone; to the left they stop at -max_distance",
         "slides, page 27",
     ),
+    "clipped_on_the_right_wrapped": (
+        "you clip distances to the right alone, so that far to the left the rows are negative and "
+        "count from the end of the table; distances stop at -max_distance, too",
+        "slides, page 27",
+    ),
     "clipped_too_early": (
         "you clip at max_distance - 1; a distance of max_distance is still told apart",
         "slides, page 27",
@@ -52,6 +57,11 @@ MISCONCEPTIONS = {
     "negative_rows": (
         "you look distances up without adding max_distance, so that 0 reads the first row and "
         "negative ones count from the end of the table; the first row belongs to -max_distance",
+        "slides, page 27",
+    ),
+    "negative_rows_refused": (
+        "you look distances up without adding max_distance, so that torch is asked for rows below "
+        "0 and raises an error; the first row belongs to -max_distance",
         "slides, page 27",
     ),
     "table_reversed": (
@@ -296,7 +306,7 @@ def relative_distances(seq_len: int, max_distance: int) -> Tensor:
     if wrong("sign_swapped"):
         distance = -distance
     low, high = -max_distance, max_distance
-    if wrong("clipped_on_the_right"):
+    if wrong("clipped_on_the_right") or wrong("clipped_on_the_right_wrapped"):
         low = -seq_len
     if wrong("clipped_too_early"):
         low, high = low + 1, high - 1
@@ -361,10 +371,12 @@ class RelativePositionBias(nn.Module):
             row = distance.abs()
         elif wrong("negative_rows"):
             row = torch.where(distance < 0, distance + len(table), distance)
-        elif wrong("distances_from_zero"):
+        elif wrong("distances_from_zero") or wrong("negative_rows_refused"):
             row = distance
         else:
             row = distance + self.max_distance
+        if wrong("clipped_on_the_right_wrapped"):
+            row = torch.where(row < 0, row + len(table), row)
         return row.to(table.device)
 
 

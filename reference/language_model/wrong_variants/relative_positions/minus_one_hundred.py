@@ -1,4 +1,4 @@
-# misconception: none
+# misconception: finite_mask
 import math
 from typing import Optional, Tuple
 

@@ -1,4 +1,4 @@
-# misconception: clipped_on_the_right
+# misconception: clipped_on_the_right_wrapped
 import math
 
 import torch
