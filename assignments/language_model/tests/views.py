@@ -54,7 +54,8 @@ def relative_positions(component, show):
     far, length = 4, 13
     distances = torch.arange(-far, far + 1.0)
     # One head looks at the word before, one at the word after, one at whatever is near.
-    table = torch.stack([-(distances + 1).abs(), -(distances - 1).abs(), -distances.abs()], dim=1)
+    apart = torch.stack([distances + 1, distances - 1, distances], dim=1).abs()
+    table = 0.0 - apart
     names = ("word before", "word after", "neighbours")
     module = component.build("RelativePositionBias", 3, far).load({"weight": table})
     bias = module(length).output
