@@ -1,4 +1,4 @@
-"""Relative positions out of modules."""
+"""Relative positions out of modules, in single precision throughout."""
 
 import torch
 from torch import nn
@@ -53,8 +53,9 @@ class RelativeAttention(nn.Module):
         """Compute what the class says."""
         if mask is not None and mask.dim() > 2:
             mask = mask.unsqueeze(1)
-        weights = self.weights(self.scores(query, key, bias), mask)
-        return torch.matmul(weights, value), weights
+        weights = self.weights(self.scores(query.float(), key.float(), bias.float()), mask)
+        output = torch.matmul(weights, value.float())
+        return output.to(query.dtype), weights.to(query.dtype)
 
 
 def relative_distances(seq_len, max_distance):

@@ -19,4 +19,5 @@ class LearnedPositionalEmbedding(nn.Module):
         if spare < 0:
             raise ValueError(f"{-spare} tokens too many")
         used = torch.split(self.weight, [x.shape[1], spare])[0]
-        return torch.stack([sequence + used for sequence in x.unbind(0)])
+        sums = [sequence.float() + used.float() for sequence in x.unbind(0)]
+        return torch.stack(sums).to(x.dtype)
