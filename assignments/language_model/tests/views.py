@@ -14,11 +14,78 @@ YOURS = "your code"
 
 
 def learned_positions(component, show):
-    """TODO(author): learned_positions."""
+    cat = torch.tensor([0.5, 0.3, -0.2, 0.8])
+    table = torch.tensor([[0.0] * 4, [0.02, -0.01, 0.03, 0.0], [-0.03, 0.01, 0.0, 0.02]])
+    module = component.build("LearnedPositionalEmbedding", 3, 4).load({"weight": table})
+    result = module(cat.expand(1, 3, 4).clone()).output
+    if fits(result, 1, 3, 4):
+        show.table(
+            'The word "cat" at three positions',
+            ["", *(f"feature {number}" for number in range(4))],
+            [
+                ["embedding: slides, page 25", *cat],
+                [f"position 0, row of zeros: {YOURS}", *result[0, 0]],
+                ["position 1: handout", "0.52", "0.29", "-0.17", "0.8"],
+                [f"position 1: {YOURS}", *result[0, 1]],
+                ["position 2: handout", "0.47", "0.31", "-0.2", "0.82"],
+                [f"position 2: {YOURS}", *result[0, 2]],
+            ],
+        )
+    # A table in which neighbours are alike, as in trained ones: slow waves, each with its phase.
+    waves = torch.sin(torch.arange(24)[:, None] * torch.linspace(0.05, 0.4, 16) + torch.arange(16))
+    module = component.build("LearnedPositionalEmbedding", 24, 16).load({"weight": waves})
+    token = torch.linspace(-1, 1, 16)
+    result = module(token.expand(1, 24, 16).clone()).output
+    if fits(result, 1, 24, 16):
+        added = torch.nn.functional.normalize(result[0] - token, dim=-1)
+        show.heatmap(
+            "One word at 24 positions: how alike what was added is (cosine)",
+            added @ added.T,
+            x="position",
+            y="position",
+            low=-1.0,
+            high=1.0,
+            note="Each position is most like itself, then like its neighbours: a bright diagonal. "
+            "One colour all over: every token got the same vector.",
+        )
 
 
 def relative_positions(component, show):
-    """TODO(author): relative_positions."""
+    far, length = 4, 13
+    distances = torch.arange(-far, far + 1.0)
+    # One head looks at the word before, one at the word after, one at whatever is near.
+    apart = torch.stack([distances + 1, distances - 1, distances], dim=1).abs()
+    table = 0.0 - apart
+    names = ("word before", "word after", "neighbours")
+    module = component.build("RelativePositionBias", 3, far).load({"weight": table})
+    bias = module(length).output
+    if not fits(bias, 3, length, length):
+        return
+    show.heatmap(
+        "The bias of the middle one of 13 tokens, by head and distance",
+        bias[:, length // 2],
+        rows=names,
+        columns=range(-6, 7),
+        x="distance of the key: left of the query below 0, right of it above",
+        y="head",
+        note="Brightest at -1, 1 and 0; from 4 on, to either side, nothing changes any more.",
+    )
+    zeros, values = torch.zeros(1, 3, length, 2), torch.eye(length).expand(1, 3, length, length)
+    mask = torch.ones(length, length, dtype=torch.bool).tril()
+    answer = component.call("relative_attention", zeros, zeros, values.clone(), bias, mask)
+    weights = answer.tensors("output", "weights")[1]
+    if fits(weights, 1, 3, length, length):
+        for number in (0, 2):
+            show.heatmap(
+                f"Attention with equal scores under a causal mask: {names[number]}",
+                weights[0, number],
+                x="key",
+                y="query",
+                low=0.0,
+                high=1.0,
+                note="Stripes along the diagonal: what counts is the distance, not the place. "
+                "Nothing lies above the diagonal.",
+            )
 
 
 def encoder(component, show):

@@ -22,13 +22,51 @@ _TESTS = Path(__file__).resolve().parents[3] / "assignments" / "language_model" 
 
 
 def learned_positions(component: Any) -> Figure:
-    """TODO(author): learned_positions."""
-    return _figure(260, 32, 66, 44, 26, 0.46)
+    """How alike the vectors of all pairs of positions are: random ones, and slow waves."""
+    shape = (24, 16)
+    random = torch.randn(shape, generator=torch.Generator().manual_seed(1)) * 0.02
+    speeds, phases = torch.linspace(0.05, 0.4, shape[1]), torch.arange(shape[1])
+    waves = torch.sin(torch.arange(shape[0]).unsqueeze(1) * speeds + phases)
+    figure = _figure(300, 50, 80, 44, 26, 0.22)
+    panels = figure.subplots(1, 2)
+    titles = ("at the start", "neighbours alike")
+    for axes, weight, title in zip(panels, (random, waves), titles, strict=True):
+        module = component.build("LearnedPositionalEmbedding", *shape).load({"weight": weight})
+        added = module(torch.zeros(1, *shape)).output[0]
+        unit = torch.nn.functional.normalize(added, dim=-1)
+        image = axes.imshow((unit @ unit.T).tolist(), cmap="RdBu_r", vmin=-1, vmax=1)
+        axes.set(title=title, xlabel="position", xticks=[0, 6, 12, 18], yticks=[0, 6, 12, 18])
+    panels[0].set_ylabel("position")
+    bar = figure.add_axes((1 - 66 / _WIDTH, 0.24, 0.016, 0.58))
+    figure.colorbar(image, cax=bar, ticks=[-1, 0, 1])
+    return figure
 
 
 def relative_positions(component: Any) -> Figure:
-    """TODO(author): relative_positions."""
-    return _figure(260, 32, 66, 44, 26, 0.46)
+    """The clipped distances of six tokens, and the weights that two heads' biases lead to."""
+    length, far = 6, 2
+    distances = component.call("relative_distances", length, far).output
+    number = torch.arange(-far, far + 1.0)
+    table = torch.stack([-2 * (number + 1).abs(), -number.abs()], dim=1)
+    bias = component.build("RelativePositionBias", 2, far).load({"weight": table})(length).output
+    zeros = torch.zeros(1, 2, length, 1)
+    asked = ("relative_attention", zeros, zeros, zeros, bias)
+    weights = component.call(*asked).tensors("output", "weights")[1][0]
+    figure = _figure(260, 44, 10, 44, 26, 0.16)
+    panels = figure.subplots(1, 3)
+    panels[0].imshow(distances.tolist(), cmap="RdBu_r", vmin=-4, vmax=4)
+    for row, columns in enumerate(distances.tolist()):
+        for column, value in enumerate(columns):
+            text = str(value).replace("-", MINUS)
+            panels[0].text(column, row, text, ha="center", va="center", color=INK, fontsize=9)
+    for axes, head in zip(panels[1:], weights.tolist(), strict=True):
+        axes.imshow(head, cmap="Blues", vmin=0, vmax=1)
+    titles = ("distances, clipped at 2", "weights: the word before", "weights: what is near")
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set(title=title, xlabel="key", xticks=range(length), yticks=range(length))
+        axes.tick_params(length=0)
+    panels[0].set_ylabel("query")
+    return figure
 
 
 def encoder(component: Any) -> Figure:
