@@ -47,9 +47,13 @@ def meeting_length(d: int, f: int) -> int:
 
 
 def counted_cost(encoder: Encoder, n: int) -> int:
-    """Count what your own encoder multiplies for one sequence of n tokens, by torch's counter.
+    """Count what an encoder of yours multiplies for one sequence of n tokens, by torch's counter.
 
     torch's `FlopCounterMode` counts a multiplication and the addition after it as two operations.
+
+    Args:
+        encoder: on any device, for at least n tokens, of any vocabulary.
+        n: number of tokens; which ones makes no difference.
     """
     # Your code here.
     raise NotImplementedError

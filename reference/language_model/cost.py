@@ -53,13 +53,18 @@ def meeting_length(d: int, f: int) -> int:
 
 
 def counted_cost(encoder: Encoder, n: int) -> int:
-    """Count what your own encoder multiplies for one sequence of n tokens, by torch's counter.
+    """Count what an encoder of yours multiplies for one sequence of n tokens, by torch's counter.
 
     torch's `FlopCounterMode` counts a multiplication and the addition after it as two operations.
+
+    Args:
+        encoder: on any device, for at least n tokens, of any vocabulary.
+        n: number of tokens; which ones makes no difference.
     """
     ### BEGIN SOLUTION
     counter = FlopCounterMode(display=False)
+    device = next(encoder.parameters()).device
     with counter, torch.no_grad():
-        encoder(torch.zeros(1, n, dtype=torch.long))
+        encoder(torch.zeros(1, n, dtype=torch.long, device=device))
     return counter.get_total_flops() // 2
     ### END SOLUTION
