@@ -37,7 +37,7 @@ class Adder(nn.Module):
 
     def __init__(self, vocab_size: int, max_len: int | None = None) -> None:
         super().__init__()
-        self.sureness = nn.Parameter(torch.tensor(1e4))
+        self.sureness = nn.Parameter(torch.tensor(50.0))
         self.vocab_size, self.max_len = vocab_size, max_len
         self.recorded = False
 

@@ -100,7 +100,7 @@ def test_written_on(component, expect, count):
     """behind the prompts stands what the model is sure of: after 1, 2 comes 3, 6, 2, 4"""
     prompt = torch.tensor([[1, 2], [4, 1], [9, 9]])
     right = torch.tensor([[3, 6, 2, 4], [5, 0, 0, 0], [8, 6, 2, 4]])
-    answer = component.call("generate", adder(component), prompt, count, temperature=0.0)
+    answer = component.call("generate", adder(component), prompt, count)
     expect.equal(answer.output, torch.cat([prompt, right[:, :count]], dim=1), names="B T")
 
 
@@ -109,7 +109,7 @@ def test_end(component, expect):
     """what has drawn the end token 2 goes on with it alone; in a prompt it ends nothing"""
     prompt = torch.tensor([[1, 1], [1, 2], [4, 1], [2, 2]])
     right = torch.tensor([[2, 2, 2, 2], [3, 6, 2, 2], [5, 0, 0, 0], [4, 8, 6, 2]])
-    answer = component.call("generate", adder(component), prompt, 4, temperature=0.0, end_id=2)
+    answer = component.call("generate", adder(component), prompt, 4, end_id=2)
     expect.equal(answer.output, torch.cat([prompt, right], dim=1), names="B T")
 
 
@@ -119,7 +119,7 @@ def test_asked_in_evaluation(component, expect):
     prompt = torch.tensor([[1, 2]])
     for training in (True, False):
         model = adder(component).train(training)
-        answer = component.call("generate", model, prompt, 3, temperature=0.0)
+        answer = component.call("generate", model, prompt, 3)
         expect.equal(answer.output, torch.tensor([[1, 2, 3, 6, 2]]), names="B T")
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
@@ -46,6 +46,9 @@ def off(share, right, count):
     top_k=st.none() | st.integers(1, 9),
     top_p=st.none() | st.floats(0.05, 0.99),
 )
+@example(seed=1, shape=(2, 7), temperature=0.7, top_k=4, top_p=None)
+@example(seed=2, shape=(3, 6), temperature=1.6, top_k=None, top_p=0.7)
+@example(seed=3, shape=(2, 8), temperature=1.5, top_k=5, top_p=0.8)
 def test_random(component, reference, expect, make, seed, shape, temperature, top_k, top_p):
     """the probabilities are right for random logits, temperatures, top_k and top_p"""
     logits = make.normal(*shape, seed=seed, deviation=2.0)
@@ -152,13 +155,19 @@ def test_every_draw_is_new(component, expect):
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 @pytest.mark.parametrize(
     ("max_len", "right"),
-    [(1, [5, 5, 5, 5]), (2, [6, 1, 7, 8]), (5, [4, 5, 9, 4]), (6, [4, 8, 3, 5]), (30, [4, 8, 6, 2])],
+    [
+        (1, [5, 5, 5, 5]),
+        (2, [6, 1, 7, 8]),
+        (5, [4, 5, 9, 4]),
+        (6, [4, 8, 3, 5]),
+        (30, [4, 8, 6, 2]),
+    ],
 )
 def test_window(component, expect, max_len, right):
     """the model is shown the last max_len tokens, and the whole text comes back"""
     prompt = torch.tensor([[3, 1, 4, 1, 5]])
     model = adder(component, max_len=max_len)
-    answer = component.call("generate", model, prompt, 4, temperature=0.0, max_len=max_len)
+    answer = component.call("generate", model, prompt, 4, max_len=max_len)
     expect.equal(answer.output, torch.cat([prompt, torch.tensor([right])], dim=1), names="B T")
 
 
@@ -167,9 +176,9 @@ def test_early_stop(component, expect):
     """when every sequence has drawn the end token, nothing more is added"""
     prompt = torch.tensor([[1, 1], [1, 2], [3, 3]])
     right = torch.tensor([[2, 2, 2], [3, 6, 2], [6, 2, 2]])
-    answer = component.call("generate", adder(component), prompt, 9, temperature=0.0, end_id=2)
+    answer = component.call("generate", adder(component), prompt, 9, end_id=2)
     expect.equal(answer.output, torch.cat([prompt, right], dim=1), names="B T")
-    alone = component.call("generate", adder(component), prompt[:1], 9, temperature=0.0, end_id=2)
+    alone = component.call("generate", adder(component), prompt[:1], 9, end_id=2)
     expect.equal(alone.output, torch.tensor([[1, 1, 2]]), names="B T")
 
 
@@ -177,7 +186,7 @@ def test_early_stop(component, expect):
 def test_nothing_recorded(component, expect):
     """the model is asked without recording for gradients"""
     model = adder(component)
-    answer = component.call("generate", model, torch.tensor([[1, 2]]), 2, temperature=0.0)
+    answer = component.call("generate", model, torch.tensor([[1, 2]]), 2)
     expect.equal(answer.output, torch.tensor([[1, 2, 3, 6]]), names="B T")
     expect.that(
         not model.get("recorded").flag,
