@@ -21,7 +21,8 @@ def next_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     if top_p is not None:
         ordered = shares.sort(dim=-1, descending=True).values
         before = ordered.cumsum(-1) - ordered
-        least = ordered.masked_fill((before >= top_p) & (before > ordered[..., :1]), 2.0).amin(-1, keepdim=True)
+        beyond = (before >= top_p) & (before > ordered[..., :1])
+        least = ordered.masked_fill(beyond, 2.0).amin(-1, keepdim=True)
         shares = torch.where(shares < least, 0.0, shares)
         shares = shares / shares.sum(-1, keepdim=True)
     return shares

@@ -43,7 +43,7 @@ def generate(
     text = prompt.clone()
     over = torch.zeros(prompt.shape[0], 1, dtype=torch.bool)
     for _ in range(max_new_tokens):
-        window = text if max_len is None else text[:, max(0, text.shape[1] - max_len + 1 - (max_len == 1)) :]
+        window = text if max_len is None else text[:, -max(1, max_len - 1) :]
         with torch.no_grad():
             scores = model(window)[:, -1, :]
         shares = next_probabilities(scores, temperature, top_k, top_p)
