@@ -37,7 +37,7 @@ def encoder_cost(n: int, d: int, f: int, layers: int) -> int:
 
 
 def meeting_length(d: int, f: int) -> int:
-    """Return the number of tokens from which on a block's attention costs more than all else in it.
+    """Return how many tokens make a block's attention cost at least as much as all else in it.
 
     That is the smallest n for which the scores and weighted sums together cost at least as much as
     the projections and the feed-forward layer together.
@@ -52,7 +52,8 @@ def counted_cost(encoder: Encoder, n: int) -> int:
     torch's `FlopCounterMode` counts a multiplication and the addition after it as two operations.
 
     Args:
-        encoder: on any device, for at least n tokens, of any vocabulary.
+        encoder: for at least n tokens, on the CPU, of any vocabulary. It is left as it was, in the
+            mode that it was in.
         n: number of tokens; which ones makes no difference.
     """
     # Your code here.

@@ -101,8 +101,8 @@ MISCONCEPTIONS = {
         "session, knowledge point 5",
     ),
     "operations_not_halved": (
-        "you returned what torch counts; it counts an addition with every multiplication, so half "
-        "of it is asked for",
+        "you counted twice what is asked for; torch counts an addition with every multiplication, "
+        "so take half of its number, and of one sequence",
         "session, knowledge point 5",
     ),
     "sequences_of_one": (

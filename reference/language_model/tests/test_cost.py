@@ -56,7 +56,7 @@ def test_random_meeting(component, reference, expect, d, f):
     n=st.integers(1, 9),
     features=st.integers(1, 3),
     inside=st.integers(1, 20),
-    layers=st.integers(0, 2),
+    layers=st.integers(1, 3),
     norm=st.sampled_from(["pre", "post"]),
 )
 def test_own_encoder(component, expect, n, features, inside, layers, norm):

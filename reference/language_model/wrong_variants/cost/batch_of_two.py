@@ -1,4 +1,4 @@
-# misconception: none
+# misconception: operations_not_halved
 """Two sequences are counted."""
 
 import torch
