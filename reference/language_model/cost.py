@@ -36,13 +36,14 @@ def feed_forward_cost(n: int, d: int, f: int) -> int:
 def encoder_cost(n: int, d: int, f: int, layers: int) -> int:
     """Count for all blocks of an encoder."""
     ### BEGIN SOLUTION
+    # equivalent: `n, d -> d, n (3)`, `d, f -> f, d`: 2ndf is the same in any order
     block = projection_cost(n, d) + attention_cost(n, d) + feed_forward_cost(n, d, f)
     return layers * block
     ### END SOLUTION
 
 
 def meeting_length(d: int, f: int) -> int:
-    """Return the number of tokens from which on a block's attention costs more than all else in it.
+    """Return how many tokens make a block's attention cost at least as much as all else in it.
 
     That is the smallest n for which the scores and weighted sums together cost at least as much as
     the projections and the feed-forward layer together.
@@ -53,13 +54,19 @@ def meeting_length(d: int, f: int) -> int:
 
 
 def counted_cost(encoder: Encoder, n: int) -> int:
-    """Count what your own encoder multiplies for one sequence of n tokens, by torch's counter.
+    """Count what an encoder of yours multiplies for one sequence of n tokens, by torch's counter.
 
     torch's `FlopCounterMode` counts a multiplication and the addition after it as two operations.
+
+    Args:
+        encoder: for at least n tokens, on the CPU, of any vocabulary. It is left as it was, in the
+            mode that it was in.
+        n: number of tokens; which ones makes no difference.
     """
     ### BEGIN SOLUTION
     counter = FlopCounterMode(display=False)
     with counter, torch.no_grad():
+        # equivalent: `zeros -> ones`: which words they are makes no difference
         encoder(torch.zeros(1, n, dtype=torch.long))
     return counter.get_total_flops() // 2
     ### END SOLUTION

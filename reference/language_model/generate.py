@@ -19,8 +19,8 @@ def next_probabilities(
         logits: tensor of shape (..., V).
         temperature: what the logits are divided by; 0 gives the likeliest word everything.
         top_k: only so many of the likeliest words stay; None, or more than V, keeps all.
-        top_p: of what is left, only the likeliest words stay, as few as together have at least this
-            probability; None keeps all.
+        top_p: of what is left, with probabilities that sum to 1 again, only the likeliest words
+            stay, as few as together have at least this probability; None keeps all.
 
     Returns:
         Tensor of shape (..., V), of the dtype of `logits`: 0 for words that do not stay, and every
@@ -67,18 +67,19 @@ def generate(
     """Write on from every prompt, token by token, each drawn with torch's generator.
 
     Args:
-        model: maps token ids (B, T) to logits (B, T, V). It is asked in evaluation mode, and is
-            left in the mode that it was in.
-        prompt: integer tensor of shape (B, T), T at least 1.
+        model: maps token ids (B, T) to logits (B, T, V). It is asked in evaluation mode and under
+            `torch.no_grad()` or the like, and is left in the mode that it was in.
+        prompt: int64 tensor of shape (B, T), T at least 1.
         max_new_tokens: at most so many tokens are added.
         temperature, top_k, top_p: as for `next_probabilities`.
-        end_id: once a sequence has drawn this token, all that follows in it is this token; when
-            every sequence has, nothing more is added. None if there is no such token.
+        end_id: once a sequence has drawn this token (in a prompt it is a token like others), all
+            that follows in it is this token; when every sequence has, nothing more is added. None
+            if there is no such token.
         max_len: the model is shown the last `max_len` tokens at most; None shows all.
 
     Returns:
-        Integer tensor of shape (B, T + n), n at most `max_new_tokens`: the prompts, each with what
-        was added. No gradient is kept.
+        int64 tensor of shape (B, T + n), n at most `max_new_tokens`: the prompts, whole, each with
+        what was added.
 
     Source: slides, page 28.
     """

@@ -116,6 +116,21 @@ def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) ->
     assert found.solution["layer_norm"].score == 2
 
 
+def test_a_stub_finds_the_stubs_that_it_imports(tmp_path: Path) -> None:
+    root = write(tmp_path, "from base import shift\n" + SOLVED)
+    toml = root / "assignments" / "norm" / "assignment.toml"
+    base = '[[components]]\nname = "base"\npoints = 1\n\n[[components]]'
+    used = toml.read_text().replace("[[components]]", base) + 'uses = ["base"]\n'
+    toml.write_text(used)
+    solved = "def shift(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\n"
+    (root / "reference" / "norm" / "base.py").write_text(solved)
+    (root / "assignments" / "norm" / "stand_ins").mkdir()
+    (root / "assignments" / "norm" / "stand_ins" / "base.py").write_text("shift = abs\n")
+    found = checked(root, "layer_norm")
+    assert found.holds, found
+    assert found.stub["layer_norm"].status == "not_attempted"
+
+
 def test_an_unknown_component_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no component 'layernorm'; it has: layer_norm"):
         checked(write(tmp_path), "layernorm")

@@ -11,6 +11,7 @@ import torch
 
 WALKTHROUGH = json.loads((Path(__file__).parent / "walkthrough.json").read_text("utf-8"))
 YOURS = "your code"
+HELD = ("by your formulas", "counted by torch")
 
 
 def learned_positions(component, show):
@@ -105,11 +106,97 @@ def training(component, show):
 
 
 def generate(component, show):
-    """TODO(author): generate."""
+    words = [f"word {number}" for number in range(4)]
+    logits = torch.tensor([0.15, 0.5, 0.1, 0.25]).log()
+    rows = []
+    for name, options, right in (
+        ("temperature 0.5", {"temperature": 0.5}, ["0.0652", "0.7246", "0.0290", "0.1812"]),
+        ("temperature 2", {"temperature": 2.0}, ["0.2027", "0.3701", "0.1655", "0.2617"]),
+        ("top_k 2", {"top_k": 2}, ["0", "0.6667", "0", "0.3333"]),
+        ("top_p 0.8", {"top_p": 0.8}, ["0.1667", "0.5556", "0", "0.2778"]),
+    ):
+        shares = component.call("next_probabilities", logits, **options).output
+        if not fits(shares, 4):
+            return
+        rows += [[f"{name}: handout", *right], [f"{name}: {YOURS}", *shares]]
+    show.table("0.15, 0.5, 0.1 and 0.25 become", ["", *words], rows)
+    # Twelve words, each less likely than the one before it.
+    many = -0.5 * torch.arange(12.0)
+    columns = [f"{number}" for number in range(1, 13)]
+    for title, name, values in (
+        ("The next word at several temperatures", "temperature", [0.0, 0.25, 0.5, 1.0, 2.0, 8.0]),
+        ("The next word with top_k", "top_k", [1, 2, 4, 8, 12]),
+        ("The next word with top_p", "top_p", [0.2, 0.5, 0.8, 0.9, 1.0]),
+    ):
+        shares = [
+            component.call("next_probabilities", many, **{name: value}).output for value in values
+        ]
+        if all(fits(row, 12) for row in shares):
+            show.heatmap(
+                title,
+                torch.stack(shares),
+                rows=[f"{name} {value}" for value in values],
+                columns=columns,
+                x="word, the likeliest first",
+                low=0.0,
+                high=1.0,
+                note="Every row sums to 1.",
+            )
+    prompt = torch.tensor([[1, 2], [4, 1], [3, 3]])
+    adder = component.provided("scripted").build("Adder", 10)
+    text = component.call("generate", adder, prompt, 6, end_id=2).output
+    if fits(text, 3, 8, dtype=torch.int64):
+        right = ["1 2 3 6 2 2 2 2", "4 1 5 0 0 0 0 0", "3 3 6 2 2 2 2 2"]
+        show.table(
+            "The provided Adder goes on, the end token is 2",
+            ["prompt", "right", YOURS],
+            [
+                [" ".join(map(str, row[:2])), after, " ".join(map(str, row))]
+                for row, after in zip(text.tolist(), right, strict=True)
+            ],
+        )
 
 
 def cost(component, show):
-    """TODO(author): cost."""
+    names = ("projection_cost", "attention_cost", "feed_forward_cost")
+    sizes = ((64,), (64,), (64, 256))
+    worked = [
+        component.call(name, 5, *size).number for name, size in zip(names, sizes, strict=True)
+    ]
+    block = component.call("encoder_cost", 5, 64, 256, 1).number
+    show.table(
+        "Five tokens, 64 features, 256 inside",
+        ["", "projections", "attention", "feed-forward", "a block"],
+        [
+            ["handout", "81920", "3200", "163840", "248960"],
+            [YOURS, *map(str, (*worked, block))],
+        ],
+    )
+    lengths = [2**power for power in range(3, 14)]
+    counts = torch.tensor(
+        [
+            [float(component.call(name, n, *size).number) for n in lengths]
+            for name, size in zip(names, sizes, strict=True)
+        ]
+    )
+    met = component.call("meeting_length", 64, 256).number
+    show.heatmap(
+        "What a block spends its multiplications on",
+        counts / counts.sum(dim=0),
+        rows=["projections", "attention", "feed-forward"],
+        columns=lengths,
+        x="tokens",
+        low=0.0,
+        high=1.0,
+        note=f"64 features, 256 inside. From {met} tokens on, by your own count, attention should "
+        "have the larger half; the handout says 384.",
+    )
+    built = component.build("Encoder", 7, 32, 8, 2, 20, 2)
+    rows = []
+    for n in (1, 8, 32):
+        counted = component.call("counted_cost", built, n).number
+        rows.append([str(n), str(component.call("encoder_cost", n, 8, 20, 2).number), str(counted)])
+    show.table("Your encoder: two blocks, 8 features, 20 inside", ["tokens", *HELD], rows)
 
 
 def fits(answer, *shape, dtype=None):

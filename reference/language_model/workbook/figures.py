@@ -90,13 +90,60 @@ def training(component: Any) -> Figure:
 
 
 def generate(component: Any) -> Figure:
-    """TODO(author): generate."""
-    return _figure(260, 32, 66, 44, 26, 0.46)
+    """Twelve words as the model gives them, beside what each control makes of them."""
+    logits = -0.5 * torch.arange(12.0)
+    plain = component.call("next_probabilities", logits).output.tolist()
+    figure = _figure(220, 34, 10, 42, 30, 0.14)
+    panels = figure.subplots(1, 4, sharey=True)
+    controls = (
+        ("temperature 0.5", {"temperature": 0.5}, BLUE),
+        ("temperature 2", {"temperature": 2.0}, ORANGE),
+        ("top-k 4", {"top_k": 4}, GREEN),
+        ("top-p 0.8", {"top_p": 0.8}, VERMILION),
+    )
+    words = list(range(1, 13))
+    for axes, (title, options, color) in zip(panels, controls, strict=True):
+        shares = component.call("next_probabilities", logits, **options).output.tolist()
+        axes.bar(words, shares, color=color, width=0.8)
+        axes.plot(words, plain, color=GREY, lw=1.6, marker=".", ms=4)
+        axes.set(title=title, xticks=[1, 4, 8, 12], ylim=(0, 0.7), yticks=[0, 0.2, 0.4, 0.6])
+        axes.tick_params(labelsize=8)
+        axes.title.set_fontsize(10)
+    figure.supxlabel("word, the likeliest first", fontsize=9, y=0.02)
+    return figure
 
 
 def cost(component: Any) -> Figure:
-    """TODO(author): cost."""
-    return _figure(260, 32, 66, 44, 26, 0.46)
+    """What the parts of a block cost, against the number of tokens, and where they meet."""
+    d, f = 64, 256
+    lengths = [2**power for power in range(3, 13)]
+
+    def counts(name: str, *sizes: int) -> list[float]:
+        return [component.call(name, n, *sizes).number for n in lengths]
+
+    projections = counts("projection_cost", d)
+    feed_forward = counts("feed_forward_cost", d, f)
+    rest = [one + other for one, other in zip(projections, feed_forward, strict=True)]
+    figure = _figure(280, 70, 120, 44, 16, 0)
+    axes = figure.subplots()
+    for name, values, color, style in (
+        ("attention", counts("attention_cost", d), VERMILION, "-"),
+        ("all else", rest, INK, "-"),
+        ("feed-forward", feed_forward, BLUE, "--"),
+        ("projections", projections, GREEN, "--"),
+    ):
+        axes.loglog(lengths, values, style, color=color, lw=2)
+        axes.text(1.08 * lengths[-1], values[-1], name, color=color, va="center", fontsize=9)
+    met = component.call("meeting_length", d, f).number
+    height = component.call("attention_cost", met, d).number
+    axes.plot([met], [height], "o", color=INK, ms=6)
+    axes.plot([met, met], [0.5 * min(projections), height], ":", color=INK, lw=1.2)
+    axes.text(0.93 * met, 1.6 * height, f"{met} tokens", ha="right", fontsize=9)
+    axes.set(xlabel="tokens", ylabel="multiplications of a block")
+    axes.set_xticks(lengths[::3], [str(n) for n in lengths[::3]])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=1e4)
+    return figure
 
 
 def _figure(height: int, left: int, right: int, bottom: int, top: int, between: float) -> Figure:
