@@ -82,7 +82,9 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
             worker.wait(tell)
             tell("grading the solution and the stub")
             trial = _Trial(worker, assignment.suite_hash(), Path(folder))
-            solved, untouched = trial.grade("solution", solutions), trial.grade("stub", stubs)
+            solved = trial.grade("solution", solutions)
+            # What a stub imports is there, so that it is the stub that stops.
+            untouched = trial.grade("stub", solutions | stubs)
             found = Checked(worker.sandbox, solved.components, untouched.components)
             for criterion in _lost(solved.components, names):
                 found.lost[criterion.id] = trial.explain("solution", criterion.id)

@@ -13,7 +13,7 @@ from autograder.authoring import stubs
 from autograder.authoring.checking import Checked, check
 from autograder.errors import UsageError
 from tests import sources
-from tests.tiny import HIDDEN, PUBLIC, write_tiny
+from tests.tiny import HEAD, HIDDEN, PUBLIC, TOML, write_tiny
 
 WORKED = '''
 @pytest.mark.criterion(points=1, source="page 2")
@@ -140,6 +140,40 @@ def test_only_the_component_that_is_named_is_collected(
     done = autograder("check", "norm", "--root", project, "--sandbox", "none")
     assert done.returncode == 2
     assert "not yet" in done.stderr
+
+
+USES = '\n[[components]]\nname = "other"\npoints = 1\nuses = ["layer_norm"]\n'
+OTHER = """import torch
+from layer_norm import layer_norm
+
+
+def other(x):
+    ### BEGIN SOLUTION
+    return layer_norm(x) + 1
+    ### END SOLUTION
+"""
+TEST_OTHER = '''
+@pytest.mark.criterion(points=1, source="page 3")
+def test_other(component, expect):
+    """the worked example, and 1"""
+    x = torch.tensor([[1.0, 3.0]])
+    expect.close(component.call("other", x).output, torch.tensor([[0.0, 2.0]]))
+'''
+
+
+def test_a_component_that_uses_another_is_checked_alone(tmp_path: Path) -> None:
+    """What its stub imports is there, so that the stub is not attempted."""
+    root = write(tmp_path)
+    public, secret = root / "assignments" / "norm", root / "reference" / "norm"
+    (public / "assignment.toml").write_text(TOML + USES)
+    (public / "tests" / "test_other.py").write_text(HEAD + TEST_OTHER)
+    (public / "stand_ins").mkdir()
+    (public / "stand_ins" / "layer_norm.py").write_text(sources.RIGHT)
+    (secret / "other.py").write_text(OTHER)
+    (public / "other.py").write_text(stubs.make_stub(OTHER, "other.py"))
+    found = checked(root, "other")
+    assert found.holds, found
+    assert found.stub["other"].status == "not_attempted"
 
 
 @pytest.fixture
