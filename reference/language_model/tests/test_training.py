@@ -58,9 +58,7 @@ def test_random_rates(component, reference, expect, step, peak, warmup):
     decay=st.sampled_from([0.1, 0.0]),
     pad=st.sampled_from([2, None]),
 )
-def test_random_steps(
-    component, reference, expect, make, seed, peak, warmup, clip, decay, pad
-):
+def test_random_steps(component, reference, expect, make, seed, peak, warmup, clip, decay, pad):
     """four steps are right for random logits, batches and settings, and so is their log"""
     answers = []
     for source in (reference, component):

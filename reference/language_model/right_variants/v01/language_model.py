@@ -8,13 +8,9 @@ from torch import nn
 class LanguageModel(nn.Module):
     """A causal encoder whose embedding is the head."""
 
-    def __init__(
-        self, vocab_size, max_len, d_model, num_heads, d_ff, num_layers, dropout=0.1
-    ):
+    def __init__(self, vocab_size, max_len, d_model, num_heads, d_ff, num_layers, dropout=0.1):
         super().__init__()
-        self.encoder = Encoder(
-            vocab_size, max_len, d_model, num_heads, d_ff, num_layers, dropout
-        )
+        self.encoder = Encoder(vocab_size, max_len, d_model, num_heads, d_ff, num_layers, dropout)
 
     def forward(self, token_ids):
         """(B, T) -> (B, T, V)."""

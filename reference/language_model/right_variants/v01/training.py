@@ -51,9 +51,7 @@ class Trainer:
         norm = clip_grad_norm_(self.model.parameters(), self.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self.log.append(
-            {"loss": float(loss), "learning_rate": lr, "gradient_norm": float(norm)}
-        )
+        self.log.append({"loss": float(loss), "learning_rate": lr, "gradient_norm": float(norm)})
         return float(loss)
 
     def fit(self, sequences, steps, batch_size, seed=0):

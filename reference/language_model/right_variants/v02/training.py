@@ -55,7 +55,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
-        self.log += [dict(loss=loss.item(), learning_rate=rate, gradient_norm=norm)]
+        self.log += [{"loss": loss.item(), "learning_rate": rate, "gradient_norm": norm}]
         return self.log[-1]["loss"]
 
     def fit(self, sequences, steps, batch_size, seed=0):

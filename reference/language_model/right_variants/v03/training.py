@@ -21,7 +21,7 @@ def vocabulary(words):
 def batches(sequences, batch_size, seed):
     """Collect rows until a batch is full."""
     order = list(range(sequences.shape[0]))
-    random.Random(seed).shuffle(order)
+    random.Random(seed).shuffle(order)  # noqa: S311
     batch = []
     for number in order:
         batch.append(sequences[number])

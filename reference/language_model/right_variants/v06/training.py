@@ -39,7 +39,8 @@ class Trainer:
 
     def __init__(self, model, peak=0.01, warmup=10, clip=1.0, weight_decay=0.01, pad_id=None):
         self.model = model
-        self.options = dict(peak=peak, warmup=warmup, clip=clip, decay=weight_decay, pad=pad_id)
+        self.options = {"peak": peak, "warmup": warmup, "clip": clip}
+        self.options |= {"decay": weight_decay, "pad": pad_id}
         self.means = {n: torch.zeros_like(p) for n, p in model.named_parameters()}
         self.squares = {n: torch.zeros_like(p) for n, p in model.named_parameters()}
         self.log = []
