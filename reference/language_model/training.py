@@ -25,7 +25,8 @@ def batches(sequences: Tensor, batch_size: int, seed: int) -> Iterator[Tensor]:
     Args:
         sequences: integer tensor of shape (N, T).
         batch_size: number of sequences of a batch; what is left over makes a smaller last one.
-        seed: the same seed gives the same order, another one another.
+        seed: the same seed gives the same order, another one another. Which order a seed gives is
+            up to you.
 
     Yields:
         Tensors of shape (B, T), rows of `sequences`: each row once.
@@ -52,8 +53,8 @@ class Trainer:
     """Trains a model step by step with AdamW, and keeps a log.
 
     Attributes:
-        log: one dictionary a step: "loss", "learning_rate" and "gradient_norm" (of all gradients
-            together, before clipping), all of them numbers.
+        log: one dictionary a step, with "loss" (before the step), "learning_rate" and
+            "gradient_norm" (of all gradients together, before clipping), each a plain number.
     """
 
     def __init__(
@@ -68,10 +69,10 @@ class Trainer:
         """Prepare AdamW (betas 0.9 and 0.999, eps 1e-8) for all parameters of the model.
 
         Args:
-            model: maps token ids (B, T) to logits (B, T, V).
+            model: maps token ids (B, T) to logits (B, T, V); it is trained itself, and no copy.
             peak, warmup: see `learning_rate`.
             clip: gradients whose norm, of all of them together, is larger are scaled down to it.
-            weight_decay: that of AdamW.
+            weight_decay: that of AdamW, for every parameter.
             pad_id: see `next_token_loss`.
         """
         ### BEGIN SOLUTION
@@ -84,11 +85,12 @@ class Trainer:
     def step(self, token_ids: Tensor) -> float:
         """Take one step on a batch (B, T), in training mode.
 
-        The loss is `next_token_loss` of the model's logits; its gradients are clipped, and AdamW
-        steps with the learning rate of this step.
+        The loss is `next_token_loss` of the model's logits. Its gradients, to which earlier steps
+        add nothing, are clipped, and AdamW steps with the learning rate of this step, whose number
+        is how many steps there were before.
 
         Returns:
-            The loss before the step.
+            The loss before the step, a plain number.
         """
         ### BEGIN SOLUTION
         self.model.train()
@@ -108,7 +110,8 @@ class Trainer:
     def fit(self, sequences: Tensor, steps: int, batch_size: int, seed: int = 0) -> None:
         """Take so many steps on batches of `sequences` (N, T).
 
-        The first pass uses the batches of `seed`, the next one those of seed + 1, and so on.
+        The first pass goes through `batches` with `seed`, the next one with seed + 1, and so on;
+        every call begins with a first pass. `sequences` is left as it is.
         """
         ### BEGIN SOLUTION
         left = steps
@@ -121,8 +124,11 @@ class Trainer:
             seed += 1
         ### END SOLUTION
 
-    def state(self) -> dict[str, Any]:
-        """Return all that is needed to go on later: a copy, which further steps do not change."""
+    def state(self) -> Any:
+        """Return all that is needed to go on later, the log included, as `load` takes it.
+
+        It is a copy, which further steps do not change. What is in it is up to you.
+        """
         ### BEGIN SOLUTION
         return copy.deepcopy(
             {
@@ -133,10 +139,11 @@ class Trainer:
         )
         ### END SOLUTION
 
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned, also in another trainer with a model of the same shape.
+    def load(self, state: Any) -> None:
+        """Go on from what `state` returned, also in another trainer.
 
-        The steps that follow are those that would have followed there. `state` is left as it is.
+        That one has the same settings and a model of the same shape. But for what dropout draws,
+        the steps that follow are those that would have followed there. `state` is left as it is.
         """
         ### BEGIN SOLUTION
         state = copy.deepcopy(state)
