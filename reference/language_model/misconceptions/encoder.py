@@ -128,6 +128,11 @@ MISCONCEPTIONS = {
         "your stream holds what every block adds; each entry is the whole stream after it",
         "slides, pages 5 and 15",
     ),
+    "stream_kept": (
+        "your stream still holds what an earlier call left there; begin every call with an empty "
+        "list",
+        "slides, pages 5 and 15",
+    ),
     "stream_detached": (
         "you cut the stream out of the graph between the blocks (.detach(), .data or no_grad); the "
         "gradient has to flow back to the embeddings",
@@ -181,6 +186,7 @@ class Encoder(nn.Module):
         normed = norm == "pre" or wrong("final_norm_with_post")
         self.final_norm = nn.LayerNorm(d_model) if normed else nn.Identity()
         self.rate, self.max_len = dropout, max_len
+        self.kept: list[Tensor] = []
 
     def forward(self, token_ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Compute a vector for every token (B, T, D)."""
@@ -198,6 +204,9 @@ class Encoder(nn.Module):
             seen = [seen[0], *(after - before for before, after in pairwise(seen))]
         if wrong("stream_without_start"):
             seen = seen[1:] or seen
+        if wrong("stream_kept"):
+            self.kept += seen
+            seen = self.kept
         stacked = torch.stack(seen)
         if wrong("stream_on_cpu"):
             stacked = torch.zeros(stacked.shape, dtype=stacked.dtype) + stacked
@@ -227,9 +236,8 @@ class Encoder(nn.Module):
         x = self.token_embedding(flat).unflatten(0, token_ids.shape)  # (B, T, D)
         if wrong("embedding_scaled"):
             x = x * x.size(-1) ** 0.5
-        placed = self.positions(x)  # (B, T, D)
         if not wrong("positions_forgotten"):
-            x = placed
+            x = self.positions(x)  # (B, T, D)
         return nn.functional.dropout(x, self.rate, self.training and wrong("embedding_dropped"))
 
     def _changed(self, token_ids: Tensor, mask: Tensor | None) -> Tensor | None:

@@ -39,7 +39,7 @@ def parameter_shapes(features, hidden, blocks, norm):
 
 
 def encoder(source, make, sizes, seed, dtype=torch.float64, norm="pre", told=True):
-    """Build Encoder with drawn parameters, in evaluation; norm is told unless it is the default's."""
+    """Build Encoder with drawn parameters, in evaluation; `told`: whether norm is given."""
     hidden, blocks, (heads, size) = sizes[2:]
     features = heads * size
     options = {"norm": norm} if told else {}
@@ -70,7 +70,7 @@ def draw_mask(make, kind, sizes, seed):
     return make.mask(*([batch] if "B" in kind else []), length, length, seed=seed)
 
 
-@pytest.mark.criterion(points=1.5, source="slides, pages 15 and 31; session, knowledge point 5")
+@pytest.mark.criterion(points=2, source="slides, pages 15 and 31; session, knowledge point 5")
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_pre(component, reference, expect, make, seed, sizes, kind):
     """norm="pre", which is the default, is right for random parameters, tokens and masks"""
@@ -80,7 +80,7 @@ def test_pre(component, reference, expect, make, seed, sizes, kind):
     expect.close(found, right, scale=10, names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 5")
+@pytest.mark.criterion(points=1.25, source="session, knowledge point 5")
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_post(component, reference, expect, make, seed, sizes, kind):
     """norm="post" is right for random parameters, tokens and masks"""
@@ -100,39 +100,15 @@ def test_stream(component, reference, expect, make, seed, sizes, kind, norm):
     expect.close(found, right, "the stream", scale=10, names="N+1 B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 15")
-def test_deep(component, reference, expect, make):
-    """six blocks and a causal mask are right in float32"""
-    sizes, mask = (2, 5, 8, 6, (2, 4)), torch.ones(5, 5, dtype=torch.bool).tril()
-    ids = draw_ids(make, sizes, 1)
-    right = encoder(reference, make, sizes, 2, torch.float32)(ids, mask).output
-    found = encoder(component, make, sizes, 2, torch.float32)(ids, mask).output
-    expect.close(found, right, like=right, scale=50, names="B T D")
-
-
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.25, source="handout")
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_one_of_everything(component, reference, expect, make, norm):
     """one sequence of one word, one head, one block and one feature inside are right"""
     sizes = (1, 1, 1, 1, (1, 6))
     ids, mask = draw_ids(make, sizes, 3), torch.ones(1, 1, dtype=torch.bool)
-    for method in ("forward", "stream"):
-        right = encoder(reference, make, sizes, 4, norm=norm).call(method, ids, mask).output
-        found = encoder(component, make, sizes, 4, norm=norm).call(method, ids, mask).output
-        names = "B T D" if method == "forward" else "N+1 B T D"
-        expect.close(found, right, f"the result of {method}", scale=5, names=names)
-
-
-@pytest.mark.criterion(points=0.5, source="handout")
-def test_any_length_in_turn(component, reference, expect, make):
-    """one module takes short and long sequences, with a mask and without, in turn"""
-    sizes = (2, 6, 5, 2, (2, 3))
-    mine, right = (encoder(source, make, sizes, 5) for source in (component, reference))
-    for batch, length, masked in ((2, 6, True), (1, 2, False), (3, 4, True)):
-        ids = make.integers(batch, length, seed=length, below=WORDS)
-        mask = make.mask(batch, length, length, seed=length) if masked else None
-        what = f"the result for ({batch}, {length})"
-        expect.close(mine(ids, mask).output, right(ids, mask).output, what, scale=10, names="B T D")
+    right = encoder(reference, make, sizes, 4, norm=norm)(ids, mask).output
+    found = encoder(component, make, sizes, 4, norm=norm)(ids, mask).output
+    expect.close(found, right, scale=5, names="B T D")
 
 
 @pytest.mark.criterion(points=1, source="slides, pages 5 and 26; session, knowledge point 5")
