@@ -95,7 +95,7 @@ class Trainer:
         # Your code here.
         raise NotImplementedError
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Any:
         """Return all that is needed to go on later, the log included, as `load` takes it.
 
         It is a copy, which further steps do not change. What is in it is up to you.
@@ -103,7 +103,7 @@ class Trainer:
         # Your code here.
         raise NotImplementedError
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: Any) -> None:
         """Go on from what `state` returned, also in another trainer.
 
         That one has the same settings and a model of the same shape. But for what dropout draws,
