@@ -76,13 +76,15 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
                 f"there is no solution {assignment.secret / f'{name}.py'}: write it first"
             )
     stubs, faults = _stubs(assignment, names)
+    # A stub imports other components, as its solution does.
+    others = {file: text for file, text in solutions.items() if file[:-3] not in names}
     worker = Worker(assignment, sandbox, checking=component)
     with tempfile.TemporaryDirectory(prefix="gradeformer-") as folder:
         try:
             worker.wait(tell)
             tell("grading the solution and the stub")
             trial = _Trial(worker, assignment.suite_hash(), Path(folder))
-            solved, untouched = trial.grade("solution", solutions), trial.grade("stub", stubs)
+            solved, untouched = trial.grade("solution", solutions), trial.grade("stub", others | stubs)
             found = Checked(worker.sandbox, solved.components, untouched.components)
             for criterion in _lost(solved.components, names):
                 found.lost[criterion.id] = trial.explain("solution", criterion.id)

@@ -13,7 +13,7 @@ from autograder.authoring import stubs
 from autograder.authoring.checking import Checked, check
 from autograder.errors import UsageError
 from tests import sources
-from tests.tiny import HIDDEN, PUBLIC, write_tiny
+from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
 
 WORKED = '''
 @pytest.mark.criterion(points=1, source="page 2")
@@ -53,6 +53,26 @@ def test_a_good_suite_holds(tmp_path: Path) -> None:
     assert found.solution["layer_norm"].score == 2
     assert found.stub["layer_norm"].status == "not_attempted"
     assert found.notes == []
+
+
+def test_a_stub_may_import_another_component(tmp_path: Path) -> None:
+    root = write(tmp_path)
+    toml = root / "assignments" / "norm" / "assignment.toml"
+    more = '\n[[components]]\nname = "twice"\npoints = 1\nuses = ["layer_norm"]\n'
+    toml.write_text(toml.read_text() + more)
+    solved = "from layer_norm import layer_norm\n\n\ndef twice(x):\n"
+    solved += "    ### BEGIN SOLUTION\n    return layer_norm(layer_norm(x))\n    ### END SOLUTION\n"
+    (root / "reference" / "norm" / "twice.py").write_text(solved)
+    (root / "assignments" / "norm" / "twice.py").write_text(stubs.make_stub(solved, "twice.py"))
+    hidden = root / "reference" / "norm" / "tests"
+    (hidden / "test_twice.py").write_text(HEAD + WORKED.replace('"layer_norm", x', '"twice", x'))
+    stand_ins = root / "assignments" / "norm" / "stand_ins"
+    stand_ins.mkdir()
+    (stand_ins / "layer_norm.py").write_text(sources.RIGHT)
+    found = checked(root, "twice")
+    assert found.solution["twice"].score == 1
+    assert found.stub["twice"].status == "not_attempted"
+    assert found.holds, found
 
 
 def test_what_the_solution_loses_is_shown_with_the_call_and_the_answer(
