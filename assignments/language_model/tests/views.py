@@ -110,7 +110,7 @@ def encoder(component, show):
             x="position",
             y="after",
             low=0.0,
-            note="Every block adds to the stream, and nothing shortens it: final_norm has to.",
+            note="The blocks add to the stream, and no norm stands on it: final_norm has to follow.",
         )
         rows = [
             [layer, *(sizes[norm][n].mean() for norm in sizes)] for n, layer in enumerate(layers)

@@ -77,22 +77,26 @@ def encoder(component: Any) -> Figure:
     """The mean length of a token's vector on the stream, by layer and kind of norm."""
     generator = torch.Generator().manual_seed(3)
     ids = torch.randint(0, 20, (8, 10), generator=generator)
-    figure = _figure(250, 52, 112, 44, 14, 0)
-    axes = figure.subplots()
+    figure = _figure(250, 60, 112, 44, 18, 0)
+    axes, top = figure.subplots(), 0.0
     for norm, color in (("pre", BLUE), ("post", ORANGE)):
         built = component.build("Encoder", 20, 10, 16, 2, 64, 12, 0.0, norm)
-        state = {
+        entries = built.state().entries
+        state = {key: torch.zeros_like(value) for key, value in entries.items() if "bias" in key}
+        state |= {
             key: torch.randn(value.shape, generator=generator) * value.size(1) ** -0.5
-            for key, value in built.state().entries.items()
+            for key, value in entries.items()
             if value.dim() == 2 and key.startswith("blocks")
         }
         state["token_embedding.weight"] = torch.randn(20, 16, generator=generator)
+        state["positions.weight"] = torch.randn(10, 16, generator=generator) * 0.02
         stream = built.load(state).call("stream", ids).output
         lengths = stream.norm(dim=-1).mean((1, 2)).tolist()
+        top = max(top, *lengths)
         axes.plot(range(13), lengths, color=color, marker=".", ms=6, lw=1.5)
         axes.text(12.3, lengths[-1], f'norm "{norm}"', color=color, va="center", weight="bold")
-    axes.set(xlabel="blocks", ylabel="mean length of a vector", xticks=range(0, 13, 2))
-    axes.set(xlim=(-0.3, 12.2), ylim=(0, None))
+    axes.set(xlabel="blocks", ylabel="mean length", xticks=range(0, 13, 2))
+    axes.set(xlim=(-0.3, 12.2), ylim=(0, 1.08 * top))
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -123,7 +127,7 @@ def classifier(component: Any) -> Figure:
         axes.text(*place, f"{name}: logit {logit}", color=color, weight="bold")
     start = trace["embedded"][0, 0].tolist()
     axes.plot(*start, "o", ms=7, color=INK)
-    axes.text(start[0] + 0.3, start[1] - 0.3, "CLS, embedded", color=INK, va="top")
+    axes.text(start[0] + 0.2, start[1] - 0.5, "CLS, embedded", color=INK, ha="center", va="top")
     axes.set(xlim=(-9, 6), ylim=(-3.4, 10.2), xlabel="first feature", ylabel="second feature")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
