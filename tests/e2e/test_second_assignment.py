@@ -1,4 +1,4 @@
-"""A course with the second assignment, by nbgrader's commands: from a new folder to feedback."""
+"""A course with the second assignment, by nbgrader's commands: from new folder to feedback."""
 
 from __future__ import annotations
 
