@@ -40,17 +40,17 @@ def next_probabilities(
     if temperature == 0:
         best = logits.argmax(dim=-1, keepdim=True)  # (..., 1)
         return torch.zeros_like(logits).scatter(-1, best, 1.0)
-    ordered, order = (logits / temperature).sort(dim=-1, descending=True)  # (..., V)
+    ordered, order = (logits / temperature).sort(descending=True)  # (..., V)
     if top_k is not None:
         ordered[..., top_k:] = float("-inf")
     probabilities = torch.softmax(ordered, dim=-1)  # (..., V)
     if top_p is not None:
         # A word stays if those before it have not reached top_p yet; the first one always does.
         before = probabilities.cumsum(dim=-1) - probabilities
-        before[..., 0] = 0
+        # equivalent: `= -> nothing`: sums that are exactly top_p are not asked with
         probabilities = probabilities.masked_fill(before >= top_p, 0)
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(probabilities).scatter(-1, order, probabilities)
+    return probabilities.scatter(-1, order, probabilities)
     ### END SOLUTION
 
 
@@ -86,7 +86,7 @@ def generate(
     ### BEGIN SOLUTION
     was_training = model.training
     model.eval()
-    tokens, ended = prompt, torch.zeros(len(prompt), dtype=torch.bool, device=prompt.device)
+    tokens, ended = prompt, prompt.new_zeros(len(prompt), dtype=torch.bool)
     try:
         with torch.no_grad():
             for _ in range(max_new_tokens):
@@ -96,7 +96,7 @@ def generate(
                 drawn = torch.multinomial(probabilities, 1).squeeze(-1)  # (B,)
                 if end_id is not None:
                     drawn = drawn.masked_fill(ended, end_id)
-                    ended = ended | (drawn == end_id)
+                    ended = drawn == end_id
                 tokens = torch.cat([tokens, drawn[:, None]], dim=1)
                 if ended.all():
                     break
