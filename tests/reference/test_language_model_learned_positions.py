@@ -84,12 +84,13 @@ def test_dtype_and_device_are_kept(positions, dtype):
 def test_the_handout_s_example():
     positions = loaded(REFERENCE / "learned_positions.py").LearnedPositionalEmbedding
     module = positions(3, 4).double()
-    table = torch.tensor([[0.0] * 4, [0.02, -0.01, 0.03, 0.0], [-0.03, 0.01, 0.0, 0.02]])
-    module.load_state_dict({"weight": table.double()})
+    rows = [[0.0] * 4, [0.02, -0.01, 0.03, 0.0], [-0.03, 0.01, 0.0, 0.02]]
+    table = torch.tensor(rows, dtype=torch.float64)
+    module.load_state_dict({"weight": table})
     cat = torch.tensor([0.5, 0.3, -0.2, 0.8], dtype=torch.float64)
     found = module(cat.expand(1, 3, 4))[0, 1:]
-    right = torch.tensor([[0.52, 0.29, -0.17, 0.8], [0.47, 0.31, -0.2, 0.82]])
-    torch.testing.assert_close(found, right.double(), rtol=0, atol=1e-8)
+    right = [[0.52, 0.29, -0.17, 0.8], [0.47, 0.31, -0.2, 0.82]]
+    torch.testing.assert_close(found, found.new_tensor(right), rtol=0, atol=1e-12)
     handout = (ASSIGNMENT / "README.md").read_text("utf-8")
     assert "[0.52, 0.29, -0.17, 0.8]" in handout
     assert "[0.47, 0.31, -0.2, 0.82]" in handout
