@@ -23,8 +23,7 @@ def visible_mask(token_ids: Tensor, hidden_ids: list[int]) -> Tensor:
     Source: walkthrough, attention, step 1.
     """
     ### BEGIN SOLUTION
-    hidden = torch.tensor(hidden_ids, dtype=token_ids.dtype, device=token_ids.device)
-    visible = ~torch.isin(token_ids, hidden)  # (B, T)
+    visible = ~torch.isin(token_ids, token_ids.new_tensor(hidden_ids))  # (B, T)
     return visible[:, None, :].repeat(1, token_ids.size(1), 1)  # (B, T, T)
     ### END SOLUTION
 
@@ -140,5 +139,5 @@ def accuracy(logits: Tensor, labels: Tensor) -> float:
         labels: tensor of shape (B,), each 0 or 1, integer or boolean.
     """
     ### BEGIN SOLUTION
-    return ((logits > 0) == labels.bool()).double().mean().item()
+    return ((logits > 0) == labels).double().mean().item()
     ### END SOLUTION
