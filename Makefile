@@ -10,7 +10,7 @@ E2E_STAMP := $(VENV)/.installed-e2e
 # Tests that measure limits, or kill what runs: beside others they would measure those, too.
 ALONE := tests/sandbox tests/grading/test_faults.py
 
-.PHONY: demo test test-e2e lint bench stubs clean
+.PHONY: demo test test-e2e selftest lint bench stubs clean
 
 demo: $(STAMP)
 	@$(BIN)/autograder demo --root .
@@ -22,6 +22,12 @@ test: $(STAMP) lint
 # nbgrader, PostgreSQL, JupyterLab and a browser, for real; what is missing here is skipped loudly.
 test-e2e: $(E2E_STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --durations=40 tests/nbgrader tests/e2e
+
+# Every mutant of every assignment, on every tier: before a release.
+selftest: $(STAMP)
+	for tier in tier1 tier2 tier3; do for name in $(notdir $(wildcard assignments/*)); do \
+	    $(BIN)/autograder selftest $$name --root . --pairs 3 --sandbox $$tier || exit 1; \
+	done; done
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -76,13 +76,17 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
                 f"there is no solution {assignment.secret / f'{name}.py'}: write it first"
             )
     stubs, faults = _stubs(assignment, names)
+    # A stub may import other components when it is read; alone it would be an import error.
+    uses = {used for spec in assignment.components if spec.name in names for used in spec.uses}
+    beside, _ = _stubs(assignment, sorted(uses.difference(names)))
     worker = Worker(assignment, sandbox, checking=component)
     with tempfile.TemporaryDirectory(prefix="gradeformer-") as folder:
         try:
             worker.wait(tell)
             tell("grading the solution and the stub")
             trial = _Trial(worker, assignment.suite_hash(), Path(folder))
-            solved, untouched = trial.grade("solution", solutions), trial.grade("stub", stubs)
+            solved = trial.grade("solution", solutions)
+            untouched = trial.grade("stub", beside | stubs)
             found = Checked(worker.sandbox, solved.components, untouched.components)
             for criterion in _lost(solved.components, names):
                 found.lost[criterion.id] = trial.explain("solution", criterion.id)

@@ -140,7 +140,9 @@ def _better(
     lost = [c for c in own.criteria if max(followed.share(c), own.share(c)) < 1.0]
     diagnosis = followed.diagnose() if lost else Diagnosis()
     if not gained and not diagnosis.found and own.forbidden is None:
-        return _result(own, Diagnosis())
+        # A stub that another one stops shows only with that one's stand-in that it is a stub.
+        untouched = len(lost) == len(own.criteria) and followed.status()[0] == "not_attempted"
+        return _result(followed if untouched else own, Diagnosis())
     verdicts = []
     for criterion in own.criteria:
         verdict = own.verdict(criterion)

@@ -152,7 +152,7 @@ class Comparison:
         if any(on_meta) or one.numel() == 0:
             # One without values stands for any draw.
             return 0.0 if drawn or one.device == other.device else math.inf
-        if not one.is_floating_point():
+        if not one.is_floating_point() and not (drawn and one.dtype == other.dtype):
             return 0.0 if one.dtype == other.dtype and torch.equal(one, other) else math.inf
         first, second = one.to(torch.float64), other.to(torch.float64)
         if drawn:

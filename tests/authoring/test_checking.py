@@ -13,7 +13,7 @@ from autograder.authoring import stubs
 from autograder.authoring.checking import Checked, check
 from autograder.errors import UsageError
 from tests import sources
-from tests.tiny import HIDDEN, PUBLIC, write_tiny
+from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
 
 WORKED = '''
 @pytest.mark.criterion(points=1, source="page 2")
@@ -114,6 +114,56 @@ def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) ->
         "no stub can be made: layer_norm.py: it has no '### BEGIN SOLUTION' region"
     ]
     assert found.solution["layer_norm"].score == 2
+
+
+def test_a_stub_finds_the_stubs_that_it_imports(tmp_path: Path) -> None:
+    root = write(tmp_path, "from base import shift\n" + SOLVED)
+    toml = root / "assignments" / "norm" / "assignment.toml"
+    base = '[[components]]\nname = "base"\npoints = 1\n\n[[components]]'
+    used = toml.read_text().replace("[[components]]", base) + 'uses = ["base"]\n'
+    toml.write_text(used)
+    solved = "def shift(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\n"
+    (root / "reference" / "norm" / "base.py").write_text(solved)
+    (root / "assignments" / "norm" / "stand_ins").mkdir()
+    (root / "assignments" / "norm" / "stand_ins" / "base.py").write_text("shift = abs\n")
+    found = checked(root, "layer_norm")
+    assert found.holds, found
+    assert found.stub["layer_norm"].status == "not_attempted"
+
+
+SHIFTED = """
+@pytest.mark.criterion(points=1, source="page 1")
+def test_shifted(component, expect):
+    \"\"\"a shifted input gives the same\"\"\"
+    x = component.call("shift", torch.tensor([[1.0, 3.0]])).output
+    expect.close(component.call("layer_norm", x).output, torch.tensor([[-1.0, 1.0]]))
+"""
+BASE = """
+@pytest.mark.criterion(points=1, source="page 1")
+def test_shift(component, expect):
+    \"\"\"shift adds 1\"\"\"
+    expect.close(component.call("shift", torch.tensor([1.0, 5.0])).output, [2.0, 6.0])
+"""
+
+
+def test_a_stub_that_another_stub_stops_is_not_attempted(tmp_path: Path) -> None:
+    root = write(tmp_path, "from base import shift\n" + SOLVED, public=SHIFTED)
+    public, secret = root / "assignments" / "norm", root / "reference" / "norm"
+    toml = public / "assignment.toml"
+    base = '[[components]]\nname = "base"\npoints = 1\n\n[[components]]'
+    toml.write_text(toml.read_text().replace("[[components]]", base) + 'uses = ["base"]\n')
+    solved = "def shift(x):\n    ### BEGIN SOLUTION\n    return x + 1\n    ### END SOLUTION\n"
+    (secret / "base.py").write_text(solved)
+    (public / "base.py").write_text(stubs.make_stub(solved, "base.py"))
+    (public / "tests" / "test_base.py").write_text(HEAD + BASE)
+    (public / "stand_ins").mkdir()
+    (public / "stand_ins" / "base.py").write_text("def shift(x):\n    return x + 1\n")
+    found = checked(root)
+    assert {name: stub.status for name, stub in found.stub.items()} == {
+        "base": "not_attempted",
+        "layer_norm": "not_attempted",
+    }
+    assert found.holds, found
 
 
 def test_an_unknown_component_is_refused(tmp_path: Path) -> None:

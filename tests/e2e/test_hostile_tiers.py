@@ -1,4 +1,4 @@
-"""Hostile submissions get no more than their honest part on each tier."""
+"""Hostile submissions get no more than their honest part on the other tiers, too."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.conftest import TIERS
 from tests.sandbox.test_hostile import *  # noqa: F403
 
 
-@pytest.fixture(scope="module", params=TIERS)
+@pytest.fixture(scope="module", params=[tier for tier in TIERS if tier != "tier1"])
 def tier(request: pytest.FixtureRequest) -> str:
     """Each of the sandboxes, one after the other."""
     return request.param

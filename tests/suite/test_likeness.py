@@ -186,6 +186,17 @@ def test_of_random_draws_only_the_statistics_count() -> None:
     assert not both_ways(one, Reply(value=draw(2, size=4001)), drawn=True)
 
 
+def test_whole_numbers_that_are_drawn_are_samples_like_others() -> None:
+    def words(seed: int, below: int) -> Reply:
+        generator = torch.Generator().manual_seed(seed)
+        return Reply(value=torch.randint(0, below, (2000, 1), generator=generator))
+
+    assert not both_ways(words(1, 5), words(2, 5))
+    assert both_ways(words(1, 5), words(2, 5), drawn=True)
+    assert not both_ways(words(1, 5), words(2, 6), drawn=True)
+    assert not both_ways(words(1, 5), Reply(value=words(2, 5).value.int()), drawn=True)
+
+
 def test_the_share_of_zeros_tells_one_dropout_from_another() -> None:
     one = Reply(value=draw(1, zeros=0.5))
     assert both_ways(one, Reply(value=draw(2, zeros=0.5)), drawn=True)

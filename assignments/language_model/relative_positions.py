@@ -1,0 +1,82 @@
+"""Relative positions: how far apart two tokens are moves the score between them.
+
+Source: slides, page 27.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+def relative_distances(seq_len: int, max_distance: int) -> Tensor:
+    """Compute how far every key stands to the right of every query, clipped both ways.
+
+    Args:
+        seq_len: number of positions, T.
+        max_distance: distances beyond it count as this one, to the left as to the right.
+
+    Returns:
+        Integer tensor (int64) of shape (T, T), rows for queries and columns for keys: j - i in row
+        i and column j, but at least -max_distance and at most max_distance.
+
+    Source: slides, page 27.
+    """
+    # Your code here.
+    raise NotImplementedError
+
+
+class RelativePositionBias(nn.Module):
+    """A learned number for every head and every clipped distance.
+
+    Parameters, by their `state_dict` keys:
+        weight: (2 * max_distance + 1, H), drawn from a normal distribution with mean 0 and
+            deviation 0.02. The first row belongs to the distance -max_distance, the last one to
+            max_distance.
+
+    Source: slides, page 27.
+    """
+
+    def __init__(self, num_heads: int, max_distance: int) -> None:
+        """Draw the table for `num_heads` heads, H."""
+        super().__init__()
+        # Your code here.
+        raise NotImplementedError
+
+    def forward(self, seq_len: int) -> Tensor:
+        """Look up the number of every pair of positions of a sequence, for every head.
+
+        Args:
+            seq_len: number of positions, T, of any size.
+
+        Returns:
+            Tensor of shape (H, T, T), rows for queries and columns for keys, with the dtype and
+            device of `weight`.
+
+        Source: slides, page 27.
+        """
+        # Your code here.
+        raise NotImplementedError
+
+
+def relative_attention(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attend with a bias on the scores.
+
+    Args:
+        query, key: tensors of shape (B, H, T, d_k).
+        value: tensor of shape (B, H, T, d_v).
+        bias: tensor of shape (H, T, T), added to the scaled scores before the softmax.
+        mask: boolean tensor of shape (T, T) or (B, T, T), True where the query may attend to the
+            key; None allows every pair. Every query needs at least one key it may attend to.
+
+    Returns:
+        The pair (output, weights), with the dtype and device of `query`. weights (B, H, T, T) is
+        the softmax over the keys of query · keyᵀ / sqrt(d_k) + bias, and exactly 0 where masked;
+        output (B, H, T, d_v) is weights · value.
+
+    Source: slides, page 27; session, knowledge point 3.
+    """
+    # Your code here.
+    raise NotImplementedError

@@ -1,0 +1,398 @@
+"""Public checks of encoder.py."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+
+SEEDS = st.integers(0, 10_000)
+ATTENTION = tuple(f"attention.{name}" for name in ("q_linear", "k_linear", "v_linear", "out_proj"))
+NORMS = ("pre", "post")
+
+
+def block_shapes(features, hidden):
+    """Name the parameters of one block, with their shapes."""
+    shapes = {}
+    for layer in ATTENTION:
+        shapes |= {f"{layer}.weight": (features, features), f"{layer}.bias": (features,)}
+    shapes["feed_forward.linear1.weight"] = (hidden, features)
+    shapes["feed_forward.linear1.bias"] = (hidden,)
+    shapes["feed_forward.linear2.weight"] = (features, hidden)
+    shapes["feed_forward.linear2.bias"] = (features,)
+    for layer in ("norm1", "norm2"):
+        shapes |= {f"{layer}.weight": (features,), f"{layer}.bias": (features,)}
+    return shapes
+
+
+def parameter_shapes(words, longest, features, hidden, blocks, norm="pre"):
+    """Name the parameters of an encoder, with their shapes."""
+    shapes = {"token_embedding.weight": (words, features), "positions.weight": (longest, features)}
+    for number in range(blocks):
+        block = block_shapes(features, hidden)
+        shapes |= {f"blocks.{number}.{key}": shape for key, shape in block.items()}
+    if norm == "pre":
+        shapes |= {"final_norm.weight": (features,), "final_norm.bias": (features,)}
+    return shapes
+
+
+def drawn(component, make, seed, blocks=2, norm="pre", dropout=0.0):
+    """Build an encoder of 7 words, 6 positions and 6 features with drawn parameters.
+
+    It is in evaluation, where nothing is dropped.
+    """
+    built = component.build("Encoder", 7, 6, 6, 2, 5, blocks, dropout, norm).train(False)
+    return built.load(make.state(parameter_shapes(7, 6, 6, 5, blocks, norm), seed=seed))
+
+
+def constant(component, features, blocks, values, **options):
+    """Build an encoder of 3 words and 8 positions whose parameters are 0 but for these.
+
+    Its norm is "pre", and the final norm is as it is at the start.
+    """
+    built = component.build("Encoder", 3, 8, features, 1, 3, blocks, norm="pre", **options)
+    shapes = parameter_shapes(3, 8, features, 3, blocks)
+    state = {key: torch.zeros(shape) for key, shape in shapes.items()}
+    state["final_norm.weight"] = torch.ones(features)
+    return built.load(state | {key: torch.as_tensor(value) for key, value in values.items()})
+
+
+@pytest.mark.criterion(points=0.5, source="slides, pages 15, 26 and 31")
+@pytest.mark.parametrize("norm", NORMS)
+def test_parameters(component, expect, norm):
+    """the parameters are those of the embeddings, the blocks and, with "pre", the final norm"""
+    shapes = parameter_shapes(7, 9, 6, 8, 2, norm)
+    state = component.build("Encoder", 7, 9, 6, 2, 8, 2, norm=norm).state()
+    for names, what in ((state.entries, "the keys"), (state.parameters, "the parameters")):
+        expect.keys(list(names), list(shapes), f"{what} with {norm=}", learned=state.parameters)
+    for name, shape in shapes.items():
+        expect.shape(state.entries[name], shape, name)
+
+
+@pytest.mark.criterion(points=0.25, source="slides, page 23")
+def test_start(component, expect):
+    """the token embeddings start as nn.Embedding draws them, with mean 0 and deviation 1"""
+    state = component.build("Encoder", 500, 4, 16, 2, 4, 1).state()
+    weight = state.parameters.get("token_embedding.weight")
+    if weight is None:
+        expect.keys(list(state.parameters), ["token_embedding.weight"], "the parameters")
+    weight = expect.shape(weight, (500, 16), "token_embedding.weight").double()
+    mean, deviation = float(weight.mean()), float(weight.std())
+    # Of 8000 draws the mean has a deviation of 0.011, and the deviation one of 0.008.
+    expect.that(abs(mean) < 0.1, f"the mean of token_embedding.weight is {mean:.3f}, not about 0")
+    fact = f"the deviation of token_embedding.weight is {deviation:.3f}, not about 1"
+    expect.that(abs(deviation - 1) < 0.1, fact)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, pages 5, 19 and 21")
+def test_stream_of_tower(component, expect):
+    """the stream of "Tower" is the sum of both embeddings, then what each block leaves of it"""
+    words, places = torch.zeros(3, 4), torch.zeros(8, 4)
+    words[2], places[0] = torch.tensor([0.3, 0.0, 0.2, 0.1]), torch.tensor([0.1, 0.2, 0.0, 0.0])
+    values = {
+        "token_embedding.weight": words,
+        "positions.weight": places,
+        "blocks.0.attention.out_proj.bias": [0.3, 0.2, 0.3, 0.1],
+        "blocks.1.feed_forward.linear2.bias": [0.1, 0.05, 1.12, 0.3],
+    }
+    built = constant(component, 4, 2, values).train(False)
+    right = [
+        [[[0.4, 0.2, 0.2, 0.1]]],
+        [[[0.7, 0.4, 0.5, 0.2]]],
+        [[[0.8, 0.45, 1.62, 0.5]]],
+    ]
+    stream = built.call("stream", torch.tensor([[2]])).output
+    expect.close(stream, right, "the stream", names="N+1 B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_final_norm(component, expect):
+    """with norm "pre", final_norm normalises what the last block leaves
+
+    The blocks add nothing here. Of [0.8, 0.45, 1.62, 0.5] the mean is 0.8425 and the variance
+    0.2194188.
+    """
+    values = {"token_embedding.weight": [[0.0] * 4, [0.0] * 4, [0.8, 0.45, 1.62, 0.5]]}
+    right = [[[-0.0907282, -0.8379014, 1.6597919, -0.7311623]]]
+    answer = constant(component, 4, 1, values).train(False)(torch.tensor([[2]]))
+    expect.close(answer.output, right, scale=10, names="B T D")
+    values["final_norm.weight"] = [2.0, 1.0, 0.5, -1.0]
+    values["final_norm.bias"] = [0.0, 0.0, 1.0, 1.0]
+    right = [[[-0.1814563, -0.8379014, 1.8298959, 1.7311623]]]
+    answer = constant(component, 4, 1, values).train(False)(torch.tensor([[2]]))
+    expect.close(answer.output, right, "the result with a trained norm", scale=10, names="B T D")
+
+
+@pytest.mark.criterion(points=0.25, source="handout")
+@given(seed=SEEDS)
+def test_post_has_no_final_norm(component, expect, make, seed):
+    """with norm "post", the result is the last of your stream as it is"""
+    ids = make.integers(2, 4, seed=seed, below=7)
+    stream = drawn(component, make, seed, norm="post").call("stream", ids).output
+    expect.that(len(stream.shape) == 4 and len(stream) > 0, "the stream is empty or has no layers")
+    result = drawn(component, make, seed, norm="post")(ids).output
+    expect.close(result, stream[-1], scale=2, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@given(seed=SEEDS)
+def test_post_normalises(component, expect, make, seed):
+    """with norm "post", every token leaves the last block with mean 0 and variance 1"""
+    shapes = parameter_shapes(7, 6, 6, 5, 2, "post")
+    state = make.state({key: shapes[key] for key in shapes if ".norm" not in key}, seed=seed)
+    built = component.build("Encoder", 7, 6, 6, 2, 5, 2, norm="post").train(False).load(state)
+    result = built(make.integers(2, 3, seed=seed, below=7)).output
+    result = expect.shape(result, (2, 3, 6), names="B T D")
+    expect.close(result.mean(-1), torch.zeros(2, 3), "the mean of a token", names="B T")
+    variance = result.var(-1, correction=0)
+    expect.close(variance, torch.ones(2, 3), "the variance of a token", scale=50, names="B T")
+
+
+@pytest.mark.criterion(points=0.25, source="session, knowledge point 5")
+def test_default_norm(component, expect, make):
+    """norm is "pre" unless another one is given"""
+    ids = make.integers(2, 3, seed=1, below=7)
+    state = make.state(parameter_shapes(7, 6, 6, 5, 2), seed=2)
+    results = []
+    for options in ({}, {"norm": "pre"}):
+        built = component.build("Encoder", 7, 6, 6, 2, 5, 2, **options).train(False)
+        results.append(built.load(state)(ids).output)
+    expect.close(results[0], results[1], "the result without a norm told", names="B T D")
+
+
+@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.parametrize("norm", NORMS)
+def test_no_blocks(component, expect, make, norm):
+    """an encoder may have no blocks: its stream has the sum of both embeddings alone"""
+    ids = make.integers(2, 4, seed=1, below=7)
+    state = make.state(parameter_shapes(7, 6, 6, 5, 1, norm), seed=2)
+    streams = []
+    for blocks in (0, 1):
+        built = component.build("Encoder", 7, 6, 6, 2, 5, blocks, norm=norm).train(False)
+        built.load({key: state[key] for key in parameter_shapes(7, 6, 6, 5, blocks, norm)})
+        expect.shape(built(ids).output, (2, 4, 6), names="B T D")
+        streams.append(built.call("stream", ids).output)
+    expect.shape(streams[0], (1, 2, 4, 6), "the stream", names="N+1 B T D")
+    expect.close(streams[0], streams[1][:1], "the stream without blocks", names="N+1 B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, pages 5 and 15")
+def test_blocks_in_order(component, expect):
+    """every block works with its own parameters on what the block before it left
+
+    The first block adds 4 to the first feature; the second finds it there, normalised, and adds it
+    to the third feature; the third adds 1 to the second feature.
+    """
+    finds, keeps = torch.zeros(3, 4), torch.zeros(4, 3)
+    finds[0, 0], keeps[2, 0] = 1.0, 1.0
+    values = {
+        "blocks.0.feed_forward.linear2.bias": [4.0, 0.0, 0.0, 0.0],
+        "blocks.1.norm2.weight": torch.ones(4),
+        "blocks.1.feed_forward.linear1.weight": finds,
+        "blocks.1.feed_forward.linear2.weight": keeps,
+        "blocks.2.attention.out_proj.bias": [0.0, 1.0, 0.0, 0.0],
+    }
+    answer = constant(component, 4, 3, values).train(False)(torch.tensor([[0]]))
+    result = expect.shape(answer.output, (1, 1, 4), names="B T D")
+    # [4, 0, 0, 0] has mean 1 and variance 3: its first feature becomes 3 / sqrt(3.00001). Whether
+    # the result was normalised is another check's: here it is, once more or for the first time.
+    right = F.layer_norm(torch.tensor([[[4.0, 1.0, 1.7320479, 0.0]]]), (4,))
+    found = F.layer_norm(result, (4,))
+    expect.close(found, right, "the result, normalised,", scale=5, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, norm=st.sampled_from(NORMS))
+def test_no_look_ahead(component, expect, make, seed, norm):
+    """under a causal mask, no token notices what comes after it, through all blocks"""
+    ids = make.integers(2, 4, seed=seed, below=7)
+    changed = torch.cat([ids[:, :-1], (ids[:, -1:] + 1) % 7], dim=1)
+    mask = torch.ones(4, 4, dtype=torch.bool).tril()
+    before = drawn(component, make, seed, 3, norm)(ids, mask).output
+    before = expect.shape(before, (2, 4, 6), names="B T D")
+    after = drawn(component, make, seed, 3, norm)(changed, mask).output
+    after = expect.shape(after, (2, 4, 6), names="B T D")
+    what = "the result for the earlier tokens"
+    expect.close(after[:, :-1], before[:, :-1], what, scale=2, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
+@given(seed=SEEDS, norm=st.sampled_from(NORMS))
+def test_padding_is_hidden(component, expect, make, seed, norm):
+    """which word stands where a mask (B, T, T) hides it makes no difference to the others"""
+    ids = make.integers(2, 4, seed=seed, below=7)
+    seen = torch.tensor([[True, True, True, False], [True, True, False, False]])
+    changed = torch.where(seen, ids, (ids + 3) % 7)
+    mask = seen[:, None].repeat(1, 4, 1)
+    outputs = []
+    for asked in (ids, changed):
+        output = drawn(component, make, seed, 2, norm)(asked, mask).output
+        outputs.append(expect.shape(output, (2, 4, 6), names="B T D"))
+    what = "the result for the words that are not hidden"
+    expect.close(outputs[1][seen], outputs[0][seen], what, scale=2, names="token D")
+
+
+@pytest.mark.criterion(points=0.25, source="session, knowledge point 3")
+def test_no_mask(component, expect, make):
+    """without a mask, every token notices a change of the last one"""
+    ids = make.integers(1, 4, seed=1, below=7)
+    changed = torch.cat([ids[:, :-1], (ids[:, -1:] + 1) % 7], dim=1)
+    outputs = []
+    for asked in (ids, changed):
+        output = drawn(component, make, 2)(asked).output
+        outputs.append(expect.shape(output, (1, 4, 6), names="B T D"))
+    noticed = (outputs[1] - outputs[0]).abs().amax(-1)[0]
+    expect.that(bool((noticed > 1e-3).all()), "a token does not notice a change of the last one")
+
+
+@pytest.mark.criterion(points=0.25, source="session, knowledge points 1 and 5")
+@pytest.mark.parametrize("norm", NORMS)
+def test_evaluation(component, expect, make, norm):
+    """nothing is dropped in evaluation, nor in training with dropout=0.0"""
+    ids = make.integers(2, 4, seed=1, below=7)
+    right = drawn(component, make, 2, norm=norm).train(False)(ids).output
+    right = expect.shape(right, (2, 4, 6), names="B T D")
+    found = drawn(component, make, 2, norm=norm).train().asking(seed=3)(ids).output
+    expect.close(found, right, "the result with dropout=0.0 in training", names="B T D")
+    built = drawn(component, make, 2, norm=norm, dropout=0.5).train(False)
+    found = built.asking(seed=3)(ids).output
+    expect.close(found, right, "the result with dropout=0.5 in evaluation", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_only_blocks_drop(component, expect, make):
+    """in training, nothing is dropped but by the blocks
+
+    The blocks add nothing here, so the stream is in training what it is in evaluation.
+    """
+    words, places = make.normal(3, 16, seed=1), make.normal(8, 16, seed=2)
+    values = {"token_embedding.weight": words, "positions.weight": places}
+    ids = make.integers(4, 8, seed=3, below=3)
+    for method in ("stream", "forward"):
+        answers = []
+        for training in (True, False):
+            built = constant(component, 16, 2, values, dropout=0.5).train(training)
+            answers.append(built.asking(seed=4).call(method, ids).output)
+        expect.close(answers[0], answers[1], f"the result of {method} in training", scale=5)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.parametrize("rate", [None, 0.5])
+def test_rate_of_the_blocks(component, expect, rate):
+    """the blocks have the rate that is given, and 0.1 if none is
+
+    The only block adds 1 to every feature of tokens that are 0, but where that is dropped.
+    """
+    values = {"blocks.0.attention.out_proj.bias": torch.ones(16)}
+    options = {} if rate is None else {"dropout": rate}
+    built = constant(component, 16, 1, values, **options).train()
+    result = built.asking(seed=5)(torch.zeros(32, 8, dtype=torch.int64)).output
+    result = expect.shape(result, (32, 8, 16), names="B T D")
+    # Normalised or not, what was dropped is the smaller of the two values of a token.
+    middle = (result.amax(-1, keepdim=True) + result.amin(-1, keepdim=True)) / 2
+    share = float((result < middle - 1e-4).to(torch.float64).mean())
+    right = 0.1 if rate is None else rate
+    # 4096 draws of p = 0.5 have a standard deviation of 0.008.
+    fact = f"a share of {share:.3f} of what attention adds is dropped, expected about {right}"
+    expect.that(abs(share - right) < 0.05, fact)
+
+
+@pytest.mark.criterion(points=0.25, source="session, knowledge point 5")
+@pytest.mark.parametrize("blocks", [0, 2])
+def test_unknown_norm(component, expect, blocks):
+    """an unknown norm is a ValueError, also without blocks"""
+    built = component.build("Encoder", 7, 6, 6, 2, 5, blocks, norm="middle")
+    expect.raises(built(torch.tensor([[1, 2]])), "ValueError")
+
+
+@pytest.mark.criterion(points=0.25, source="slides, page 26")
+@pytest.mark.parametrize("method", ["forward", "stream"])
+def test_too_long(component, expect, make, method):
+    """as many tokens as there are positions are fine; one more is a ValueError"""
+    built = component.build("Encoder", 7, 3, 6, 2, 5, 1)
+    expect.that(built.call(method, make.integers(2, 3, seed=1, below=7)))
+    expect.raises(built.call(method, make.integers(2, 4, seed=1, below=7)), "ValueError")
+
+
+@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.parametrize("norm", NORMS)
+def test_dtypes(component, expect, make, norm):
+    """a module in float64 or bfloat16 returns float64 or bfloat16"""
+    ids, mask = make.integers(2, 4, seed=1, below=7), make.mask(2, 4, 4, seed=2)
+    right = drawn(component, make, 3, norm=norm)(ids, mask).output
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        found = drawn(component, make, 3, norm=norm).to(dtype)(ids, mask).output
+        expect.dtype(found, dtype, f"the result for {dtype}")
+        # What a mask makes NaN of is another check's.
+        found, plain = found.nan_to_num(), right.nan_to_num()
+        expect.close(found, plain, f"the result for {dtype}", scale=4, names="B T D")
+
+
+@pytest.mark.criterion(points=0.25, source="handout")
+def test_device(component, expect):
+    """no device is written into the code"""
+    built = component.build("Encoder", 7, 6, 6, 2, 5, 2).to(device="meta")
+    ids = torch.zeros(2, 4, dtype=torch.int64, device="meta")
+    mask = torch.ones(4, 4, dtype=torch.bool, device="meta")
+    expect.follows_device(built(ids, mask))
+    expect.follows_device(built.call("stream", ids, mask))
+
+
+@pytest.mark.criterion(points=0.25, source="handout")
+def test_inputs_untouched(component, expect, make):
+    """the tokens and the mask are left as they were"""
+    ids, mask = make.integers(2, 4, seed=1, below=7), torch.ones(4, 4, dtype=torch.bool).tril(-1)
+    mask[0, 3] = True
+    built = drawn(component, make, 2)
+    expect.unchanged(built.asking(keep_inputs=True)(ids, mask), ids, mask)
+
+
+@pytest.mark.criterion(points=0.25, source="handout")
+def test_strided(component, expect, make):
+    """transposed or strided tokens give the same result as contiguous ones"""
+    ids = make.integers(5, 5, seed=1, below=7)
+    for view in (ids.T, ids[:, ::2]):
+        right = drawn(component, make, 2)(view.contiguous()).output
+        expect.close(drawn(component, make, 2)(view).output, right, scale=2, names="B T D")
+
+
+@pytest.mark.criterion(points=0.25, source="handout")
+def test_calls_in_turn(component, expect, make):
+    """one module takes other tokens, lengths and masks in turn: no call changes a later one"""
+    built = drawn(component, make, 2)
+    for number, (batch, length, masked) in enumerate(((2, 6, True), (1, 2, False), (3, 4, True))):
+        ids = make.integers(batch, length, seed=number, below=7)
+        mask = [make.mask(batch, length, length, seed=number)] if masked else []
+        for method in ("stream", "forward"):
+            found = built.call(method, ids, *mask).output
+            right = drawn(component, make, 2).call(method, ids, *mask).output
+            found, right = found.nan_to_num(), right.nan_to_num()
+            expect.close(found, right, f"the result of {method}", scale=2)
+
+
+@pytest.mark.criterion(points=0.25, source="slides, pages 4 and 5")
+def test_gradients_flow(component, expect, make):
+    """the gradients of all parameters foretell what a small step in a drawn direction changes"""
+    ids, cotangent = make.integers(2, 3, seed=1, below=7), make.normal(2, 3, 6, seed=2)
+    shapes, double = parameter_shapes(7, 6, 6, 5, 2), torch.float64
+    state = make.state(shapes, seed=4, dtype=double)
+    step = make.state(shapes, seed=5, dtype=double)
+
+    def module(side=0.0):
+        moved = {key: value + side * step[key] for key, value in state.items()}
+        built = component.build("Encoder", 7, 6, 6, 2, 5, 2, norm="pre").to(double)
+        return built.train(False).load(moved)
+
+    ends = [expect.shape(module(side)(ids).output, (2, 3, 6)) for side in (0.002, -0.002)]
+    change = ((ends[0] - ends[1]) * cotangent).sum() / 0.004
+    answer = module().asking(cotangent=cotangent.to(double))(ids)
+    expect.shape(answer.output, (2, 3, 6), names="B T D")
+    foretold = torch.zeros((), dtype=double)
+    for name, direction in step.items():
+        # A parameter without a gradient is one that changes nothing, or should be.
+        gradient = answer.parameter_gradients.get(name)
+        gradient = torch.zeros_like(direction) if gradient is None else gradient
+        gradient = expect.shape(gradient, direction.shape, f"the gradient of {name}")
+        foretold = foretold + (gradient * direction).sum()
+    what = "what the gradients foretell of a drawn step"
+    expect.close(foretold, change, what, scale=100)

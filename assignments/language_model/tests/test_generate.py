@@ -1,0 +1,138 @@
+"""Public checks of generate.py. Source: slides, page 28; no numbers are printed there.
+
+The models that write are provided (provided/scripted.py): `Adder` is sure that the next word is the
+sum of all words that it is shown, modulo V.
+"""
+
+import pytest
+import torch
+
+# Four words with the probabilities 0.15, 0.5, 0.1 and 0.25.
+SHARES = [0.15, 0.5, 0.1, 0.25]
+LOGITS = torch.tensor(SHARES).log() + 3.0
+
+
+def adder(component, **more):
+    """Build the model that adds up, modulo 10."""
+    return component.provided("scripted").build("Adder", 10, **more)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.parametrize(
+    ("temperature", "right"),
+    [
+        (1.0, SHARES),
+        (0.5, [0.0652174, 0.7246377, 0.0289855, 0.1811594]),
+        (2.0, [0.2027068, 0.3700903, 0.1655094, 0.2616934]),
+    ],
+)
+def test_temperature(component, expect, temperature, right):
+    """0.15, 0.5, 0.1, 0.25 become 0.065, 0.725, 0.029, 0.181 at temperature 0.5"""
+    answer = component.call("next_probabilities", LOGITS, temperature=temperature)
+    expect.close(answer.output, right, names="V")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+def test_temperature_of_zero(component, expect):
+    """at temperature 0 the likeliest word of every row gets everything"""
+    rows = torch.stack([LOGITS, LOGITS.roll(2)])
+    answer = component.call("next_probabilities", rows, temperature=0.0)
+    expect.close(answer.output, [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]], names="B V")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.parametrize(
+    ("top_k", "right"),
+    [(1, [0.0, 1.0, 0.0, 0.0]), (2, [0.0, 2 / 3, 0.0, 1 / 3]), (4, SHARES), (9, SHARES)],
+)
+def test_top_k(component, expect, top_k, right):
+    """with top_k = 2, 0.15, 0.5, 0.1, 0.25 become 0, 2/3, 0, 1/3"""
+    answer = component.call("next_probabilities", LOGITS, top_k=top_k)
+    expect.close(answer.output, right, names="V")
+
+
+@pytest.mark.criterion(points=1, source="slides, page 28")
+@pytest.mark.parametrize(
+    ("top_p", "right"),
+    [
+        (0.01, [0.0, 1.0, 0.0, 0.0]),
+        (0.6, [0.0, 2 / 3, 0.0, 1 / 3]),
+        (0.8, [1 / 6, 5 / 9, 0.0, 5 / 18]),
+        (1.0, SHARES),
+    ],
+)
+def test_top_p(component, expect, top_p, right):
+    """with top_p = 0.8, 0.15, 0.5, 0.1, 0.25 become 1/6, 5/9, 0, 5/18"""
+    answer = component.call("next_probabilities", LOGITS, top_p=top_p)
+    expect.close(answer.output, right, names="V")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.parametrize(
+    ("temperature", "top_k", "top_p", "right"),
+    [
+        # Of two words, 0.5 and 0.25 are 2/3 and 1/3.
+        (1.0, 2, 0.6, [0.0, 1.0, 0.0, 0.0]),
+        # At temperature 0.5 the likeliest word alone has 0.72.
+        (0.5, None, 0.7, [0.0, 1.0, 0.0, 0.0]),
+        (2.0, 3, 0.7, [0.0, 0.5857864, 0.0, 0.4142136]),
+    ],
+)
+def test_order(component, expect, temperature, top_k, top_p, right):
+    """the temperature comes first, then top_k, then top_p of what is left"""
+    answer = component.call("next_probabilities", LOGITS, temperature, top_k, top_p)
+    expect.close(answer.output, right, names="V")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("temperature", -0.5), ("top_k", 0), ("top_k", -1), ("top_p", 0.0), ("top_p", 1.5)],
+)
+def test_errors(component, expect, name, value):
+    """a negative temperature, a top_k below 1, a top_p of 0 or above 1: ValueError"""
+    expect.raises(component.call("next_probabilities", LOGITS, **{name: value}), "ValueError")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_written_on(component, expect, count):
+    """behind the prompts stands what the model is sure of: after 1, 2 comes 3, 6, 2, 4"""
+    prompt = torch.tensor([[1, 2], [4, 1], [9, 9]])
+    right = torch.tensor([[3, 6, 2, 4], [5, 0, 0, 0], [8, 6, 2, 4]])
+    answer = component.call("generate", adder(component), prompt, count)
+    expect.equal(answer.output, torch.cat([prompt, right[:, :count]], dim=1), names="B T")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+def test_end(component, expect):
+    """what has drawn the end token 2 goes on with it alone; in a prompt it ends nothing"""
+    prompt = torch.tensor([[1, 1], [1, 2], [4, 1], [2, 2]])
+    right = torch.tensor([[2, 2, 2, 2], [3, 6, 2, 2], [5, 0, 0, 0], [4, 8, 6, 2]])
+    answer = component.call("generate", adder(component), prompt, 4, end_id=2)
+    expect.equal(answer.output, torch.cat([prompt, right], dim=1), names="B T")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+def test_asked_in_evaluation(component, expect):
+    """the model is asked in evaluation mode, in whichever it was"""
+    prompt = torch.tensor([[1, 2]])
+    for training in (True, False):
+        model = adder(component).train(training)
+        answer = component.call("generate", model, prompt, 3)
+        expect.equal(answer.output, torch.tensor([[1, 2, 3, 6, 2]]), names="B T")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+def test_mode_afterwards(component, expect):
+    """afterwards the model is in the mode that it was in"""
+    prompt = torch.tensor([[1, 2]])
+    for training in (True, False):
+        model = adder(component).train(training)
+        expect.that(component.call("generate", model, prompt, 2))
+        word = "training" if training else "evaluation"
+        expect.that(
+            model.get("training").flag == training,
+            f"the model was in {word} mode before, and is not any more",
+            hint="note model.training first, and go back to it with model.train(...)",
+        )

@@ -1,0 +1,152 @@
+"""Public checks of learned_positions.py."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+SEEDS = st.integers(0, 10_000)
+SHAPES = st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(1, 5))
+
+
+def positions(component, make, max_len, features, seed):
+    """Build the module with a drawn table; return both."""
+    weight = make.normal(max_len, features, seed=seed)
+    module = component.build("LearnedPositionalEmbedding", max_len, features)
+    return module.load({"weight": weight}).train(False), weight
+
+
+@pytest.mark.criterion(points=1, source="slides, pages 25 and 26")
+def test_cat(component, expect):
+    """ "cat" becomes [0.52, 0.29, -0.17, 0.8] at position 1, [0.47, 0.31, -0.2, 0.82] at 2"""
+    table = [[0.1, 0.1, 0.1, 0.1], [0.02, -0.01, 0.03, 0.0], [-0.03, 0.01, 0.0, 0.02], [9.0] * 4]
+    module = component.build("LearnedPositionalEmbedding", 4, 4)
+    module.load({"weight": torch.tensor(table)}).train(False)
+    cat = [0.5, 0.3, -0.2, 0.8]
+    result = expect.shape(module(torch.tensor([[cat, cat, cat]])).output, (1, 3, 4), names="B T D")
+    expect.close(result[0, 1], [0.52, 0.29, -0.17, 0.8], '"cat" at position 1', names="D")
+    expect.close(result[0, 2], [0.47, 0.31, -0.2, 0.82], '"cat" at position 2', names="D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_start(component, expect):
+    """at the start the vectors have mean 0 and standard deviation 0.02, and no two are alike"""
+    state = component.build("LearnedPositionalEmbedding", 250, 40).state()
+    weight = state.entries.get("weight")
+    expect.that(weight is not None, 'the state_dict has no "weight"')
+    weight = expect.shape(weight, (250, 40), "weight", names="max_len D").double()
+    # 10,000 numbers: the bounds are ten standard errors away and more.
+    mean, deviation = float(weight.mean()), float(weight.std())
+    expect.that(
+        0.018 < deviation < 0.022,
+        f"the standard deviation of weight is {deviation:.3g}, expected about 0.02",
+    )
+    expect.that(abs(mean) < 0.002, f"the mean of weight is {mean:.3g}, expected about 0")
+    different = len(weight.unique(dim=0)) == 250
+    expect.that(different, "some of the 250 vectors are the same; each is drawn for itself")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_normal_start(component, expect):
+    """at the start every number is drawn for itself, from a normal distribution"""
+    weight = component.build("LearnedPositionalEmbedding", 100, 100).state().entries.get("weight")
+    expect.that(weight is not None, 'the state_dict has no "weight"')
+    weight = expect.shape(weight, (100, 100), "weight", names="max_len D").double()
+    z = (weight - weight.mean()) / weight.std().clamp(min=1e-12)
+    # Of 10,000 normal numbers 68.3 % lie within one deviation and 4.6 % beyond two; the bounds are
+    # at least seven standard errors away.
+    near, far = float((z.abs() < 1).double().mean()), float((z.abs() > 2).double().mean())
+    expect.that(
+        0.645 < near < 0.72 and 0.028 < far < 0.065,
+        f"a share of {near:.3f} lies within one standard deviation and one of {far:.3f} beyond two,"
+        " where a normal distribution has 0.683 and 0.046",
+    )
+    # The mean of a row or column of 100 has a deviation of 0.1; where its numbers hang together,
+    # much more.
+    for dim, what in ((0, "columns"), (1, "rows")):
+        spread = float(z.mean(dim=dim).std())
+        fact = f"the {what} of weight differ from one another as if their numbers hung together"
+        expect.that(0.04 < spread < 0.18, fact, hint="draw every number for itself")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_parameters(component, expect):
+    """the only parameter, and the only entry of the state_dict, is weight (max_len, D)"""
+    state = component.build("LearnedPositionalEmbedding", 7, 3).state()
+    expect.keys(
+        list(state.entries), ["weight"], "the keys of the state_dict", learned=state.parameters
+    )
+    expect.keys(list(state.parameters), ["weight"], "the parameters", learned=state.parameters)
+    expect.shape(state.parameters["weight"], (7, 3), "weight", names="max_len D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, pages 23 and 26")
+@given(seed=SEEDS, shape=SHAPES, more=st.integers(1, 3))
+def test_vectors_are_added(component, expect, make, seed, shape, more):
+    """the result minus x is the vectors of the positions 0 to T - 1, in every sequence"""
+    x = make.normal(*shape, seed=seed)
+    module, weight = positions(component, make, shape[1] + more, shape[2], seed + 1)
+    result = expect.shape(module(x).output, shape, names="B T D")
+    right = weight[: shape[1]].expand(shape)
+    expect.close(result - x, right, "the result minus the input", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_longest_sequence(component, expect, make):
+    """max_len tokens are allowed; one more is a ValueError"""
+    module, _ = positions(component, make, 4, 3, 1)
+    expect.shape(module(torch.zeros(2, 4, 3)).output, (2, 4, 3), names="B T D")
+    expect.raises(module(torch.zeros(2, 5, 3)), "ValueError")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_no_dropout(component, expect, make):
+    """training gives the same as evaluation: nothing is dropped here"""
+    x = make.normal(2, 32, 32, seed=1)
+    module, _ = positions(component, make, 33, 32, 2)
+    right = expect.shape(module.train(False)(x).output, x.shape, names="B T D")
+    found = module.train().asking(seed=3)(x).output
+    expect.close(found, right, "the result in training", names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    x = make.normal(2, 3, 4, seed=1)
+    module, _ = positions(component, make, 5, 4, 2)
+    right = module(x).output
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same, what = x.to(dtype), f"the result for {dtype}"
+        expect.close(module.to(dtype)(same).output, right, what, like=same, names="B T D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_input_untouched(component, expect, make):
+    """the input is left as it was"""
+    x = make.normal(2, 3, 4, seed=1)
+    module, _ = positions(component, make, 4, 4, 2)
+    expect.unchanged(module.asking(keep_inputs=True)(x), x)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_gradients_flow(component, expect, make):
+    """gradients flow to the input as they come, and to the vectors that were added
+
+    A vector is added once in every sequence of the batch, so it gets the sum; one that is not added
+    gets 0.
+    """
+    x, cotangent = (make.normal(2, 3, 4, seed=seed, dtype=torch.float64) for seed in (1, 2))
+    module, _ = positions(component, make, 5, 4, 3)
+    answer = module.to(torch.float64).asking(cotangent=cotangent)(x)
+    expect.close(answer.gradients[0], cotangent, "the gradient of the input", names="B T D")
+    right = torch.cat([cotangent.sum(dim=0), torch.zeros(2, 4)])
+    found = answer.parameter_gradients.get("weight")
+    expect.close(found, right, "the gradient of weight", names="max_len D")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 26")
+def test_device(component, expect):
+    """no device is written into the code"""
+    x = torch.empty(2, 3, 4, device="meta")
+    module = component.build("LearnedPositionalEmbedding", 5, 4).to(device="meta").train(False)
+    expect.follows_device(module(x), (2, 3, 4), names=("B T D",))

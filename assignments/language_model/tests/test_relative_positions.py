@@ -1,0 +1,258 @@
+"""Public checks of relative_positions.py."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+SEEDS = st.integers(0, 10_000)
+ATTEND = "relative_attention"
+PAIR = ("output", "weights")
+
+
+def table(component, weight):
+    """Build RelativePositionBias with this table (2 * max_distance + 1, H)."""
+    rows, heads = weight.shape
+    return component.build("RelativePositionBias", heads, rows // 2).load({"weight": weight})
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27")
+def test_distances(component, expect):
+    """relative_distances(5, 2) is the handout's table: j - i, clipped at -2 and 2"""
+    right = [
+        [0, 1, 2, 2, 2],
+        [-1, 0, 1, 2, 2],
+        [-2, -1, 0, 1, 2],
+        [-2, -2, -1, 0, 1],
+        [-2, -2, -2, -1, 0],
+    ]
+    distances = component.call("relative_distances", 5, 2).output
+    expect.close(distances, right, "the table of distances", names="T T")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27")
+def test_whole_numbers(component, expect):
+    """the distances are whole numbers, int64"""
+    for length in (1, 4):
+        distances = component.call("relative_distances", length, 3).output
+        expect.shape(distances, (length, length), "the table of distances", names="T T")
+        expect.dtype(distances, torch.int64, "the table of distances")
+
+
+@pytest.mark.criterion(points=1, source="slides, page 27")
+def test_bias_by_hand(component, expect):
+    """the handout's table for two heads gives the handout's biases for three tokens"""
+    weight = torch.tensor([[0.1, -0.4], [0.2, -0.5], [0.3, -0.6]])
+    right = [
+        [[0.2, 0.3, 0.3], [0.1, 0.2, 0.3], [0.1, 0.1, 0.2]],
+        [[-0.5, -0.6, -0.6], [-0.4, -0.5, -0.6], [-0.4, -0.4, -0.5]],
+    ]
+    expect.close(table(component, weight)(3).output, right, "the bias", names="H T T")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27")
+def test_parameters(component, expect):
+    """the only parameter, and the only state_dict entry, is weight (2 * max_distance + 1, H)"""
+    state = component.build("RelativePositionBias", 2, 3).state()
+    expect.keys(
+        list(state.entries), ["weight"], "the keys of the state_dict", learned=state.parameters
+    )
+    expect.keys(list(state.parameters), ["weight"], "the parameters", learned=state.parameters)
+    names = "2*max_distance+1 H"
+    expect.shape(state.parameters["weight"], (7, 2), "weight", names=names)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27")
+def test_start(component, expect):
+    """at the start the table has mean 0 and standard deviation 0.02, drawn number by number"""
+    weight = component.build("RelativePositionBias", 40, 127).state().entries.get("weight")
+    expect.that(weight is not None, 'the state_dict has no "weight"')
+    weight = expect.shape(weight, (255, 40), "weight", names="2*max_distance+1 H").double()
+    # 10,200 numbers: the bounds are ten standard errors away and more.
+    mean, deviation = float(weight.mean()), float(weight.std())
+    expect.that(
+        0.018 < deviation < 0.022,
+        f"the standard deviation of weight is {deviation:.3g}, expected about 0.02",
+    )
+    expect.that(abs(mean) < 0.002, f"the mean of weight is {mean:.3g}, expected about 0")
+    different = len(weight.unique(dim=0)) == 255 and len(weight.unique(dim=1).T) == 40
+    expect.that(different, "some rows or columns of weight are the same; draw every number")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27")
+@given(seed=SEEDS, heads=st.integers(1, 3), far=st.integers(1, 4), length=st.integers(2, 9))
+def test_distance_alone_matters(component, expect, make, seed, heads, far, length):
+    """pairs that are equally far apart have the same bias, wherever they stand
+
+    That is, moving query and key on by one position changes nothing. Neither does one more token,
+    for those that were there before.
+    """
+    module = table(component, make.normal(2 * far + 1, heads, seed=seed))
+    bias = expect.shape(module(length).output, (heads, length, length), "the bias", names="H T T")
+    moved = bias[:, 1:, 1:]
+    expect.close(moved, bias[:, :-1, :-1], "the bias one position further on", names="H T T")
+    longer = module(length + 1).output
+    expect.shape(longer, (heads, length + 1, length + 1), "the bias", names="H T T")
+    what = "the bias among the first tokens of a longer sequence"
+    expect.close(longer[:, :length, :length], bias, what, names="H T T")
+
+
+@pytest.mark.criterion(points=1, source="slides, page 27")
+def test_bias_alone(component, expect):
+    """where all scores are 0, biases ln 1, ln 2, ln 3 give weights in proportion to 1, 2, 3"""
+    zeros, value = torch.zeros(1, 1, 3, 2), torch.tensor([[[[12.0], [24.0], [48.0]]]])
+    counts = torch.tensor([[[2.0, 3.0, 3.0], [1.0, 2.0, 3.0], [1.0, 1.0, 2.0]]])
+    answer = component.call(ATTEND, zeros, zeros, value, counts.log())
+    output, weights = answer.tensors(*PAIR)
+    right = [[0.25, 0.375, 0.375], [1 / 6, 1 / 3, 0.5], [0.25, 0.25, 0.5]]
+    expect.close(weights, [[right]], "the matrix of weights", names="B H T T")
+    expect.close(output, [[[[30.0], [34.0], [33.0]]]], "the output", names="B H T d_v")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3; slides, page 27")
+def test_scale(component, expect):
+    """the scores are divided by the root of d_k, and the bias is added as it is
+
+    The queries of either head fit the keys with scores of 4 / sqrt(4) = 2 and 0, and of 1 and 0.
+    With the first head's bias they are 2 and 2, ln 3 and 0, with the second's 3 and 3, 0 and ln 3.
+    """
+    query = torch.tensor([[[[1.0] * 4, [0.5] * 4]] * 2])
+    key = torch.tensor([[[[1.0] * 4, [0.0] * 4]] * 2])
+    third = math.log(3)
+    bias = torch.tensor([[[0.0, 2.0], [third - 1, 0.0]], [[1.0, 3.0], [-1.0, third]]])
+    value = torch.tensor([[[[1.0], [3.0]]] * 2])
+    weights = component.call(ATTEND, query, key, value, bias).tensors(*PAIR)[1]
+    right = [[[[0.5, 0.5], [0.75, 0.25]], [[0.5, 0.5], [0.25, 0.75]]]]
+    expect.close(weights, right, "the matrix of weights", names="B H T T")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@given(seed=SEEDS, batch=st.integers(1, 3), heads=st.integers(1, 3), length=st.integers(1, 5))
+def test_masked_weights(component, expect, make, seed, batch, heads, length):
+    """a weight is exactly 0 where the mask is False and above 0 elsewhere; rows sum to 1"""
+    query, key, value = (make.normal(batch, heads, length, 4, seed=seed + k) for k in range(3))
+    bias = make.normal(heads, length, length, seed=seed + 3)
+    for mask in (make.mask(batch, length, length, seed=seed), make.mask(length, length, seed=seed)):
+        weights = component.call(ATTEND, query, key, value, bias, mask).tensors(*PAIR)[1]
+        shape = (batch, heads, length, length)
+        expect.shape(weights, shape, "the matrix of weights", names="B H T T")
+        allowed = (mask if mask.dim() == 2 else mask.unsqueeze(1)).expand(shape)
+        expect.that(bool((weights[~allowed] == 0).all()), "a masked weight is not exactly 0")
+        expect.that(bool((weights[allowed] > 0).all()), "the weight of an allowed key is 0")
+        sums = weights.sum(-1)
+        expect.close(sums, torch.ones(shape[:3]), "the sum of a query's weights", names="B H T")
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3; slides, page 27")
+def test_mask_beats_score_and_bias(component, expect):
+    """a masked weight is 0 however scores and biases compare
+
+    The allowed keys score -20000 with biases of -10000, the masked one 20000 with 10000: any small
+    number in its place would win. Rounding is large at such scores, and no matter here.
+    """
+    query = torch.full((1, 1, 3, 1), 100.0)
+    key = torch.tensor([[[[-200.0], [-200.0], [200.0]]]])
+    value = torch.tensor([[[[2.0], [4.0], [50.0]]]])
+    bias = torch.tensor([-1e4, -1e4, 1e4]).expand(1, 3, 3).contiguous()
+    mask = torch.tensor([True, True, False]).expand(3, 3).contiguous()
+    for given_mask in (mask, mask.unsqueeze(0)):
+        answer = component.call(ATTEND, query, key, value, bias, given_mask)
+        output, weights = answer.tensors(*PAIR)
+        right = torch.tensor([0.5, 0.5, 0.0]).expand(1, 1, 3, 3)
+        expect.close(weights, right, "the matrix of weights", names="B H T T", scale=100)
+        expect.close(output, torch.full((1, 1, 3, 1), 3.0), "the output", scale=100)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3; slides, page 27")
+def test_large_scores(component, expect):
+    """large scores and biases give weights, not NaN
+
+    The sums are 3600, 3600, 0, the same from the bias alone, and -3600, -3600, -9000: e to the
+    power of them is beyond every float32, or 0. Rounding is large there, and no matter here.
+    """
+    query = torch.tensor([[[[60.0], [0.0], [-60.0]]]])
+    key, value = torch.tensor([[[[60.0], [60.0], [0.0]]]]), torch.tensor([[[[2.0], [4.0], [50.0]]]])
+    bias = torch.tensor([[[0.0, 0.0, 0.0], [3600.0, 3600.0, 0.0], [0.0, 0.0, -9000.0]]])
+    output, weights = component.call(ATTEND, query, key, value, bias).tensors(*PAIR)
+    right = torch.tensor([0.5, 0.5, 0.0]).expand(1, 1, 3, 3)
+    expect.close(weights, right, "the matrix of weights", names="B H T T", scale=100)
+    expect.close(output, torch.full((1, 1, 3, 1), 3.0), "the output", scale=100)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27")
+def test_dtypes(component, expect, make):
+    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    x, bias = make.normal(2, 2, 3, 4, seed=1), make.normal(2, 3, 3, seed=2)
+    mask, weight = make.mask(2, 3, 3, seed=3), make.normal(5, 2, seed=4)
+    module = table(component, weight)
+    plain = component.call(ATTEND, x, x, x, bias, mask).tensors(*PAIR)
+    found = module(4).output
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        same = x.to(dtype)
+        answer = component.call(ATTEND, same, same, same, bias.to(dtype), mask).tensors(*PAIR)
+        for name, mine, right in zip(PAIR, answer, plain, strict=True):
+            what = f"the attention's {name} for {dtype}"
+            expect.dtype(mine, dtype, what)
+            # What a mask makes NaN of is another check's.
+            mine, right = mine.nan_to_num(), right.nan_to_num()
+            expect.close(mine, right, what, like=same, scale=2, names="B H T ...")
+        mine = module.to(dtype)(4).output
+        expect.close(mine, found, f"the bias for {dtype}", like=same, names="H T T")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27")
+def test_inputs_untouched(component, expect, make):
+    """query, key, value, bias and mask are left as they were"""
+    query, key, value = (make.normal(2, 2, 3, 4, seed=seed) for seed in (1, 2, 3))
+    bias = make.normal(2, 3, 3, seed=4)
+    for mask in (make.mask(2, 3, 3, seed=5), make.mask(3, 3, seed=5)):
+        inputs = (query, key, value, bias, mask)
+        expect.unchanged(component.asking(keep_inputs=True).call(ATTEND, *inputs), *inputs)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27; session, knowledge point 3")
+def test_gradients_flow(component, expect, make):
+    """gradients flow from the output to query, key, value and bias, and from the bias to the table
+
+    Those of the output must foretell what a small step in a drawn direction changes, for each of
+    the four. A number of the table gets the sum over all pairs that use it.
+    """
+    names, mask = ("query", "key", "value", "bias"), make.mask(2, 3, 3, seed=1)
+    shapes = dict.fromkeys(names, (2, 2, 3, 4)) | {"bias": (2, 3, 3)}
+    inputs = make.state(shapes, seed=2, dtype=torch.float64, deviation=1.0)
+    steps = make.state(shapes, seed=3, dtype=torch.float64, deviation=0.004)
+    cotangent = make.normal(2, 2, 3, 4, seed=4, dtype=torch.float64)
+    answer = component.asking(cotangent=cotangent).call(ATTEND, *inputs.values(), mask)
+    for name, gradient in zip(names, answer.gradients, strict=False):
+        ends = []
+        for side in (1, -1):
+            moved = inputs | {name: inputs[name] + side * steps[name]}
+            output = component.call(ATTEND, *moved.values(), mask).tensors(*PAIR)[0]
+            ends.append((expect.shape(output, (2, 2, 3, 4), "the output") * cotangent).sum())
+        what = f"the gradient of the {name}"
+        if gradient is None:
+            expect.close(None, inputs[name], what)
+        slope = (expect.shape(gradient, inputs[name].shape, what) * steps[name]).sum() / 0.004
+        change = (ends[0] - ends[1]) / 0.008
+        expect.close(slope, change, f"what {what} foretells of a drawn step", scale=100)
+    cotangent = make.normal(2, 3, 3, seed=5, dtype=torch.float64)
+    module = table(component, make.normal(3, 2, seed=6)).to(torch.float64)
+    found = module.asking(cotangent=cotangent)(3).parameter_gradients.get("weight")
+    left, right = cotangent.tril(-1), cotangent.triu(1)
+    sums = [part.sum(dim=(1, 2)) for part in (left, cotangent - left - right, right)]
+    what, names = "the gradient of weight", "2*max_distance+1 H"
+    expect.close(found, torch.stack(sums), what, scale=2, names=names)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 27")
+def test_device(component, expect):
+    """no device is written into the code"""
+    module = component.build("RelativePositionBias", 2, 3).to(device="meta")
+    expect.follows_device(module(5), (2, 5, 5), names=("H T T",))
+    x, bias = torch.empty(3, 2, 4, 6, device="meta"), torch.empty(2, 4, 4, device="meta")
+    mask = torch.empty(3, 4, 4, dtype=torch.bool, device="meta")
+    answer = component.call(ATTEND, x, x, x, bias, mask)
+    shapes = ((3, 2, 4, 6), (3, 2, 4, 4))
+    expect.follows_device(answer, *shapes, names=("B H T d_v", "B H T T"), called=PAIR)

@@ -1,0 +1,285 @@
+"""Public checks of training.py, with a table of logits as the model. Source: handout; slides."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+SEEDS = st.integers(0, 10_000)
+SENTENCE = ["So", "long", "and", "thanks", "for", "all", "the", "fish"]
+# Batches of one sequence of two words: the second is foretold from the first.
+FIRST, SECOND, THIRD = (torch.tensor([pair]) for pair in ([0, 1], [0, 0], [0, 2]))
+
+
+# The first row after the three steps of the worked example, one on THIRD and one on SECOND.
+FIVE = [-0.3463355, 0.2987581, -0.2538951]
+
+
+def bigram(component, table, dropout=0.0):
+    """Build the provided model with this table of logits (V, V), and a bias of zeros."""
+    built = component.provided("models").build("Bigram", len(table), dropout)
+    return built.load({"table.weight": torch.as_tensor(table), "bias": torch.zeros(len(table))})
+
+
+def row(values, others=0.0):
+    """Make a table for three words whose first row is this."""
+    return torch.tensor([values, [others] * 3, [others] * 3])
+
+
+def train(expect, trainer, *batches):
+    """Take a step on each batch."""
+    for batch in batches:
+        expect.that(trainer.call("step", batch))
+
+
+def expect_table(expect, model, table, what="the table of logits after the steps"):
+    """Expect the provided model to have this table."""
+    expect.close(model.state().parameters["table.weight"], table, what, scale=2, names="V V")
+
+
+def expect_same(expect, model, other, what):
+    """Expect two provided models to have the same parameters."""
+    found, right = model.state().parameters, other.state().parameters
+    for name, tensor in right.items():
+        expect.close(found[name], tensor, f"{name} {what}", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+def test_vocabulary(component, expect):
+    """words are numbered from 0 as they first occur, and a word that occurs again has its number"""
+    found = component.call("vocabulary", SENTENCE).value
+    expect.same(found, {word: n for n, word in enumerate(SENTENCE)}, "the sentence's vocabulary")
+    words = ["the", "fish", "and", "the", "So", "fish", "so"]
+    right = {"the": 0, "fish": 1, "and": 2, "So": 3, "so": 4}
+    expect.same(component.call("vocabulary", words).value, right, "the vocabulary of seven words")
+
+
+@pytest.mark.criterion(points=1, source="handout")
+@pytest.mark.parametrize("warmup", [4, 1, 0])
+def test_learning_rate(component, expect, warmup):
+    """the rate grows evenly to the peak in the last step of the warm-up, and stays there"""
+    growing = [0.25, 0.5, 0.75, 1.0] if warmup == 4 else [1.0] * 4
+    for step, part in enumerate([*growing, 1.0, 1.0]):
+        found = component.call("learning_rate", step, 0.8, warmup).number
+        expect.same(found, 0.8 * part, f"the rate of step {step} with a warm-up of {warmup}")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+@given(seed=SEEDS, rows=st.integers(1, 9), size=st.integers(1, 4))
+def test_every_row_once(component, expect, seed, rows, size):
+    """a pass yields every sequence once, in full batches and a smaller last one"""
+    sequences = torch.arange(rows * 3).reshape(rows, 3)
+    found = component.make("batches", sequences, size, seed).take(12).items()
+    count = math.ceil(rows / size)
+    expect.same(len(found), count, "the number of batches")
+    sizes = [size] * (count - 1) + [rows - size * (count - 1)]
+    for number, (batch, right) in enumerate(zip(found, sizes, strict=True)):
+        what = f"batch {number}"
+        expect.that(isinstance(batch, torch.Tensor), f"{what} is no tensor")
+        expect.shape(batch, (right, 3), what, names="B T")
+    whole = torch.cat(found)
+    expect.equal(whole[whole[:, 0].argsort()], sequences, "all batches, sorted", names="N T")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+@given(seed=st.integers(0, 1000))
+def test_order(component, expect, seed):
+    """a seed gives an order, the same every time, and another seed another one"""
+    sequences, orders = torch.arange(20).reshape(20, 1), []
+    for number in (seed, seed + 1, seed):
+        found = component.make("batches", sequences, 20, number).take(2).items(1)
+        orders.append(expect.shape(found[0], (20, 1), "the batch", names="B T"))
+    expect.equal(orders[2], orders[0], "the order of the same seed again", names="B T")
+    # That chance does this has a probability of one in 20!.
+    expect.that(not torch.equal(orders[0], orders[1]), "two seeds give the same order")
+    expect.that(not torch.equal(orders[0], sequences), "the order is that of the sequences")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_first_step(component, expect):
+    """the worked example's first step: a loss of ln 3, and logits that move by the rate, 0.05"""
+    model = bigram(component, row([0.0] * 3))
+    trainer = component.make("Trainer", model, 0.1, 2, 10.0, 0.0)
+    expect.same(trainer.call("step", FIRST).number, math.log(3), "the loss that step returns")
+    expect_table(expect, model, row([-0.05, 0.05, -0.05]), "the table of logits after the step")
+    bias = model.state().parameters["bias"]
+    expect.close(bias, [-0.05, 0.05, -0.05], "the bias after the step", names="V")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_steps(component, expect):
+    """the worked example's three steps
+
+    Then two more with gradients of their own, to which those before them add nothing.
+    """
+    model = bigram(component, row([0.0] * 3))
+    trainer = component.make("Trainer", model, 0.1, 2, 10.0, 0.0)
+    train(expect, trainer, FIRST, FIRST, FIRST)
+    expect_table(expect, model, row([-0.2484412, 0.2484412, -0.2484412]))
+    train(expect, trainer, THIRD, SECOND)
+    expect_table(expect, model, row(FIVE), "the table of logits after five steps")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_log(component, expect):
+    """the log of the worked example: loss, learning rate and norm of all gradients, as numbers"""
+    trainer = component.make("Trainer", bigram(component, row([0.0] * 3)), 0.1, 2, 0.5, 0.0)
+    expect.same(trainer.get("log").items(), [], "the log before the first step")
+    train(expect, trainer, FIRST, FIRST)
+    right = [
+        {"loss": 1.0986123, "learning_rate": 0.05, "gradient_norm": 1.1547005},
+        {"loss": 0.9698169, "learning_rate": 0.1, "gradient_norm": 1.0753395},
+    ]
+    expect.same(trainer.get("log").items(2), right, "the log", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_warm_up(component, expect):
+    """every step is taken with its own learning rate
+
+    The gradients hardly change, so that AdamW moves the logits by very nearly the rate.
+    """
+    model = bigram(component, row([0.0] * 3))
+    trainer = component.make("Trainer", model, 0.004, 4, 10.0, 0.0)
+    moved = 0.0
+    for number, rate in enumerate([0.001, 0.002, 0.003, 0.004, 0.004]):
+        train(expect, trainer, FIRST)
+        moved += rate
+        what = f"the table of logits after step {number}"
+        expect_table(expect, model, row([-moved, moved, -moved]), what)
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_clipping(component, expect):
+    """gradients are scaled down to the norm that is allowed, all by one factor, and never up
+
+    The first step's norm is 1.947 and is clipped to 0.1; those of the others are below it.
+    """
+    model = bigram(component, row([4.0, 0.0, 0.0]))
+    trainer = component.make("Trainer", model, 0.1, 0, 0.1, 0.0)
+    train(expect, trainer, FIRST, SECOND, SECOND)
+    expect_table(expect, model, row([3.932915, 0.1148976, -0.2650043]))
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_weight_decay(component, expect):
+    """a logit of 2 that nothing else moves decays to 2 · (1 - 0.25 · 0.1) · (1 - 0.5 · 0.1)"""
+    model = bigram(component, row([0.0] * 3, others=2.0))
+    trainer = component.make("Trainer", model, 0.5, 2, 1.0, 0.1)
+    train(expect, trainer, FIRST, FIRST)
+    table = model.state().parameters["table.weight"]
+    decayed = expect.shape(table, (3, 3), "the table of logits", names="V V")[1:]
+    expect.close(decayed, torch.full((2, 3), 1.8525), "the logits that only decay", names="V V")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_training_mode(component, expect):
+    """every step is taken in training mode, whatever mode the model is in before it
+
+    The model drops all logits in training, so that the loss is ln 3.
+    """
+    what = "the loss on a model that drops everything in training, and was in"
+    model = bigram(component, row([5.0, 0.0, 0.0]), dropout=1.0)
+    trainer = component.make("Trainer", model)
+    expect.same(trainer.call("step", FIRST).number, math.log(3), f"{what} training mode")
+    model = bigram(component, row([5.0, 0.0, 0.0]), dropout=1.0).train(False)
+    trainer = component.make("Trainer", model)
+    expect.same(trainer.get("log").items(), [], "the log before the first step")
+    for _ in range(2):
+        expect.that(model.train(False)(FIRST))
+        expect.same(trainer.call("step", FIRST).number, math.log(3), f"{what} evaluation mode")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_padding(component, expect):
+    """pad_id reaches the loss: only what is no padding is foretold"""
+    plain, padded = (bigram(component, row([0.0, 1.0, 2.0])) for _ in range(2))
+    train(expect, component.make("Trainer", plain), FIRST)
+    trainer = component.make("Trainer", padded, pad_id=2)
+    train(expect, trainer, torch.tensor([[0, 1, 2, 2]]))
+    expect.same(trainer.get("log").items(1)[0]["loss"], 1.4076060, "the loss", scale=2)
+    expect_same(expect, padded, plain, "after a step on a padded sequence")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.parametrize("steps", [0, 2, 7])
+def test_fit_counts_steps(component, expect, make, steps):
+    """fit takes as many steps as it is told, less than a pass or more"""
+    model = bigram(component, make.normal(4, 4, seed=1))
+    trainer = component.make("Trainer", model)
+    sequences = make.integers(5, 3, seed=2, below=4)
+    expect.unchanged(trainer.asking(keep_inputs=True).call("fit", sequences, steps, 2), sequences)
+    expect.same(len(trainer.get("log").items()), steps, "the number of steps")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_fit_takes_the_batches(component, expect, make):
+    """fit goes through your batches of its seed, then through those of the next, and so on"""
+    sequences, table = make.integers(5, 3, seed=2, below=4), make.normal(4, 4, seed=1)
+    fitted, stepped = bigram(component, table), bigram(component, table)
+    expect.that(component.make("Trainer", fitted).call("fit", sequences, 7, 2, 40))
+    trainer = component.make("Trainer", stepped)
+    batches = []
+    for seed in (40, 41, 42):
+        batches += component.make("batches", sequences, 2, seed).take(3).items(3)
+    train(expect, trainer, *batches[:7])
+    expect_same(expect, fitted, stepped, "after 7 steps of fit")
+
+
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
+def test_thanks_for_all_the(component, expect):
+    """after 30 steps, "thanks for all the" is followed by "fish" with a probability of 0.928"""
+    words = component.call("vocabulary", SENTENCE).value
+    expect.same(words, {word: n for n, word in enumerate(SENTENCE)}, "the vocabulary")
+    model = bigram(component, torch.zeros(8, 8))
+    trainer = component.make("Trainer", model, 0.1, 5)
+    expect.that(trainer.call("fit", torch.arange(8)[None], 30, 1))
+    losses = [entry["loss"] for entry in trainer.get("log").items(30)]
+    expect.same(losses[0], math.log(8), "the loss of the first step")
+    expect.same(losses[29], 0.0810246, "the loss of the last step", scale=10)
+    logits = model.train(False)(torch.tensor([[3, 4, 5, 6]])).output
+    chances = expect.shape(logits, (1, 4, 8), "the logits", names="B T V")[0, -1].softmax(-1)
+    expect.close(chances[7], torch.tensor(0.9280158), "the probability of fish", scale=10)
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_resumed(component, expect):
+    """a training that is resumed goes on as one that never stopped"""
+    table = row([4.0, 0.0, 0.0], others=2.0)
+    whole, first, second = (bigram(component, start) for start in (table, table, 0 * table))
+    settings = (0.1, 4, 0.5, 0.1)
+    never = component.make("Trainer", whole, *settings)
+    train(expect, never, FIRST, SECOND, THIRD, FIRST)
+    stopped = component.make("Trainer", first, *settings)
+    train(expect, stopped, FIRST, SECOND)
+    resumed = component.make("Trainer", second, *settings)
+    expect.that(resumed.call("load", stopped.make("state")))
+    expect_same(expect, second, first, "after load")
+    train(expect, resumed, THIRD, FIRST)
+    expect_same(expect, second, whole, "after four steps with a stop")
+    right = never.get("log").items(4)
+    expect.same(resumed.get("log").items(4), right, "the log of all four steps", scale=2)
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.parametrize("who", ["who saved", "who loaded"])
+def test_state_is_a_copy(component, expect, who):
+    """steps after state or load do not change what was saved
+
+    Whoever saved it, or a first one who loaded it, goes on before it is loaded once more.
+    """
+    table, settings = row([4.0, 0.0, 0.0], others=2.0), (0.1, 4, 0.5, 0.1)
+    models = [bigram(component, table) for _ in range(4)]
+    never, saver, other, last = (component.make("Trainer", model, *settings) for model in models)
+    train(expect, never, FIRST, SECOND, THIRD)
+    train(expect, saver, FIRST, SECOND)
+    saved = saver.make("state")
+    # It is made when it is first handed over.
+    expect.that(other.call("load", saved))
+    train(expect, saver if who == "who saved" else other, SECOND, FIRST)
+    expect.that(last.call("load", saved))
+    train(expect, last, THIRD)
+    expect_same(expect, models[3], models[0], "of one who loaded it afterwards")
+    expect.same(len(last.get("log").items()), 3, "the number of steps in its log")

@@ -1,0 +1,388 @@
+"""What your own code does, as tables and pictures; nothing here is marked.
+
+One function a component. Expected numbers are those that the course documents print. A picture is
+left out where an answer has another shape than was asked for: its check says so.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+
+WALKTHROUGH = json.loads((Path(__file__).parent / "walkthrough.json").read_text("utf-8"))
+SEQUENCES = (["CLS", "a", "a", "c", "PAD"], ["CLS", "b", "a", "a", "c"])
+YOURS = "your code"
+HELD = ("by your formulas", "counted by torch")
+SENTENCE = ["So", "long", "and", "thanks", "for", "all", "the", "fish"]
+
+
+def learned_positions(component, show):
+    cat = torch.tensor([0.5, 0.3, -0.2, 0.8])
+    table = torch.tensor([[0.0] * 4, [0.02, -0.01, 0.03, 0.0], [-0.03, 0.01, 0.0, 0.02]])
+    module = component.build("LearnedPositionalEmbedding", 3, 4).load({"weight": table})
+    result = module(cat.expand(1, 3, 4).clone()).output
+    if fits(result, 1, 3, 4):
+        show.table(
+            'The word "cat" at three positions',
+            ["", *(f"feature {number}" for number in range(4))],
+            [
+                ["embedding: slides, page 25", *cat],
+                [f"position 0, row of zeros: {YOURS}", *result[0, 0]],
+                ["position 1: handout", "0.52", "0.29", "-0.17", "0.8"],
+                [f"position 1: {YOURS}", *result[0, 1]],
+                ["position 2: handout", "0.47", "0.31", "-0.2", "0.82"],
+                [f"position 2: {YOURS}", *result[0, 2]],
+            ],
+        )
+    # A table in which neighbours are alike, as in trained ones: slow waves, each with its phase.
+    waves = torch.sin(torch.arange(24)[:, None] * torch.linspace(0.05, 0.4, 16) + torch.arange(16))
+    module = component.build("LearnedPositionalEmbedding", 24, 16).load({"weight": waves})
+    token = torch.linspace(-1, 1, 16)
+    result = module(token.expand(1, 24, 16).clone()).output
+    if fits(result, 1, 24, 16):
+        added = torch.nn.functional.normalize(result[0] - token, dim=-1)
+        show.heatmap(
+            "One word at 24 positions: how alike what was added is (cosine)",
+            added @ added.T,
+            x="position",
+            y="position",
+            low=-1.0,
+            high=1.0,
+            note="Each position is most like itself, then like its neighbours: a bright diagonal. "
+            "One colour all over: every token got the same vector.",
+        )
+
+
+def relative_positions(component, show):
+    far, length = 4, 13
+    distances = torch.arange(-far, far + 1.0)
+    # One head looks at the word before, one at the word after, one at whatever is near.
+    apart = torch.stack([distances + 1, distances - 1, distances], dim=1).abs()
+    table = 0.0 - apart
+    names = ("word before", "word after", "neighbours")
+    module = component.build("RelativePositionBias", 3, far).load({"weight": table})
+    bias = module(length).output
+    if not fits(bias, 3, length, length):
+        return
+    show.heatmap(
+        "The bias of the middle one of 13 tokens, by head and distance",
+        bias[:, length // 2],
+        rows=names,
+        columns=range(-6, 7),
+        x="distance of the key: left of the query below 0, right of it above",
+        y="head",
+        note="Brightest at -1, 1 and 0; from 4 on, to either side, nothing changes any more.",
+    )
+    zeros, values = torch.zeros(1, 3, length, 2), torch.eye(length).expand(1, 3, length, length)
+    mask = torch.ones(length, length, dtype=torch.bool).tril()
+    answer = component.call("relative_attention", zeros, zeros, values.clone(), bias, mask)
+    weights = answer.tensors("output", "weights")[1]
+    if fits(weights, 1, 3, length, length):
+        for number in (0, 2):
+            show.heatmap(
+                f"Attention with equal scores under a causal mask: {names[number]}",
+                weights[0, number],
+                x="key",
+                y="query",
+                low=0.0,
+                high=1.0,
+                note="Stripes along the diagonal: what counts is the distance, not the place. "
+                "Nothing lies above the diagonal.",
+            )
+
+
+def encoder(component, show):
+    # Weights are drawn small, as at the start of training: what a block adds piles up slowly.
+    ids = torch.tensor([[3, 1, 4, 1, 5, 2]])
+    sizes = {}
+    for norm in ("pre", "post"):
+        built = component.build("Encoder", 7, 6, 8, 2, 16, 8, 0.0, norm)
+        stream = built.load(drawn_encoder(8)).call("stream", ids).output
+        if fits(stream, 9, 1, 6, 8):
+            sizes[norm] = stream[:, 0].norm(dim=-1)
+    if len(sizes) == 2:
+        layers = ["embeddings", *(f"block {number}" for number in range(8))]
+        show.heatmap(
+            'The length of every token\'s vector on the stream, norm "pre"',
+            sizes["pre"],
+            rows=layers,
+            columns=[str(number) for number in range(6)],
+            x="position",
+            y="after",
+            low=0.0,
+            note="The blocks add to the stream, and no norm stands on it: final_norm follows.",
+        )
+        rows = [
+            [layer, *(sizes[norm][n].mean() for norm in sizes)] for n, layer in enumerate(layers)
+        ]
+        show.table(
+            "The mean length of a token's vector",
+            ["after", 'norm "pre"', 'norm "post"'],
+            rows,
+            note="With post every block ends in a norm: a length of sqrt(8), 2.828.",
+        )
+    masks = {
+        "no mask": None,
+        "a causal mask": torch.ones(6, 6, dtype=torch.bool).tril(),
+        "a mask that hides the last two": (torch.arange(6) < 4).expand(6, 6),
+    }
+    for words, mask in masks.items():
+        noticed = noticed_changes(component, ids, mask)
+        if noticed is not None:
+            positions = [str(number) for number in range(6)]
+            show.heatmap(
+                f"Which token notices a change of which, through two blocks, under {words}",
+                noticed,
+                rows=positions,
+                columns=positions,
+                x="the token that was changed",
+                y="the token of the result",
+                low=0.0,
+                note="The largest change of a feature. A token always notices its own.",
+            )
+
+
+def classifier(component, show):
+    state = {key: torch.tensor(value) for key, value in WALKTHROUGH["weights"].items()}
+    asked = (torch.tensor(WALKTHROUGH["token_ids"]), torch.tensor(WALKTHROUGH["mask"]))
+    built = component.build("Classifier", 5, 2, 2, 2).load(state)
+    trace = built.call("trace", *asked).value
+    weights = trace.get("attention_weights") if isinstance(trace, dict) else None
+    heads = ("first head", "second head")
+    if isinstance(weights, torch.Tensor) and fits(weights, 2, 2, 5, 5):
+        for number, words in enumerate(SEQUENCES):
+            rows = []
+            for head, name in enumerate(heads):
+                printed = WALKTHROUGH["printed"][f"attention_weights[:,{head},0]"][number]
+                rows.append([f"{name}: walkthrough", *(f"{share:.5g}" for share in printed)])
+                rows.append([f"{name}: {YOURS}", *(f"{w:.5g}" for w in weights[number, head, 0])])
+            show.table(f"What CLS attends to in {' '.join(words)}", ["", *words], rows)
+            for head, name in enumerate(heads):
+                show.heatmap(
+                    f"{' '.join(words)}, {name}",
+                    weights[number, head],
+                    rows=words,
+                    columns=words,
+                    x="key",
+                    y="query",
+                    low=0.0,
+                    high=1.0,
+                    note="The first row is CLS. Nobody attends to CLS or PAD.",
+                )
+    logits = built(*asked).output
+    if fits(logits, 2):
+        show.table(
+            "The logits, and how sure the model is",
+            ["", "aac", "baac"],
+            [
+                ["logit: handout", "-8.2945", "10.9587"],
+                [f"logit: {YOURS}", *(f"{value:.4f}" for value in logits)],
+                ["probability of label 1", *logits.sigmoid()],
+            ],
+        )
+
+
+def language_model(component, show):
+    # Embeddings of their own for all words, and positions that turn each into the next one.
+    count, eye = len(SENTENCE), torch.eye(len(SENTENCE))
+    ahead = torch.cat([eye[1:] - eye[:-1], torch.zeros(1, count)])
+    state = {"encoder.token_embedding.weight": eye, "encoder.positions.weight": ahead}
+    model = component.build("LanguageModel", count, count, count, 1, 4, 0, 0.0).load(state)
+    tokens = torch.arange(count)[None]
+    logits = model.train(False)(tokens).output
+    if fits(logits, 1, count, count):
+        show.heatmap(
+            "The next word, at every position",
+            logits[0].softmax(-1),
+            rows=SENTENCE,
+            columns=SENTENCE,
+            x="a word, and its probability to be next",
+            y="the last word that is seen",
+            low=0.0,
+            high=1.0,
+            note="A model without blocks that has the sentence by heart: each row is brightest one "
+            "place to the right of its own word; after the last one, it repeats that.",
+        )
+        loss = component.call("next_token_loss", logits, tokens).output
+        guess = component.call("perplexity", loss).output
+        if fits(loss) and fits(guess):
+            show.table(
+                "How well it foretells the sentence",
+                ["", "loss", "perplexity"],
+                [["right", "0.2930", "1.340"], [YOURS, loss, guess]],
+                note="Seven words are foretold, each with 0.7461: the loss is minus its logarithm.",
+            )
+    # Sequence j differs from the first, unchanged one in token j - 1 alone.
+    batch = torch.tensor([[0, 1, 2, 3, 4, 5]]).repeat(7, 1)
+    batch[range(1, 7), range(6)] = 6
+    built = component.build("LanguageModel", 7, 6, 8, 2, 8, 1, 0.0)
+    logits = built.load(drawn_block(8, "encoder.blocks.0.attention.")).train(False)(batch).output
+    if fits(logits, 7, 6, 7):
+        show.heatmap(
+            "Which position notices a change of which token",
+            (logits[1:] - logits[0]).abs().amax(-1).T,
+            rows=range(6),
+            columns=range(6),
+            x="the token that was changed",
+            y="the position that foretells",
+            low=0.0,
+            note="Above the diagonal nothing may show: what comes later is to be foretold.",
+        )
+
+
+def training(component, show):
+    count = len(SENTENCE)
+    model = component.provided("models").build("Bigram", count)
+    model.load({"table.weight": torch.zeros(count, count), "bias": torch.zeros(count)})
+    trainer = component.make("Trainer", model, 0.1, 5)
+    component_ran = trainer.call("fit", torch.arange(count)[None], 30, 1)
+    if component_ran.error is not None:
+        return
+    log = trainer.get("log").items()
+    steps = [str(number) for number in range(len(log))]
+    for key, title, note in (
+        ("loss", "The loss, step by step", "From ln 8 = 2.079 down to 0.081."),
+        ("learning_rate", "The learning rate", "Warmed up over five steps, then 0.1."),
+    ):
+        values = [entry.get(key) for entry in log if isinstance(entry, dict)]
+        if len(values) == 30 and all(isinstance(value, float) for value in values):
+            show.bars(title, steps, values, note=note)
+    logits = model.train(False)(torch.tensor([[3, 4, 5, 6]])).output
+    if fits(logits, 1, 4, count):
+        chances = logits[0, -1].softmax(-1)
+        show.bars('After "thanks for all the"', SENTENCE, chances, note="Right: 0.928 for fish.")
+
+
+def generate(component, show):
+    words = [f"word {number}" for number in range(4)]
+    logits = torch.tensor([0.15, 0.5, 0.1, 0.25]).log()
+    rows = []
+    for name, options, right in (
+        ("temperature 0.5", {"temperature": 0.5}, ["0.0652", "0.7246", "0.0290", "0.1812"]),
+        ("temperature 2", {"temperature": 2.0}, ["0.2027", "0.3701", "0.1655", "0.2617"]),
+        ("top_k 2", {"top_k": 2}, ["0", "0.6667", "0", "0.3333"]),
+        ("top_p 0.8", {"top_p": 0.8}, ["0.1667", "0.5556", "0", "0.2778"]),
+    ):
+        shares = component.call("next_probabilities", logits, **options).output
+        if not fits(shares, 4):
+            return
+        rows += [[f"{name}: handout", *right], [f"{name}: {YOURS}", *shares]]
+    show.table("0.15, 0.5, 0.1 and 0.25 become", ["", *words], rows)
+    # Twelve words, each less likely than the one before it.
+    many = -0.5 * torch.arange(12.0)
+    columns = [f"{number}" for number in range(1, 13)]
+    for title, name, values in (
+        ("The next word at several temperatures", "temperature", [0.0, 0.25, 0.5, 1.0, 2.0, 8.0]),
+        ("The next word with top_k", "top_k", [1, 2, 4, 8, 12]),
+        ("The next word with top_p", "top_p", [0.2, 0.5, 0.8, 0.9, 1.0]),
+    ):
+        shares = [
+            component.call("next_probabilities", many, **{name: value}).output for value in values
+        ]
+        if all(fits(row, 12) for row in shares):
+            show.heatmap(
+                title,
+                torch.stack(shares),
+                rows=[f"{name} {value}" for value in values],
+                columns=columns,
+                x="word, the likeliest first",
+                low=0.0,
+                high=1.0,
+                note="Every row sums to 1.",
+            )
+    prompt = torch.tensor([[1, 2], [4, 1], [3, 3]])
+    adder = component.provided("scripted").build("Adder", 10)
+    text = component.call("generate", adder, prompt, 6, end_id=2).output
+    if fits(text, 3, 8, dtype=torch.int64):
+        right = ["1 2 3 6 2 2 2 2", "4 1 5 0 0 0 0 0", "3 3 6 2 2 2 2 2"]
+        show.table(
+            "The provided Adder goes on, the end token is 2",
+            ["prompt", "right", YOURS],
+            [
+                [" ".join(map(str, row[:2])), after, " ".join(map(str, row))]
+                for row, after in zip(text.tolist(), right, strict=True)
+            ],
+        )
+
+
+def cost(component, show):
+    names = ("projection_cost", "attention_cost", "feed_forward_cost")
+    sizes = ((64,), (64,), (64, 256))
+    worked = [
+        component.call(name, 5, *size).number for name, size in zip(names, sizes, strict=True)
+    ]
+    block = component.call("encoder_cost", 5, 64, 256, 1).number
+    show.table(
+        "Five tokens, 64 features, 256 inside",
+        ["", "projections", "attention", "feed-forward", "a block"],
+        [
+            ["handout", "81920", "3200", "163840", "248960"],
+            [YOURS, *map(str, (*worked, block))],
+        ],
+    )
+    lengths = [2**power for power in range(3, 14)]
+    counts = torch.tensor(
+        [
+            [float(component.call(name, n, *size).number) for n in lengths]
+            for name, size in zip(names, sizes, strict=True)
+        ]
+    )
+    met = component.call("meeting_length", 64, 256).number
+    show.heatmap(
+        "What a block spends its multiplications on",
+        counts / counts.sum(dim=0),
+        rows=["projections", "attention", "feed-forward"],
+        columns=lengths,
+        x="tokens",
+        low=0.0,
+        high=1.0,
+        note=f"64 features, 256 inside. From {met} tokens on, by your own count, attention should "
+        "have the larger half; the handout says 384.",
+    )
+    built = component.build("Encoder", 7, 32, 8, 2, 20, 2)
+    rows = []
+    for n in (1, 8, 32):
+        counted = component.call("counted_cost", built, n).number
+        rows.append([str(n), str(component.call("encoder_cost", n, 8, 20, 2).number), str(counted)])
+    show.table("Your encoder: two blocks, 8 features, 20 inside", ["tokens", *HELD], rows)
+
+
+def fits(answer, *shape, dtype=None):
+    """Tell whether an answer has this shape, and this dtype or any of real numbers."""
+    right = answer.is_floating_point() if dtype is None else answer.dtype == dtype
+    return answer.shape == shape and right
+
+
+def drawn_block(features, prefix):
+    """Draw weights for a block's attention, large enough for it to be seen."""
+    generator = torch.Generator().manual_seed(1)
+    names = ("q_linear", "k_linear", "v_linear", "out_proj")
+    shape = (features, features)
+    return {f"{prefix}{name}.weight": torch.randn(shape, generator=generator) for name in names}
+
+
+def drawn_encoder(blocks):
+    """Draw a tensor for every parameter of an encoder, of 8 features, that is no bias or norm."""
+    generator = torch.Generator().manual_seed(1)
+    shapes = {"token_embedding.weight": (7, 8), "positions.weight": (6, 8)}
+    for number in range(blocks):
+        for name in ("q_linear", "k_linear", "v_linear", "out_proj"):
+            shapes[f"blocks.{number}.attention.{name}.weight"] = (8, 8)
+        shapes[f"blocks.{number}.feed_forward.linear1.weight"] = (16, 8)
+        shapes[f"blocks.{number}.feed_forward.linear2.weight"] = (8, 16)
+    return {key: torch.randn(shape, generator=generator) * 0.4 for key, shape in shapes.items()}
+
+
+def noticed_changes(component, ids, mask):
+    """Tell how much every token of the result (rows) notices a change of every token (columns).
+
+    None if the encoder's answer has another shape.
+    """
+    length = ids.size(1)
+    changed = (ids + torch.eye(length, dtype=ids.dtype)) % 7
+    batch = torch.cat([ids, changed])
+    built = component.build("Encoder", 7, 6, 8, 2, 16, 2, 0.0).load(drawn_encoder(2))
+    result = built(batch, *([] if mask is None else [mask])).output
+    if not fits(result, length + 1, length, 8):
+        return None
+    return (result[1:] - result[0]).abs().amax(-1).T

@@ -1,0 +1,143 @@
+"""The classifier of the walkthrough: one block without norms, read at the first token.
+
+Source: walkthrough, attention and feed_forward.
+"""
+
+import torch
+import torch.nn.functional as F
+from provided.blocks import FeedForward, MultiHeadAttention
+from torch import Tensor, nn
+
+
+def visible_mask(token_ids: Tensor, hidden_ids: list[int]) -> Tensor:
+    """Make the mask that keeps every query from attending to certain tokens.
+
+    Args:
+        token_ids: integer tensor of shape (B, T).
+        hidden_ids: ids that no query may attend to, in the walkthrough those of CLS and PAD.
+
+    Returns:
+        Boolean tensor of shape (B, T, T), on the device of `token_ids`: in every row, False in the
+        columns where the sequence has one of `hidden_ids` and True in the others.
+
+    Source: walkthrough, attention, step 1.
+    """
+    ### BEGIN SOLUTION
+    visible = ~torch.isin(token_ids, token_ids.new_tensor(hidden_ids))  # (B, T)
+    return visible[:, None, :].repeat(1, token_ids.size(1), 1)  # (B, T, T)
+    ### END SOLUTION
+
+
+class Classifier(nn.Module):
+    """Tells sequences of one class from those of another by the vector of their first token.
+
+    Parameters, by their `state_dict` keys, none of them a bias:
+        embedding.weight: (V, D).
+        attention.*: those of the provided `MultiHeadAttention`.
+        feed_forward.*: those of the provided `FeedForward`, with GELU and without dropout.
+        classifier.weight: (1, D).
+
+    Source: walkthrough, introduction.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, num_heads: int, d_ff: int) -> None:
+        """Make the parts for V words, D features, H heads and F features inside."""
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.num_heads = num_heads
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.attention = MultiHeadAttention(d_model, num_heads, bias=False)
+        self.feed_forward = FeedForward(d_model, d_ff, 0.0, "gelu", bias=False)
+        self.classifier = nn.Linear(d_model, 1, bias=False)
+        ### END SOLUTION
+
+    def forward(self, token_ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Compute one logit for every sequence: above 0 for the first class, below 0 for the other.
+
+        Args:
+            token_ids: integer tensor of shape (B, T); the first token of a sequence is CLS.
+            mask: boolean tensor of shape (B, T, T), or None, for attention.
+
+        Returns:
+            Tensor of shape (B,): classifier.weight times the first token's vector after the block.
+        """
+        ### BEGIN SOLUTION
+        return self.trace(token_ids, mask)["logits"]  # (B,)
+        ### END SOLUTION
+
+    def trace(self, token_ids: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+        """Compute what the walkthrough shows, step by step.
+
+        Args:
+            token_ids, mask: as for `forward`.
+
+        Returns:
+            A dictionary, by these names and in this order:
+            embedded (B, T, D); query, key, value (B, H, T, D/H), the three projections split into
+            heads; attention_weights (B, H, T, T); attention_values (B, T, D), the weighted sums of
+            all heads side by side; attention_output (B, T, D), after the last projection;
+            after_attention (B, T, D), with the first residual connection; feed_forward_output
+            (B, T, D); block_output (B, T, D), with the second residual connection; logits (B,).
+
+        Source: walkthrough, attention, steps 1 to 3; feed_forward.
+        """
+        ### BEGIN SOLUTION
+        embedded = self.embedding(token_ids)  # (B, T, D)
+        split = (self.num_heads, embedded.size(-1) // self.num_heads)
+        attention = self.attention
+        layers = (attention.q_linear, attention.k_linear, attention.v_linear)
+        query, key, value = (
+            layer(embedded).unflatten(-1, split).transpose(1, 2)  # (B, H, T, D/H)
+            for layer in layers
+        )
+        scores = query @ key.transpose(-2, -1) / split[1] ** 0.5  # (B, H, T, T)
+        if mask is not None:
+            scores = scores.masked_fill(~mask[:, None], float("-inf"))
+        weights = torch.softmax(scores, dim=-1)  # (B, H, T, T)
+        values = (weights @ value).transpose(1, 2).flatten(2)  # (B, T, D)
+        output = attention.out_proj(values)  # (B, T, D)
+        after = embedded + output  # (B, T, D)
+        fed = self.feed_forward(after)  # (B, T, D)
+        block = after + fed  # (B, T, D)
+        return {
+            "embedded": embedded,
+            "query": query,
+            "key": key,
+            "value": value,
+            "attention_weights": weights,
+            "attention_values": values,
+            "attention_output": output,
+            "after_attention": after,
+            "feed_forward_output": fed,
+            "block_output": block,
+            "logits": self.classifier(block[:, 0]).squeeze(-1),  # (B,)
+        }
+        ### END SOLUTION
+
+
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Compute how badly the logits foretell the labels.
+
+    Args:
+        logits: tensor of shape (B,); sigmoid of it is the probability of label 1.
+        labels: tensor of shape (B,), each 0 or 1, integer or boolean.
+
+    Returns:
+        A single number of the dtype of `logits`: the mean over the sequences of minus the natural
+        logarithm of the probability of the right label. Finite for logits of any size.
+    """
+    ### BEGIN SOLUTION
+    return F.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype))
+    ### END SOLUTION
+
+
+def accuracy(logits: Tensor, labels: Tensor) -> float:
+    """Compute the share of sequences whose label is foretold: 1 where the logit is above 0.
+
+    Args:
+        logits: tensor of shape (B,).
+        labels: tensor of shape (B,), each 0 or 1, integer or boolean.
+    """
+    ### BEGIN SOLUTION
+    return ((logits > 0) == labels).double().mean().item()
+    ### END SOLUTION

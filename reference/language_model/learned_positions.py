@@ -1,0 +1,47 @@
+"""Learned positions: a trained vector for every position, added to the token that stands there.
+
+Source: slides, pages 22, 23 and 26.
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+class LearnedPositionalEmbedding(nn.Module):
+    """One trained vector for every position up to a maximum length.
+
+    Parameters, by their `state_dict` keys:
+        weight: (max_len, D), drawn from a normal distribution with mean 0 and deviation 0.02.
+
+    Source: slides, page 26.
+    """
+
+    def __init__(self, max_len: int, d_model: int) -> None:
+        """Draw the vectors.
+
+        Args:
+            max_len: number of positions there is a vector for.
+            d_model: number of features of a token, D.
+        """
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.weight = nn.Parameter(torch.randn(max_len, d_model) * 0.02)  # (max_len, D)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add to every token of `x` (B, T, D) the vector of its position, 0 to T - 1.
+
+        Returns:
+            Tensor of shape (B, T, D), with the dtype and device of `x`.
+
+        Raises:
+            ValueError: T is greater than `max_len`.
+
+        Source: slides, pages 23 and 26.
+        """
+        ### BEGIN SOLUTION
+        max_len, seq_len = len(self.weight), x.size(1)
+        if seq_len > max_len:
+            raise ValueError(f"{seq_len} tokens are too many for {max_len} positions")
+        return x + self.weight[:seq_len]  # (B, T, D) + (T, D)
+        ### END SOLUTION

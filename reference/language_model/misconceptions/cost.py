@@ -1,0 +1,219 @@
+"""The cost of a transformer with one mistake in it, or several; with none in force it is right."""
+
+import torch
+from encoder import Encoder
+from torch.utils.flop_counter import FlopCounterMode
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "three_projections": (
+        "you counted three projections; with the one that mixes the heads at the end there are "
+        "four",
+        "session, knowledge point 5",
+    ),
+    "one_projection": (
+        "you counted a single projection; queries, keys, values and output have one each",
+        "session, knowledge point 5",
+    ),
+    "projections_square_tokens": (
+        "you exchanged n and d in the projections: a matrix of d times d is applied to each of n "
+        "tokens",
+        "session, knowledge point 5",
+    ),
+    "scores_alone": (
+        "you counted one of two products in attention; the scores and the weighted sums of the "
+        "values cost n²d each",
+        "session, knowledge point 5",
+    ),
+    "attention_square_features": (
+        "you exchanged n and d in attention: every token is compared with every token, which is "
+        "n², and d numbers are multiplied for each pair",
+        "session, knowledge point 5",
+    ),
+    "pairs_without_features": (
+        "you counted the pairs of tokens in attention; each of them takes d multiplications",
+        "session, knowledge point 5",
+    ),
+    "causal_attention": (
+        "you counted the pairs below the diagonal alone; a mask hides scores that were computed "
+        "all the same, so all n² pairs count",
+        "session, knowledge point 5",
+    ),
+    "one_linear": (
+        "you counted one of the two linear layers; the feed-forward layer expands and contracts",
+        "session, knowledge point 5",
+    ),
+    "four_times_d": (
+        "you took 4d for the features inside the feed-forward layer; their number is the argument "
+        "f",
+        "session, knowledge point 5",
+    ),
+    "squared_inside": (
+        "you counted layers of f times f; the two linear layers are matrices of d times f and of f "
+        "times d",
+        "session, knowledge point 5",
+    ),
+    "additions_counted": (
+        "your counts of the parts are twice the right ones, as if additions counted like "
+        "multiplications; here multiplications alone are counted",
+        "session, knowledge point 5",
+    ),
+    "layers_ignored": (
+        "you counted one block whatever the number of layers; every block costs the same",
+        "session, knowledge point 5",
+    ),
+    "projections_left_out": (
+        "you left the projections out of the encoder; with attention and the feed-forward layer "
+        "they make up a block",
+        "session, knowledge point 5",
+    ),
+    "attention_left_out": (
+        "you left the scores and the weighted sums out of the encoder; a block has projections, "
+        "attention and a feed-forward layer",
+        "session, knowledge point 5",
+    ),
+    "feed_forward_left_out": (
+        "you left the feed-forward layer out of the encoder; every block has one",
+        "session, knowledge point 5",
+    ),
+    "feed_forward_once": (
+        "you counted the feed-forward layer once for the whole encoder; every block has its own",
+        "session, knowledge point 5",
+    ),
+    "meets_at_d": (
+        "you compared n²d with nd² as they stand, which gives d; the numbers of matrix products "
+        "before them count here",
+        "session, knowledge point 5",
+    ),
+    "meets_the_feed_forward": (
+        "you compared attention with the feed-forward layer alone; the projections stand on that "
+        "side, too",
+        "session, knowledge point 5",
+    ),
+    "meets_the_projections": (
+        "you compared attention with the projections alone; the feed-forward layer stands on that "
+        "side, too",
+        "session, knowledge point 5",
+    ),
+    "strictly_more": (
+        "your length is one token too many: at 2d + f tokens both sides cost the same, and that "
+        "is enough",
+        "session, knowledge point 5",
+    ),
+    "operations_not_halved": (
+        "you counted twice what is asked for; torch counts an addition with every multiplication, "
+        "so take half of its number, and of one sequence",
+        "session, knowledge point 5",
+    ),
+    "sequences_of_one": (
+        "you counted n sequences of one token; one sequence of n tokens is asked for, a tensor of "
+        "shape (1, n)",
+        "session, knowledge point 5",
+    ),
+    "backward_counted": (
+        "you counted a backward pass, too; the way forward alone is asked for",
+        "session, knowledge point 5",
+    ),
+    "weights_times_tokens": (
+        "you multiplied the number of weights by the number of tokens; attention between tokens "
+        "has no weights, and a looked-up embedding multiplies nothing",
+        "session, knowledge point 5",
+    ),
+    "ids_beyond_vocabulary": (
+        "you asked the encoder with the ids 0 to n - 1; a vocabulary may have fewer words than the "
+        "sequence has tokens",
+        "session, knowledge point 5",
+    ),
+    "encoder_left_in_evaluation": (
+        "you switched the encoder to evaluation mode and left it there; the mode makes no "
+        "difference to the count, and belongs to the caller",
+        "session, knowledge point 5",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+def _counted(products: int) -> int:
+    """Count so many multiplications."""
+    return 2 * products if wrong("additions_counted") else products
+
+
+def projection_cost(n: int, d: int) -> int:
+    """Count for the four projections of attention."""
+    projections = 4
+    if wrong("three_projections"):
+        projections = 3
+    elif wrong("one_projection"):
+        projections = 1
+    each = n * n * d if wrong("projections_square_tokens") else n * d * d
+    return _counted(projections * each)
+
+
+def attention_cost(n: int, d: int) -> int:
+    """Count for the scores and for the weighted sums of the values."""
+    products = 1 if wrong("scores_alone") else 2
+    pairs = n * (n + 1) // 2 if wrong("causal_attention") else n * n
+    each = pairs if wrong("pairs_without_features") else pairs * d
+    if wrong("attention_square_features"):
+        each = n * d * d
+    return _counted(products * each)
+
+
+def feed_forward_cost(n: int, d: int, f: int) -> int:
+    """Count for the two linear layers of the feed-forward layer."""
+    inside = 4 * d if wrong("four_times_d") else f
+    layers = 1 if wrong("one_linear") else 2
+    each = n * inside * inside if wrong("squared_inside") else n * d * inside
+    return _counted(layers * each)
+
+
+def encoder_cost(n: int, d: int, f: int, layers: int) -> int:
+    """Count for all blocks of an encoder."""
+    parts = []
+    if not wrong("projections_left_out"):
+        parts.append(projection_cost(n, d))
+    if not wrong("attention_left_out"):
+        parts.append(attention_cost(n, d))
+    blocks = 1 if wrong("layers_ignored") else layers
+    if wrong("feed_forward_left_out"):
+        return blocks * sum(parts)
+    if wrong("feed_forward_once"):
+        return blocks * sum(parts) + feed_forward_cost(n, d, f)
+    return blocks * (sum(parts) + feed_forward_cost(n, d, f))
+
+
+def meeting_length(d: int, f: int) -> int:
+    """Return the number of tokens from which on attention costs as much as all else in a block."""
+    length = 2 * d + f
+    if wrong("meets_at_d"):
+        length = d
+    elif wrong("meets_the_feed_forward"):
+        length = f
+    elif wrong("meets_the_projections"):
+        length = 2 * d
+    return length + 1 if wrong("strictly_more") else length
+
+
+def counted_cost(encoder: Encoder, n: int) -> int:
+    """Count what an encoder multiplies for one sequence of n tokens."""
+    if wrong("weights_times_tokens"):
+        return n * sum(parameter.numel() for parameter in encoder.parameters())
+    if wrong("encoder_left_in_evaluation"):
+        encoder.eval()
+    shape = (n, 1) if wrong("sequences_of_one") else (1, n)
+    token_ids = torch.zeros(shape, dtype=torch.long)
+    if wrong("ids_beyond_vocabulary"):
+        token_ids = torch.arange(n).reshape(shape)
+    counter = FlopCounterMode(display=False)
+    with counter:
+        answer = encoder(token_ids)
+        if wrong("backward_counted"):
+            answer.sum().backward()
+    operations = counter.get_total_flops()
+    return operations if wrong("operations_not_halved") else operations // 2

@@ -1,0 +1,397 @@
+"""Writing on with one mistake in it, or several; with none in force it is right."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "temperature_multiplies": (
+        "you multiplied the logits by the temperature; they are divided by it, so that a low one "
+        "makes the likely words likelier",
+        "slides, page 28",
+    ),
+    "temperature_ignored": (
+        "your probabilities are those of temperature 1, whatever the temperature is; divide the "
+        "logits by it",
+        "slides, page 28",
+    ),
+    "temperature_on_probabilities": (
+        "you divided probabilities by the temperature and put them through a softmax again; the "
+        "logits are divided, before the one softmax",
+        "slides, page 28",
+    ),
+    "zero_temperature_divides": (
+        "you divided by a temperature of 0, which makes NaN; at 0 the likeliest word gets "
+        "everything",
+        "slides, page 28",
+    ),
+    "softmax_over_rows": (
+        "your softmax runs over the first dimension; it belongs over the words, the last one",
+        "slides, page 28",
+    ),
+    "naive_softmax": (
+        "you wrote the softmax as exp over a sum of exp; logits of tens of thousands overflow, "
+        "unless the largest is subtracted first",
+        "slides, page 28",
+    ),
+    "logarithms": (
+        "you returned logarithms of probabilities (log_softmax); probabilities are asked for",
+        "slides, page 28",
+    ),
+    "top_k_zeroed": (
+        "you set the logits that top_k removes to 0, which is a score like others; minus infinity "
+        "makes their probability 0",
+        "slides, page 28",
+    ),
+    "top_k_not_renormalised": (
+        "after top_k your probabilities do not sum to 1; those of the words that stay are divided "
+        "by their sum",
+        "slides, page 28",
+    ),
+    "top_k_one_less": (
+        "you kept one word too few with top_k; the k-th word stays, too",
+        "slides, page 28",
+    ),
+    "top_k_least": (
+        "you kept the least likely words with top_k; the likeliest stay",
+        "slides, page 28",
+    ),
+    "top_k_over_all_rows": (
+        "you looked for the likeliest words in all rows together; every row has its own",
+        "slides, page 28",
+    ),
+    "top_k_beyond_the_words": (
+        "your top_k fails where it is greater than the number of words; it keeps all of them then",
+        "slides, page 28",
+    ),
+    "top_p_not_renormalised": (
+        "after top_p your probabilities do not sum to 1; those of the words that stay are divided "
+        "by their sum",
+        "slides, page 28",
+    ),
+    "top_p_stops_short": (
+        "you dropped the word with which the sum reaches top_p; those that stay have together at "
+        "least top_p",
+        "slides, page 28",
+    ),
+    "top_p_one_more": (
+        "you kept one word more than it takes for the sum to reach top_p",
+        "slides, page 28",
+    ),
+    "top_p_as_threshold": (
+        "you kept the words that have at least the probability top_p each; it is their sum that "
+        "has to reach top_p",
+        "slides, page 28",
+    ),
+    "top_p_before_top_k": (
+        "you applied top_p before top_k; top_k comes first, and top_p looks at what it left, with "
+        "probabilities that sum to 1 again",
+        "slides, page 28",
+    ),
+    "top_p_before_temperature": (
+        "you chose the words of top_p by the probabilities of temperature 1; the temperature comes "
+        "first",
+        "slides, page 28",
+    ),
+    "sorted_words": (
+        "you returned probabilities sorted by size; each belongs at the place of its word",
+        "slides, page 28",
+    ),
+    "sorted_back_wrongly": (
+        "you undid the sorting with its own order; scatter the values to it, or sort the order to "
+        "find the way back",
+        "slides, page 28",
+    ),
+    "any_temperature": (
+        "you took a negative temperature; it is a ValueError",
+        "slides, page 28",
+    ),
+    "any_top_k": (
+        "you took a top_k below 1 without a ValueError",
+        "slides, page 28",
+    ),
+    "any_top_p": (
+        "you took a top_p that is not above 0 and at most 1; it is a ValueError",
+        "slides, page 28",
+    ),
+    "float32_result": (
+        "you returned float32 whatever came; the result keeps the dtype of the logits",
+        "slides, page 28",
+    ),
+    "cpu_tensor": (
+        "you made a new tensor on the CPU; it belongs on the device of the logits",
+        "slides, page 28",
+    ),
+    "logits_overwritten": (
+        "you wrote into the logits (/= or an assignment to some of them); the caller still needs "
+        "them",
+        "slides, page 28",
+    ),
+    "first_position": (
+        "you read the next word from the first position; the last one foretells it",
+        "slides, page 28",
+    ),
+    "always_the_likeliest": (
+        "you took the likeliest word at every step; the word is drawn, each with its probability",
+        "slides, page 28",
+    ),
+    "options_not_passed_on": (
+        "temperature, top_k and top_p do not reach next_probabilities in generate",
+        "slides, page 28",
+    ),
+    "one_draw_for_all": (
+        "you drew one word for all sequences of a batch; every sequence draws its own",
+        "slides, page 28",
+    ),
+    "seed_in_the_code": (
+        "you seed the generator in your code, so that every text is drawn alike; the caller seeds",
+        "slides, page 28",
+    ),
+    "numpy_draws": (
+        "you drew with another generator than torch's, numpy's or Python's; torch.manual_seed has "
+        "no say there",
+        "slides, page 28",
+    ),
+    "prompt_left_out": (
+        "you returned the new tokens alone; the prompt comes first",
+        "slides, page 28",
+    ),
+    "length_of_all": (
+        "you took max_new_tokens for the length of the whole text; so many are added to the prompt",
+        "slides, page 28",
+    ),
+    "one_token_more": (
+        "you added one token more than max_new_tokens",
+        "slides, page 28",
+    ),
+    "end_ignored": (
+        "you wrote on after the end token; from then on the sequence has that token alone",
+        "slides, page 28",
+    ),
+    "first_end_stops_all": (
+        "you stopped all sequences when the first drew the end token; the others are written on",
+        "slides, page 28",
+    ),
+    "never_stops_early": (
+        "you went on to max_new_tokens though every sequence had ended; then nothing more is added",
+        "slides, page 28",
+    ),
+    "end_of_the_prompt": (
+        "you took an end token in the prompt for the end of the text; it counts once it was drawn",
+        "slides, page 28",
+    ),
+    "window_ignored": (
+        "you showed the model the whole text; with max_len it sees the last max_len tokens",
+        "slides, page 28",
+    ),
+    "first_window": (
+        "you showed the model the first max_len tokens; the last ones are meant",
+        "slides, page 28",
+    ),
+    "window_returned": (
+        "you cut the text itself down to max_len tokens; only what the model is shown is cut, and "
+        "the whole text is returned",
+        "slides, page 28",
+    ),
+    "asked_in_training": (
+        "you asked the model in the mode that it was in; in training mode it drops values, so "
+        "switch to evaluation with model.eval() first",
+        "slides, page 28",
+    ),
+    "left_in_evaluation": (
+        "you left the model in evaluation mode; put it back into the mode that it was in",
+        "slides, page 28",
+    ),
+    "left_in_training": (
+        "you left the model in training mode, also where it was in evaluation before; note the "
+        "mode first, and go back to that",
+        "slides, page 28",
+    ),
+    "gradients_recorded": (
+        "you asked the model while gradients were recorded; torch.no_grad() spares the memory",
+        "slides, page 28",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+def next_probabilities(
+    logits: Tensor,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
+    """Turn logits (..., V) into the probabilities to draw the next token from."""
+    if temperature < 0 and not wrong("any_temperature"):
+        raise ValueError(f"temperature must be 0 or more, not {temperature}")
+    if top_k is not None and top_k < 1 and not wrong("any_top_k"):
+        raise ValueError(f"top_k must be 1 or more, not {top_k}")
+    if top_p is not None and not 0 < top_p <= 1 and not wrong("any_top_p"):
+        raise ValueError(f"top_p must be above 0 and at most 1, not {top_p}")
+    if wrong("float32_result"):
+        logits = logits.float()
+    shares = _shares(logits, temperature, top_k, top_p)
+    if wrong("cpu_tensor"):
+        shares = torch.zeros(shares.shape, dtype=shares.dtype) + shares
+    return shares.log() if wrong("logarithms") else shares
+
+
+def _shares(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
+    """Compute the probabilities (..., V)."""
+    if temperature == 0 and not wrong("zero_temperature_divides"):
+        best = logits.argmax(dim=-1, keepdim=True)  # (..., 1)
+        return torch.zeros_like(logits).scatter(-1, best, 1.0)
+    given, later = logits, 1.0
+    if wrong("temperature_ignored"):
+        temperature = 1.0
+    elif wrong("temperature_multiplies"):
+        temperature = 1 / temperature if temperature else temperature
+    elif wrong("temperature_on_probabilities"):
+        given, later, temperature = logits, temperature, 1.0
+    overwritten = wrong("logits_overwritten")
+    given = logits.div_(temperature) if overwritten else given / temperature  # (..., V)
+    ordered, order = given.sort(dim=-1, descending=True)  # (..., V)
+    kept = torch.ones_like(ordered, dtype=torch.bool)
+    if wrong("top_p_before_temperature"):
+        kept &= _together(_softmax(ordered * temperature), top_p)
+        ordered = ordered.masked_fill(~kept, float("-inf"))
+    if wrong("top_p_before_top_k"):
+        kept &= _together(_softmax(ordered), top_p)
+    if top_k is not None:
+        ordered = _likeliest(ordered, kept, top_k)
+    elif wrong("top_p_before_top_k"):
+        ordered = ordered.masked_fill(~kept, float("-inf"))
+    shares = _softmax(ordered)  # (..., V)
+    if wrong("temperature_on_probabilities") and later != 1:
+        shares = torch.softmax(shares / later, dim=-1)
+    if wrong("top_k_not_renormalised") and top_k is not None:
+        places = torch.arange(shares.size(-1), device=shares.device)
+        shares = _softmax(given.sort(dim=-1, descending=True).values)
+        shares = shares.masked_fill(places >= top_k, 0)
+    early = wrong("top_p_before_temperature") or wrong("top_p_before_top_k")
+    if top_p is not None and not early:
+        shares = shares * _together(shares, top_p)
+        if not wrong("top_p_not_renormalised"):
+            shares = shares / shares.sum(dim=-1, keepdim=True)
+    if wrong("sorted_words"):
+        return shares
+    if wrong("sorted_back_wrongly"):
+        return shares.gather(-1, order)
+    return torch.zeros_like(shares).scatter(-1, order, shares)
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    """Turn logits into probabilities."""
+    dim = 0 if wrong("softmax_over_rows") else -1
+    if wrong("naive_softmax"):
+        powers = logits.exp()
+        return powers / powers.sum(dim=dim, keepdim=True)
+    return torch.softmax(logits, dim=dim)
+
+
+def _likeliest(ordered: Tensor, kept: Tensor, top_k: int) -> Tensor:
+    """Take the words out of sorted logits that top_k, and what is not kept, leave out."""
+    words = ordered.size(-1)
+    if wrong("top_k_beyond_the_words") and top_k > words:
+        raise RuntimeError(f"k {top_k} is out of range")
+    places = torch.arange(words, device=ordered.device)
+    if wrong("top_k_least"):
+        out = places < words - top_k
+    elif wrong("top_k_one_less"):
+        out = places >= max(top_k - 1, 1)
+    elif wrong("top_k_over_all_rows"):
+        bound = ordered.flatten().topk(min(top_k, ordered.numel())).values[-1]
+        out = ordered < bound
+    else:
+        out = places >= top_k
+    out = out | ~kept
+    if wrong("top_k_not_renormalised"):
+        return ordered
+    return ordered.masked_fill(out, 0.0 if wrong("top_k_zeroed") else float("-inf"))
+
+
+def _together(shares: Tensor, top_p: float | None) -> Tensor:
+    """Tell which of the sorted probabilities stay."""
+    if top_p is None:
+        return torch.ones_like(shares, dtype=torch.bool)
+    if wrong("top_p_as_threshold"):
+        stay = shares >= top_p
+    elif wrong("top_p_stops_short"):
+        stay = shares.cumsum(dim=-1) <= top_p
+    else:
+        stay = shares.cumsum(dim=-1) - shares < top_p
+        if wrong("top_p_one_more"):
+            stay = torch.cat([torch.ones_like(stay[..., :1]), stay[..., :-1]], dim=-1)
+    return stay | (torch.arange(shares.size(-1), device=shares.device) == 0)
+
+
+def generate(
+    model: nn.Module,
+    prompt: Tensor,
+    max_new_tokens: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    end_id: int | None = None,
+    max_len: int | None = None,
+) -> Tensor:
+    """Write on from every prompt (B, T), token by token."""
+    was_training = model.training
+    if not wrong("asked_in_training"):
+        model.eval()
+    options = (1.0, None, None)
+    if not wrong("options_not_passed_on"):
+        options = (temperature, top_k, top_p)
+    count = max_new_tokens + int(wrong("one_token_more"))
+    if wrong("length_of_all"):
+        count = max_new_tokens - prompt.size(1)
+    tokens, ended = prompt, torch.zeros(len(prompt), dtype=torch.bool, device=prompt.device)
+    if wrong("end_of_the_prompt") and end_id is not None:
+        ended = (prompt == end_id).any(dim=1)
+    if wrong("seed_in_the_code"):
+        torch.manual_seed(0)
+    with torch.set_grad_enabled(wrong("gradients_recorded")):
+        for _ in range(count):
+            seen = tokens  # (B, T)
+            if max_len is not None and not wrong("window_ignored"):
+                seen = tokens[:, :max_len] if wrong("first_window") else tokens[:, -max_len:]
+            if wrong("window_returned"):
+                tokens = seen
+            logits = model(seen)[:, 0 if wrong("first_position") else -1]  # (B, V)
+            drawn = _drawn(next_probabilities(logits.detach(), *options))  # (B,)
+            if end_id is not None:
+                if not wrong("end_ignored"):
+                    drawn = drawn.masked_fill(ended, end_id)
+                ended = ended | (drawn == end_id)
+            tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+            done = ended.any() if wrong("first_end_stops_all") else ended.all()
+            if done and not wrong("never_stops_early"):
+                break
+    if wrong("left_in_training"):
+        model.train()
+    elif not wrong("left_in_evaluation"):
+        model.train(was_training)
+    return tokens[:, prompt.size(1) :] if wrong("prompt_left_out") else tokens
+
+
+def _drawn(shares: Tensor) -> Tensor:
+    """Draw a word for every row of probabilities (B, V)."""
+    if wrong("always_the_likeliest"):
+        return shares.argmax(dim=-1)
+    if wrong("logarithms"):
+        shares = shares.exp()
+    if wrong("one_draw_for_all"):
+        return torch.multinomial(shares[0], 1).expand(len(shares))
+    if wrong("numpy_draws"):
+        rows = shares.double().cpu().numpy()
+        points = np.random.default_rng().random((len(rows), 1))
+        drawn = (rows.cumsum(axis=1) < points * rows.sum(axis=1, keepdims=True)).sum(axis=1)
+        return torch.from_numpy(drawn).clamp(max=shares.size(-1) - 1)
+    return torch.multinomial(shares, 1).squeeze(-1)

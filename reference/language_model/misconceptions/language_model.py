@@ -1,0 +1,296 @@
+"""The language model with one mistake in it, or several; with none in force it is right."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from encoder import Encoder
+from provided.blocks import causal_mask
+from torch import Tensor, nn
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "no_mask": (
+        "you hand the encoder no mask, so that every position sees the words that it is to "
+        "foretell; a causal mask lets it see itself and what came before",
+        "slides, page 28",
+    ),
+    "mask_upside_down": (
+        "your mask is upside down: it allows a position and what comes after it; allow it and "
+        "what comes before",
+        "slides, page 28",
+    ),
+    "one_ahead": (
+        "your mask is one place off: every position also sees the token after it, the one that "
+        "it is to foretell",
+        "slides, page 28",
+    ),
+    "own_head": (
+        "your head has a weight of its own; it is to use encoder.token_embedding.weight, and the "
+        "model has no parameters beside the encoder's",
+        "slides, page 30",
+    ),
+    "second_key": (
+        "you tied the embedding's weight to a layer of the model, which saves it under a second "
+        "name; read encoder.token_embedding.weight in forward instead",
+        "slides, page 30",
+    ),
+    "head_bias": (
+        "your head has a bias; the logits are products with the embedding and nothing else",
+        "slides, page 30",
+    ),
+    "copied_head": (
+        "your head uses a copy of the embedding, taken when the model was built; use the weight "
+        "itself, or the two drift apart",
+        "slides, page 30",
+    ),
+    "head_detached": (
+        "you used the embedding outside the graph in the head (.detach() or .data); its gradient "
+        "has two parts, one from each of its places",
+        "slides, page 30",
+    ),
+    "hidden_detached": (
+        "you cut the encoder's vectors out of the graph (.detach(), .data or no_grad), so that "
+        "nothing below the head is trained",
+        "slides, page 30",
+    ),
+    "scaled_logits": (
+        "you divided the logits by the root of d_model, as attention does with its scores; here "
+        "they stay as they are",
+        "slides, page 30",
+    ),
+    "probabilities_in_forward": (
+        "your forward applies the softmax; it returns the logits, and the loss takes care of the "
+        "rest",
+        "slides, page 28",
+    ),
+    "log_probabilities_in_forward": (
+        "your forward applies log_softmax; it returns the logits as they are",
+        "slides, page 28",
+    ),
+    "last_position_only": (
+        "your forward scores the words at the last position alone; in training every position "
+        "foretells its next word, so all are asked for",
+        "slides, page 28",
+    ),
+    "post_norm": (
+        'you built the encoder with norm "post"; the model has norm "pre" and its final norm',
+        "slides, page 31",
+    ),
+    "final_norm_skipped": (
+        "you took the last of the encoder's stream, which has not passed the final norm; call the "
+        "encoder itself",
+        "slides, pages 28 and 31",
+    ),
+    "dropout_not_passed": (
+        "you did not hand dropout on to the encoder, which falls back on its own rate of 0.1",
+        "session, knowledge point 5",
+    ),
+    "not_shifted": (
+        "your loss compares the logits at a position with the token at that same position; they "
+        "foretell the one after it",
+        "slides, page 28",
+    ),
+    "shifted_backwards": (
+        "your loss is shifted the wrong way: it compares the logits at a position with the token "
+        "before it; they foretell the one after it",
+        "slides, page 28",
+    ),
+    "summed": (
+        "your loss is a sum over the positions; divide it by the number of those that count",
+        "slides, page 28",
+    ),
+    "mean_of_means": (
+        "you took the mean of every sequence and then the mean of those, so that a position of a "
+        "short sequence weighs more; take one mean of all positions that count",
+        "slides, page 28",
+    ),
+    "padding_counts": (
+        "padding is foretold like any other token in your loss; leave out the positions whose "
+        "next token is pad_id",
+        "slides, page 28",
+    ),
+    "padding_divides": (
+        "you set the loss to 0 where padding follows, but divide by all positions; divide by the "
+        "number of those that count",
+        "slides, page 28",
+    ),
+    "padding_by_the_input": (
+        "you left out the positions that are padding; leave out those whose next token is",
+        "slides, page 28",
+    ),
+    "padding_0_ignored": (
+        "a pad_id of 0 does nothing in your loss (`if pad_id` is false for it); ask whether it is "
+        "None",
+        "slides, page 28",
+    ),
+    "padding_0_assumed": (
+        "your loss takes 0 for padding where no pad_id is given; then every token counts",
+        "slides, page 28",
+    ),
+    "nan_for_nothing": (
+        "where no position counts your loss returns a value, NaN or 0; there is no mean then, so "
+        "raise a ValueError",
+        "slides, page 28",
+    ),
+    "softmax_twice": (
+        "your loss applies a softmax and then a cross-entropy that applies another one; hand it "
+        "the logits",
+        "slides, page 28",
+    ),
+    "naive_softmax": (
+        "your loss takes the logarithm of a softmax of its own; large logits make that infinite "
+        "or NaN, and log_softmax or cross_entropy does not",
+        "slides, page 28",
+    ),
+    "bits": (
+        "your loss is in bits (log2); the natural logarithm is asked for",
+        "slides, page 28",
+    ),
+    "loss_detached": (
+        "your loss is cut out of the graph, so nothing can be trained with it; return the tensor "
+        "that was computed from the logits",
+        "slides, page 28",
+    ),
+    "power_of_2": (
+        "you took 2 to the power of the loss; with natural logarithms the perplexity is e to the "
+        "power of it",
+        "slides, page 28",
+    ),
+    "cpu_mask": (
+        "you made a tensor without a device; it belongs on the device of token_ids",
+        "slides, page 30",
+    ),
+    "float32_result": (
+        "you return float32 whatever came in; logits and loss keep the dtype of what they are "
+        "computed from",
+        "slides, page 30",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+class LanguageModel(nn.Module):
+    """A causal stack, whose head is its own embedding."""
+
+    def __init__(
+        self,
+        vocab_size: int,
+        max_len: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        num_layers: int,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        sizes = (vocab_size, max_len, d_model, num_heads, d_ff, num_layers)
+        options = {} if wrong("dropout_not_passed") else {"dropout": dropout}
+        norm = "post" if wrong("post_norm") else "pre"
+        self.encoder = Encoder(*sizes, norm=norm, **options)
+        if wrong("own_head"):
+            self.head = nn.Linear(d_model, vocab_size, bias=False)
+        elif wrong("second_key"):
+            self.head = nn.Linear(d_model, vocab_size, bias=False)
+            self.head.weight = self.encoder.token_embedding.weight
+        if wrong("copied_head"):
+            self.copied = [self.encoder.token_embedding.weight.detach().clone()]
+        if wrong("head_bias"):
+            self.bias = nn.Parameter(torch.zeros(vocab_size))
+
+    def forward(self, token_ids: Tensor) -> Tensor:
+        """Score every word as the next one, at every position of token_ids (B, T)."""
+        hidden = self._hidden(token_ids, self._mask(token_ids))  # (B, T, D)
+        if wrong("hidden_detached"):
+            hidden = hidden.detach()
+        if wrong("own_head"):
+            weight = self.head.weight
+        elif wrong("copied_head"):
+            weight = self.copied[0].to(hidden)
+        else:
+            weight = self.encoder.token_embedding.weight  # (V, D)
+        logits = hidden @ (weight.detach() if wrong("head_detached") else weight).T  # (B, T, V)
+        if wrong("scaled_logits"):
+            logits = logits / math.sqrt(hidden.size(-1))
+        if wrong("head_bias"):
+            logits = logits + self.bias
+        if wrong("last_position_only"):
+            logits = logits[:, -1]
+        if wrong("log_probabilities_in_forward"):
+            logits = torch.log_softmax(logits, dim=-1)
+        if wrong("probabilities_in_forward"):
+            logits = torch.softmax(logits, dim=-1)
+        return logits.float() if wrong("float32_result") else logits
+
+    def _mask(self, token_ids: Tensor) -> Tensor | None:
+        length, device = token_ids.size(1), token_ids.device
+        if wrong("no_mask"):
+            return None
+        below = causal_mask(length, device="cpu" if wrong("cpu_mask") else device)
+        if wrong("mask_upside_down"):
+            return below.T
+        if wrong("one_ahead"):
+            return torch.ones(length, length, dtype=torch.bool, device=below.device).tril(1)
+        return below
+
+    def _hidden(self, token_ids: Tensor, mask: Tensor | None) -> Tensor:
+        if wrong("final_norm_skipped"):
+            return self.encoder.stream(token_ids, mask)[-1]
+        return self.encoder(token_ids, mask)
+
+
+def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None) -> Tensor:
+    """Compute how badly every position of logits (B, T, V) foretells the token after it."""
+    if wrong("padding_0_assumed") and pad_id is None:
+        pad_id = 0
+    if wrong("padding_0_ignored") and pad_id == 0:
+        pad_id = None
+    if wrong("not_shifted"):
+        foretold, targets, inputs = logits, token_ids, token_ids
+    elif wrong("shifted_backwards"):
+        foretold, targets, inputs = logits[:, 1:], token_ids[:, :-1], token_ids[:, 1:]
+    else:
+        foretold, targets, inputs = logits[:, :-1], token_ids[:, 1:], token_ids[:, :-1]
+    counts = torch.ones_like(targets, dtype=torch.bool)
+    if pad_id is not None and not wrong("padding_counts"):
+        counts = (inputs if wrong("padding_by_the_input") else targets) != pad_id
+    if not counts.any() and not wrong("nan_for_nothing"):
+        raise ValueError("there is no token to foretell")
+    losses = _losses(foretold, targets) * counts  # (B, T - 1)
+    if wrong("summed"):
+        loss = losses.sum()
+    elif wrong("mean_of_means"):
+        rows = counts.any(dim=1)
+        loss = (losses[rows].sum(dim=1) / counts[rows].sum(dim=1)).mean()
+    elif wrong("padding_divides"):
+        loss = losses.mean()
+    else:
+        loss = losses.sum() / counts.sum()
+    if wrong("bits"):
+        loss = loss / math.log(2)
+    if wrong("loss_detached"):
+        loss = loss.detach()
+    return loss.float() if wrong("float32_result") else loss
+
+
+def _losses(logits: Tensor, targets: Tensor) -> Tensor:
+    """Compute the cross-entropy of every position (B, T)."""
+    if wrong("naive_softmax"):
+        powers = logits.exp()
+        logs = (powers / powers.sum(dim=-1, keepdim=True)).log()
+    else:
+        logs = torch.log_softmax(logits, dim=-1)
+    if wrong("softmax_twice"):
+        logs = torch.log_softmax(logs.exp(), dim=-1)
+    return F.nll_loss(logs.transpose(1, 2), targets, reduction="none")
+
+
+def perplexity(loss: Tensor) -> Tensor:
+    """Compute e to the power of a mean cross-entropy."""
+    return loss.exp2() if wrong("power_of_2") else loss.exp()

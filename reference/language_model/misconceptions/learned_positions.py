@@ -1,0 +1,298 @@
+"""Learned positions with one mistake in them, or several; with none in force they are right."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "positions_from_one": (
+        "you gave the first token the second row of the table; positions count from 0, so it gets "
+        "the first",
+        "slides, pages 25 and 26",
+    ),
+    "aligned_right": (
+        "you used the last T rows of the table; the positions 0 to T - 1 are its first T rows",
+        "slides, page 26",
+    ),
+    "positions_backwards": (
+        "you added the vectors in reverse, so that the last token got the first row; the first "
+        "token gets it",
+        "slides, page 26",
+    ),
+    "positions_along_batch": (
+        "you counted positions along the first dimension, which is the batch; they run along the "
+        "second, T",
+        "slides, page 23",
+    ),
+    "one_position_for_all": (
+        "you added one and the same row of the table to every token (a colon may be missing); "
+        "every position has a row of its own",
+        "slides, pages 22 and 23",
+    ),
+    "positions_averaged": (
+        "you added the mean of the vectors to every token, which tells none from another; every "
+        "position has a row of its own",
+        "slides, pages 22 and 23",
+    ),
+    "input_not_added": (
+        "you returned the vectors of the positions without x; they are added to it",
+        "slides, pages 23 and 25",
+    ),
+    "vectors_alone": (
+        "you returned rows of the table, (T, D); they are added to x, and the result is (B, T, D)",
+        "slides, pages 23 and 25",
+    ),
+    "encoding_multiplied": (
+        "you multiplied x by the vectors; they are added to it",
+        "slides, pages 23 and 25",
+    ),
+    "encoding_concatenated": (
+        "you put the vectors beside x, which doubles the features; they are added to it",
+        "slides, pages 23 and 25",
+    ),
+    "embedding_scaled": (
+        "you multiplied x by the root of d_model before adding; the vectors are added to x as it "
+        "is",
+        "slides, page 25",
+    ),
+    "start_too_wide": (
+        "you start with a standard deviation of 1, as torch.randn and nn.Embedding do; asked for "
+        "is 0.02",
+        "slides, page 26",
+    ),
+    "start_zero": (
+        "you start with zeros; the table starts with random numbers of deviation 0.02",
+        "slides, page 26",
+    ),
+    "start_uniform": (
+        "you start with numbers spread evenly over an interval, -0.02 to 0.02 (rand, uniform_); "
+        "asked for is a normal distribution (randn, normal_)",
+        "slides, page 26",
+    ),
+    "start_uniform_deviation": (
+        "your start has the right deviation, but its numbers are spread evenly over an interval; "
+        "asked for is a normal distribution (randn, normal_)",
+        "slides, page 26",
+    ),
+    "start_variance": (
+        "you start with a standard deviation of 0.14, the root of 0.02; 0.02 is the deviation "
+        "itself, not the variance",
+        "slides, page 26",
+    ),
+    "start_shared": (
+        "you drew one vector and gave it to every position; each position starts with its own",
+        "slides, page 26",
+    ),
+    "start_sinusoidal": (
+        "you start with sines and cosines; learned positions start with random numbers",
+        "slides, pages 24 and 26",
+    ),
+    "not_trained": (
+        "your table is a buffer, which is saved but never trained; make it a Parameter",
+        "slides, page 26",
+    ),
+    "frozen": (
+        "your table gets no gradient (requires_grad=False, .detach(), .data or no_grad), so it is "
+        "never trained",
+        "slides, page 26",
+    ),
+    "other_name": (
+        "your table is saved under another name than weight; an nn.Embedding in an attribute, for "
+        "one, is saved as <attribute>.weight",
+        "slides, page 26",
+    ),
+    "leading_dimension": (
+        "your table has a dimension of size 1 for the batch; it is (max_len, D), and adding "
+        "stretches it by itself",
+        "slides, page 26",
+    ),
+    "table_transposed": (
+        "your table has features for rows; it is (max_len, D), a row for every position",
+        "slides, page 26",
+    ),
+    "one_row_too_many": (
+        "your table has one row more than there are positions; positions 0 to max_len - 1 need "
+        "max_len rows",
+        "slides, page 26",
+    ),
+    "length_unchecked": (
+        "you do not check the length, so what happens to a sequence that is too long is up to "
+        "torch; raise a ValueError yourself",
+        "slides, page 26",
+    ),
+    "length_asserted": (
+        "you assert that the sequence is not too long, which is an AssertionError; raise a "
+        "ValueError",
+        "slides, page 26",
+    ),
+    "length_off_by_one": (
+        "you stop one position early; a sequence of exactly max_len tokens is still allowed",
+        "slides, page 26",
+    ),
+    "length_clipped": (
+        "you gave all tokens beyond the last position the last vector; a sequence that is too long "
+        "is a ValueError",
+        "slides, page 26",
+    ),
+    "length_wrapped": (
+        "you began again with the first vector where the table ends; a sequence that is too long "
+        "is a ValueError",
+        "slides, page 26",
+    ),
+    "length_truncated": (
+        "you cut a sequence that is too long; it is a ValueError",
+        "slides, page 26",
+    ),
+    "whole_table": (
+        "you added the whole table, which fits sequences of max_len tokens alone; take its first "
+        "T rows",
+        "slides, page 26",
+    ),
+    "dropout_applied": (
+        "you dropped values in training, at a rate of 0.1; there is no dropout here",
+        "slides, page 26",
+    ),
+    "in_place": (
+        "you added the vectors into the input itself (+= or a function ending in _); the caller "
+        "still needs it as it was",
+        "slides, page 25",
+    ),
+    "detached_input": (
+        "you cut the input out of the graph (.detach(), .data or no_grad); x still needs its "
+        "gradient",
+        "slides, page 26",
+    ),
+    "new_tensor_on_cpu": (
+        "you made a new tensor on the CPU and joined it with x or the table, which may be "
+        "elsewhere; make it where they are (device=x.device)",
+        "slides, page 26",
+    ),
+    "float32_result": (
+        "you turned the table, x or the sum into float32 and left it there (.float()); the result "
+        "keeps the dtype of x",
+        "slides, page 26",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+def start(max_len: int, d_model: int) -> Tensor:
+    """Draw the table (max_len, D)."""
+    table = torch.randn(max_len, d_model)
+    if wrong("start_too_wide"):
+        return table
+    if wrong("start_zero"):
+        return torch.zeros(max_len, d_model)
+    if wrong("start_uniform"):
+        return torch.empty(max_len, d_model).uniform_(-0.02, 0.02)
+    if wrong("start_uniform_deviation"):
+        return torch.empty(max_len, d_model).uniform_(-0.02, 0.02) * math.sqrt(3)
+    if wrong("start_variance"):
+        return table * math.sqrt(0.02)
+    if wrong("start_shared"):
+        return (torch.randn(d_model) * 0.02).repeat(max_len, 1)
+    if wrong("start_sinusoidal"):
+        pair = torch.arange(d_model, dtype=torch.float64) // 2
+        angle = torch.arange(max_len).unsqueeze(1) / 10000.0 ** (2 * pair / d_model)
+        even = torch.arange(d_model) % 2 == 0
+        return torch.where(even, angle.sin(), angle.cos()).float()
+    return table * 0.02
+
+
+class LearnedPositionalEmbedding(nn.Module):
+    """One trained vector for every position up to a maximum length."""
+
+    def __init__(self, max_len: int, d_model: int) -> None:
+        super().__init__()
+        self.max_len = max_len
+        table = start(max_len + 1 if wrong("one_row_too_many") else max_len, d_model)
+        if wrong("table_transposed"):
+            table = table.T.contiguous()
+        if wrong("leading_dimension"):
+            table = table.unsqueeze(0)
+        name = "embedding" if wrong("other_name") else "weight"
+        if wrong("not_trained"):
+            self.register_buffer(name, table)
+        else:
+            self.register_parameter(name, nn.Parameter(table))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add to every token of `x` (B, T, D) the vector of its position."""
+        x = self._checked(x)
+        vectors = self._vectors(x)  # (T, D)
+        tokens = x.detach() if wrong("detached_input") else x
+        if wrong("float32_result"):
+            tokens, vectors = tokens.float(), vectors.float()
+        if wrong("embedding_scaled"):
+            tokens = tokens * math.sqrt(x.size(-1))
+        if wrong("vectors_alone"):
+            return vectors
+        if wrong("input_not_added"):
+            return vectors.expand(x.shape).clone()
+        if wrong("encoding_concatenated"):
+            return torch.cat([tokens, vectors.expand(x.shape)], dim=-1)
+        if wrong("encoding_multiplied"):
+            return tokens * vectors
+        if wrong("in_place"):
+            x += vectors
+            return x
+        output = tokens + vectors  # (B, T, D)
+        return F.dropout(output, 0.1, self.training) if wrong("dropout_applied") else output
+
+    def _checked(self, x: Tensor) -> Tensor:
+        """Refuse what is too long, as far as no mistake is in force."""
+        seq_len = x.size(0) if wrong("positions_along_batch") else x.size(1)
+        longest = self.max_len - 1 if wrong("length_off_by_one") else self.max_len
+        if wrong("length_asserted"):
+            assert seq_len <= longest
+        if wrong("length_truncated"):
+            return x[:, :longest]
+        careless = ("length_unchecked", "length_clipped", "length_wrapped", "whole_table")
+        if seq_len > longest and not any(name in WRONG for name in careless):
+            raise ValueError(f"{seq_len} tokens are too many for {longest} positions")
+        return x
+
+    def _vectors(self, x: Tensor) -> Tensor:
+        """Take the rows that are added to `x` (B, T, D) from the table."""
+        table = self.embedding if wrong("other_name") else self.weight
+        if wrong("frozen"):
+            table = table.detach()
+        if wrong("leading_dimension"):
+            table = table.squeeze(0)
+        if wrong("table_transposed"):
+            table = table.T
+        seq_len = x.size(1)
+        if wrong("whole_table"):
+            return table
+        if wrong("positions_along_batch"):
+            return table[: x.size(0)].unsqueeze(1)  # (B, 1, D)
+        if wrong("one_position_for_all"):
+            # As without the colon of table[:seq_len].
+            return table[seq_len]
+        if wrong("positions_averaged"):
+            return table[:seq_len].mean(dim=0)
+        if wrong("new_tensor_on_cpu"):
+            table = torch.zeros(table.shape, dtype=x.dtype) + table
+        rows = torch.arange(seq_len, device=x.device)
+        if wrong("length_clipped"):
+            rows = rows.clamp(max=self.max_len - 1)
+        if wrong("length_wrapped"):
+            rows = rows % self.max_len
+        if wrong("aligned_right"):
+            rows = rows + (self.max_len - seq_len)
+        if wrong("positions_from_one"):
+            # Where the table ends, a slice from 1 would be one vector short.
+            return table[1 : seq_len + 1]
+        if wrong("length_unchecked"):
+            return table[:seq_len]
+        vectors = F.embedding(rows, table)  # (T, D)
+        return vectors.flip(0) if wrong("positions_backwards") else vectors

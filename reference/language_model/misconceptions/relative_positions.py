@@ -1,0 +1,479 @@
+"""Relative positions with one mistake in them, or several; with none in force they are right."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+# Name: what to tell the student, and where the course treats it.
+MISCONCEPTIONS = {
+    "sign_swapped": (
+        "your distances are i - j, query minus key; asked for is j - i, so that a key to the right "
+        "has a positive one",
+        "slides, page 27",
+    ),
+    "sign_lost": (
+        "your distances have lost their sign, so that left and right are the same; j - i is "
+        "negative for a key to the left",
+        "slides, page 27",
+    ),
+    "not_clipped": (
+        "you do not clip the distances; beyond max_distance they count as max_distance, to either "
+        "side",
+        "slides, page 27",
+    ),
+    "clipped_on_the_right": (
+        "you clip distances to the right alone; to the left they stop at -max_distance",
+        "slides, page 27",
+    ),
+    "clipped_on_the_right_wrapped": (
+        "you clip distances to the right alone, so that far to the left the rows are negative and "
+        "count from the end of the table; distances stop at -max_distance, too",
+        "slides, page 27",
+    ),
+    "clipped_too_early": (
+        "you clip at max_distance - 1; a distance of max_distance is still told apart",
+        "slides, page 27",
+    ),
+    "far_is_zero": (
+        "you set distances beyond the maximum to 0, which makes them neighbours of themselves; "
+        "they count as the maximum",
+        "slides, page 27",
+    ),
+    "distances_from_zero": (
+        "your distances count from 0 (max_distance is added to them); relative_distances returns "
+        "j - i itself, and only the row of the table is shifted",
+        "slides, page 27",
+    ),
+    "distances_float": (
+        "your distances are floating-point numbers; they are whole ones, int64",
+        "slides, page 27",
+    ),
+    "distances_int32": (
+        "your distances are int32; int64 is asked for, which torch.arange makes by itself",
+        "slides, page 27",
+    ),
+    "negative_rows": (
+        "you look distances up without adding max_distance, so that 0 reads the first row and "
+        "negative ones count from the end of the table; the first row belongs to -max_distance",
+        "slides, page 27",
+    ),
+    "negative_rows_refused": (
+        "you look distances up without adding max_distance, so that torch is asked for rows below "
+        "0 and raises an error; the first row belongs to -max_distance",
+        "slides, page 27",
+    ),
+    "table_reversed": (
+        "your bias has query and key exchanged, or reads the table from its end (i - j); the first "
+        "row belongs to -max_distance, a key far to the left",
+        "slides, page 27",
+    ),
+    "heads_last": (
+        "your bias has the heads last, (T, T, H); it is (H, T, T), so permute its dimensions",
+        "slides, page 27",
+    ),
+    "batch_dimension": (
+        "your bias has a dimension of size 1 for the batch; it is (H, T, T), and adding stretches "
+        "it by itself",
+        "slides, page 27",
+    ),
+    "heads_share": (
+        "all your heads have the bias of the first one; every head has a column of its own",
+        "slides, page 27",
+    ),
+    "row_missing": (
+        "your table has 2 * max_distance rows; with the distance 0 there are 2 * max_distance + 1",
+        "slides, page 27",
+    ),
+    "half_a_table": (
+        "your table has max_distance + 1 rows, one for every distance without its sign; left and "
+        "right are told apart, so there are 2 * max_distance + 1",
+        "slides, page 27",
+    ),
+    "table_transposed": (
+        "your table has heads for rows; it is (2 * max_distance + 1, H), a row for every distance",
+        "slides, page 27",
+    ),
+    "other_name": (
+        "your table is saved under another name than weight; an nn.Embedding in an attribute, for "
+        "one, is saved as <attribute>.weight",
+        "slides, page 27",
+    ),
+    "not_trained": (
+        "your table is a buffer, which is saved but never trained; make it a Parameter",
+        "slides, page 27",
+    ),
+    "frozen": (
+        "your table gets no gradient (requires_grad=False, .detach(), .data or no_grad), so it is "
+        "never trained",
+        "slides, page 27",
+    ),
+    "start_too_wide": (
+        "you start with a standard deviation of 1, as torch.randn and nn.Embedding do; asked for "
+        "is 0.02",
+        "slides, page 27",
+    ),
+    "start_zero": (
+        "you start with zeros; the table starts with random numbers of deviation 0.02",
+        "slides, page 27",
+    ),
+    "long_refused": (
+        "you raise an error for sequences longer than the table reaches; far distances are "
+        "clipped, so that every length works",
+        "slides, page 27",
+    ),
+    "bias_ignored": (
+        "your attention never uses its bias; it is added to the scores before the softmax",
+        "slides, page 27",
+    ),
+    "bias_after_softmax": (
+        "you added the bias to the weights, after the softmax, so that rows no longer sum to 1; "
+        "add it to the scores before",
+        "slides, page 27",
+    ),
+    "bias_divided": (
+        "you added the bias before dividing by the root of d_k, which divides it, too; add it to "
+        "the scaled scores",
+        "slides, page 27",
+    ),
+    "bias_multiplied": (
+        "you multiplied the scores by the bias; it is added",
+        "slides, page 27",
+    ),
+    "bias_subtracted": (
+        "you subtracted the bias from the scores; it is added",
+        "slides, page 27",
+    ),
+    "bias_transposed": (
+        "you added the bias with query and key exchanged; its rows are queries, as those of the "
+        "scores are",
+        "slides, page 27",
+    ),
+    "bias_of_first_head": (
+        "you added the first head's bias to every head; each has its own",
+        "slides, page 27",
+    ),
+    "bias_detached": (
+        "you cut the bias out of the graph (.detach(), .data or no_grad); its gradient is how the "
+        "table is trained",
+        "slides, page 27",
+    ),
+    "bias_in_place": (
+        "you changed the bias itself (+=, or masked_fill_ and others ending in _); the caller "
+        "still needs it as it was",
+        "slides, page 27",
+    ),
+    "no_scaling": (
+        "you did not divide the scores by the square root of d_k",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "divided_by_d_k": (
+        "you divided the scores by d_k; it is the square root of d_k",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "scaled_by_values": (
+        "you divided the scores by the square root of the number of features of a value; d_k is "
+        "the number of features of a query or key",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "scaled_by_all_heads": (
+        "you divided the scores by the square root of H times d_k; d_k, the last dimension of a "
+        "query, is what one head has",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "mask_ignored": (
+        "your attention never uses its mask; scores of pairs that it forbids become minus infinity "
+        "before the softmax",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_inverted": (
+        "you read the mask the wrong way round; True means that the query may attend to the key",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_after_softmax": (
+        "you set the masked weights to 0 after the softmax, so that a row no longer sums to 1; "
+        "mask the scores before it",
+        "walkthrough, attention, step 1",
+    ),
+    "zero_before_softmax": (
+        "you gave masked scores the value 0, which still earns them a weight; only minus infinity "
+        "makes the weight 0",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_before_bias": (
+        "you gave masked scores the value 0 or multiplied them by the mask and then added the "
+        "bias, so that the bias still earns them a weight; make them minus infinity",
+        "walkthrough, attention, step 1",
+    ),
+    "finite_mask": (
+        "you gave masked scores a fixed negative number, which loses against scores that are lower "
+        "still; use minus infinity",
+        "walkthrough, attention, step 1",
+    ),
+    "mask_over_heads": (
+        "you let a mask (B, T, T) meet the scores (B, H, T, T) as it is, so that its first "
+        "dimension counts heads; give it one of size 1 for them: mask.unsqueeze(1)",
+        "session, knowledge point 4",
+    ),
+    "first_mask_for_all": (
+        "you used the first sequence's mask for the whole batch; each sequence has its own",
+        "walkthrough, attention, step 1",
+    ),
+    "new_tensor_on_cpu": (
+        "you made a new tensor on the CPU in relative_attention (zeros to be masked, for example); "
+        "make it where the scores are (device=query.device)",
+        "session, knowledge point 3",
+    ),
+    "softmax_over_queries": (
+        "your softmax runs over the queries, so that the columns sum to 1; it has to run over the "
+        "keys, so that every row does",
+        "session, knowledge point 3",
+    ),
+    "softmax_over_heads": (
+        "your softmax runs over the heads; it has to run over the keys, the last dimension",
+        "session, knowledge points 3 and 4",
+    ),
+    "softmax_missing": (
+        "you used the scores as weights, without a softmax; each row of weights has to sum to 1",
+        "session, knowledge point 3",
+    ),
+    "unstable_softmax": (
+        "you took the exponential of the bare scores, which overflows or vanishes when they are "
+        "large; subtract the largest score of a row first, or use torch's softmax",
+        "session, knowledge point 3",
+    ),
+    "scores_transposed": (
+        "you multiplied the keys with the queries, so that the rows of the scores are keys; rows "
+        "are queries: query times the transpose of key",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "scores_returned": (
+        "you returned the scores along with the output; asked for are the weights, which is what "
+        "the softmax makes of the scores",
+        "session, knowledge point 3",
+    ),
+    "pair_swapped": (
+        "you returned the weights first and the output second; it is the other way round",
+        "session, knowledge point 3",
+    ),
+    "output_alone": (
+        "your function returns the output without the weights; both are asked for, as a pair",
+        "session, knowledge point 3",
+    ),
+    "heads_joined": (
+        "you put the heads' outputs side by side, (B, T, H * d_v); the output is (B, H, T, d_v)",
+        "session, knowledge point 4",
+    ),
+    "weights_averaged": (
+        "you averaged the weights over the heads, as torch's attention does; they are asked for by "
+        "head, (B, H, T, T)",
+        "session, knowledge point 4",
+    ),
+    "weights_dropped": (
+        "you dropped some of the weights, at a rate of 0.1; there is no dropout here",
+        "session, knowledge point 3",
+    ),
+    "detached_weights": (
+        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient has to "
+        "reach query, key and bias through them",
+        "session, knowledge point 3",
+    ),
+    "float32_result": (
+        "you turned everything into float32 and left it there (.float()); the results have to keep "
+        "the dtype of the query",
+        "session, knowledge point 3",
+    ),
+    "query_in_place": (
+        "you divided the query itself (/= or div_), which changes the caller's tensor; make a new "
+        "one",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+}
+# The mistakes in force.
+WRONG: frozenset[str] = frozenset()
+
+
+def wrong(name: str) -> bool:
+    """Tell whether this mistake is in force."""
+    return name in WRONG
+
+
+def relative_distances(seq_len: int, max_distance: int) -> Tensor:
+    """Compute how far every key stands to the right of every query, clipped both ways."""
+    position = torch.arange(seq_len)  # (T,)
+    distance = position[None, :] - position[:, None]  # (T, T)
+    if wrong("sign_swapped"):
+        distance = -distance
+    low, high = -max_distance, max_distance
+    if wrong("clipped_on_the_right") or wrong("clipped_on_the_right_wrapped"):
+        low = -seq_len
+    if wrong("clipped_too_early"):
+        low, high = low + 1, high - 1
+    if wrong("far_is_zero"):
+        distance = distance.masked_fill(distance.abs() > max_distance, 0)
+    if not wrong("not_clipped"):
+        distance = distance.clamp(low, high)
+    if wrong("sign_lost"):
+        distance = distance.abs()
+    if wrong("distances_from_zero"):
+        distance = distance + max_distance
+    if wrong("distances_int32"):
+        distance = distance.int()
+    return distance.float() if wrong("distances_float") else distance
+
+
+class RelativePositionBias(nn.Module):
+    """A learned number for every head and every clipped distance."""
+
+    def __init__(self, num_heads: int, max_distance: int) -> None:
+        super().__init__()
+        self.max_distance = max_distance
+        rows = 2 * max_distance + 1
+        if wrong("row_missing"):
+            rows -= 1
+        if wrong("half_a_table"):
+            rows = max_distance + 1
+        table = torch.randn(rows, num_heads)
+        if not wrong("start_too_wide"):
+            table = table * 0.02
+        if wrong("start_zero"):
+            table = torch.zeros(rows, num_heads)
+        if wrong("table_transposed"):
+            table = table.T.contiguous()
+        name = "embedding" if wrong("other_name") else "weight"
+        if wrong("not_trained"):
+            self.register_buffer(name, table)
+        else:
+            self.register_parameter(name, nn.Parameter(table))
+
+    def forward(self, seq_len: int) -> Tensor:
+        """Look up the number of every pair of positions of a sequence, for every head."""
+        if seq_len > self.max_distance + 1 and wrong("long_refused"):
+            raise ValueError(f"{seq_len} tokens are too many")
+        table = self.embedding if wrong("other_name") else self.weight
+        if wrong("frozen"):
+            table = table.detach()
+        if wrong("table_transposed"):
+            table = table.T
+        bias = F.embedding(self._rows(seq_len, table), table)  # (T, T, H)
+        if wrong("heads_share"):
+            bias = bias[..., :1].expand(bias.shape)
+        if wrong("heads_last"):
+            return bias
+        bias = bias.permute(2, 1, 0) if wrong("table_reversed") else bias.permute(2, 0, 1)
+        return bias.unsqueeze(0) if wrong("batch_dimension") else bias
+
+    def _rows(self, seq_len: int, table: Tensor) -> Tensor:
+        """Number the rows of the table that the pairs of positions (T, T) use."""
+        distance = relative_distances(seq_len, self.max_distance).long()
+        if wrong("half_a_table"):
+            row = distance.abs()
+        elif wrong("negative_rows"):
+            row = torch.where(distance < 0, distance + len(table), distance)
+        elif wrong("distances_from_zero") or wrong("negative_rows_refused"):
+            row = distance
+        else:
+            row = distance + self.max_distance
+        if wrong("clipped_on_the_right_wrapped"):
+            row = torch.where(row < 0, row + len(table), row)
+        return row.to(table.device)
+
+
+def relative_attention(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor] | Tensor:
+    """Attend with a bias on the scores."""
+    if wrong("float32_result"):
+        query, key, value, bias = query.float(), key.float(), value.float(), bias.float()
+    used = bias.detach() if wrong("bias_detached") else bias
+    if wrong("bias_transposed"):
+        used = used.transpose(-2, -1)
+    if wrong("bias_of_first_head"):
+        used = used[:1]
+    scores = _scores(query, key, value, used)  # (B, H, T, T)
+    if wrong("new_tensor_on_cpu"):
+        scores = scores + torch.zeros(scores.shape, dtype=scores.dtype)
+    if wrong("bias_in_place") and mask is not None and mask.dim() == 2:
+        bias.masked_fill_(~mask, float("-inf"))
+    if wrong("mask_ignored"):
+        mask = None
+    if mask is not None:
+        mask = _aligned(mask)
+    if mask is not None and not wrong("mask_after_softmax"):
+        fill = float("-inf")
+        if wrong("zero_before_softmax"):
+            fill = 0.0
+        elif wrong("finite_mask"):
+            fill = -1e4
+        filling = used.expand(scores.shape) if wrong("mask_before_bias") else fill
+        scores = torch.where(mask, scores, filling)
+    weights = _softmax(scores)
+    if mask is not None and wrong("mask_after_softmax"):
+        weights = weights.masked_fill(~mask, 0.0)
+    if wrong("bias_after_softmax"):
+        weights = weights + used
+    if wrong("detached_weights"):
+        weights = weights.detach()
+    if wrong("weights_dropped"):
+        weights = F.dropout(weights, 0.1)
+    output = weights @ value  # (B, H, T, d_v)
+    if wrong("heads_joined"):
+        output = output.transpose(1, 2).flatten(2)
+    if wrong("output_alone"):
+        return output
+    second = scores if wrong("scores_returned") else weights
+    if wrong("weights_averaged"):
+        second = second.mean(dim=1)
+    return (second, output) if wrong("pair_swapped") else (output, second)
+
+
+def _scores(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
+    """Compute the scores with their bias."""
+    d_k = query.size(-1)
+    if wrong("scaled_by_values"):
+        d_k = value.size(-1)
+    if wrong("scaled_by_all_heads"):
+        d_k = query.size(1) * d_k
+    scale = float(d_k) if wrong("divided_by_d_k") else math.sqrt(d_k)
+    if wrong("no_scaling"):
+        scale = 1.0
+    if wrong("query_in_place"):
+        query /= scale
+        scale = 1.0
+    scores = query @ key.transpose(-2, -1)  # (B, H, T, T)
+    if wrong("scores_transposed"):
+        scores = scores.transpose(-2, -1)
+    if wrong("bias_divided"):
+        return (scores + bias) / scale
+    scores = scores / scale
+    if wrong("bias_ignored") or wrong("bias_after_softmax"):
+        return scores
+    if wrong("bias_multiplied"):
+        return scores * bias
+    return scores - bias if wrong("bias_subtracted") else scores + bias
+
+
+def _aligned(mask: Tensor) -> Tensor:
+    """Give the mask the dimensions of the scores."""
+    if wrong("mask_inverted"):
+        mask = ~mask
+    if mask.dim() == 3 and wrong("first_mask_for_all"):
+        mask = mask[0]
+    if mask.dim() == 3 and not wrong("mask_over_heads"):
+        mask = mask.unsqueeze(1)  # (B, 1, T, T)
+    return mask
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """Make weights of the scores."""
+    dim = -1
+    if wrong("softmax_over_queries"):
+        dim = -2
+    if wrong("softmax_over_heads"):
+        dim = 1
+    if wrong("softmax_missing"):
+        return scores
+    if wrong("unstable_softmax"):
+        return scores.exp() / scores.exp().sum(dim=dim, keepdim=True)
+    return torch.softmax(scores, dim=dim)

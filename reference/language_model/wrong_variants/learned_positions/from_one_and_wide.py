@@ -1,0 +1,15 @@
+# misconception: positions_from_one + start_too_wide
+import torch
+from torch import nn
+
+
+class LearnedPositionalEmbedding(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(max_len, d_model))
+
+    def forward(self, x):
+        T = x.size(1)
+        if T > self.weight.size(0):
+            raise ValueError("too long")
+        return x + self.weight[1 : 1 + T][None]

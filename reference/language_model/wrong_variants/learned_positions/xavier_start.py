@@ -1,0 +1,15 @@
+# misconception: none
+import torch
+from torch import nn
+
+
+class LearnedPositionalEmbedding(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(max_len, d_model))
+        nn.init.xavier_uniform_(self.weight)
+
+    def forward(self, x):
+        if x.size(1) > self.weight.size(0):
+            raise ValueError("too long")
+        return x + self.weight[: x.size(1)]

@@ -1,0 +1,81 @@
+"""The language model: a causal stack, whose head is its own embedding.
+
+Source: slides, pages 28 to 31.
+"""
+
+import torch
+import torch.nn.functional as F
+from encoder import Encoder
+from provided.blocks import causal_mask
+from torch import Tensor, nn
+
+
+class LanguageModel(nn.Module):
+    """Foretells, at every position, the next word.
+
+    Parameters, by their `state_dict` keys:
+        encoder.*: those of `Encoder` with norm "pre". There are no others: the head scores the
+        words with `encoder.token_embedding.weight`.
+
+    Source: slides, pages 28 to 31.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        max_len: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        num_layers: int,
+        dropout: float = 0.1,
+    ) -> None:
+        """Make the encoder; the arguments are its own."""
+        super().__init__()
+        # Your code here.
+        raise NotImplementedError
+
+    def forward(self, token_ids: Tensor) -> Tensor:
+        """Score every word as the next one, at every position.
+
+        Args:
+            token_ids: integer tensor of shape (B, T).
+
+        Returns:
+            The logits (B, T, V): those at position t depend on the tokens 0 to t alone.
+
+        Raises:
+            ValueError: T is greater than `max_len`.
+
+        Source: slides, pages 28 and 30.
+        """
+        # Your code here.
+        raise NotImplementedError
+
+
+def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None) -> Tensor:
+    """Compute how badly every position foretells the token after it.
+
+    Args:
+        logits: tensor of shape (B, T, V); those at position t are about the token at t + 1.
+        token_ids: integer tensor of shape (B, T).
+        pad_id: the id of padding: where it is the token to be foretold, the position does not
+            count. None if there is none.
+
+    Returns:
+        A single number: the mean of the cross-entropies (natural logarithm) of all positions that
+        count, of all sequences together.
+
+    Raises:
+        ValueError: no position counts.
+
+    Source: slides, page 28.
+    """
+    # Your code here.
+    raise NotImplementedError
+
+
+def perplexity(loss: Tensor) -> Tensor:
+    """Compute e to the power of a mean cross-entropy: guessing among so many words is as hard."""
+    # Your code here.
+    raise NotImplementedError
