@@ -75,7 +75,8 @@ class Diagnoser:
                 requests = [planned.request for planned in plan]
                 for indices in examples_of(requests):
                     example = [requests[index] for index in indices]
-                    variants.know(example, [plan[index].reply for index in indices])
+                    work = sum(plan[index].work for index in indices)
+                    variants.know(example, [plan[index].reply for index in indices], work)
 
     def flush(self) -> None:
         """Keep what was computed of mistakes' answers, for later submissions and runs."""

@@ -79,7 +79,7 @@ class Case:
             for example, fit in lost
             if not fit.holds or (fit.to_the_draw and example.criterion not in clear)
         ]
-        self._failing.sort(key=lambda example: example.size)
+        self._failing.sort(key=lambda e: (variants.cost(e.requests), e.size))
 
     def solve(self, plans: Sequence[Sequence[Request]]) -> _Solution:
         """Return the names found, whether only one of them holds, and the criteria explained."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import Value
@@ -25,13 +27,27 @@ from autograder.suite.likeness import Slack, fineness
 class Planned:
     """One request of a plan: its frame with a nonce of 0, and the solution's reply.
 
-    `slack` says how much the criterion allows answers of its example to be off.
+    `slack` says how much the criterion allows answers of its example to be off, and `work` how many
+    of torch's operations the solution took.
     """
 
     frame: bytes
     request: Request
     reply: Reply
     slack: Slack = field(default_factory=dict)
+    work: int = 0
+
+
+class _Counter(TorchDispatchMode):
+    """Counts torch's operations: unlike time, they are as many on every machine."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))
 
 
 class Recorder:
@@ -49,8 +65,10 @@ class Recorder:
         frame = encode_request(request, 0)
         # A copy, because the test may go on to write into its tensors.
         kept = copy.deepcopy(request)
-        reply = self._session.perform(request)
-        self.plan.append(Planned(frame, kept, copy.deepcopy(reply), self._slack))
+        with _Counter() as counter:
+            reply = self._session.perform(request)
+        done = Planned(frame, kept, copy.deepcopy(reply), self._slack, counter.count)
+        self.plan.append(done)
         return reply
 
     def compared(self, dtype: torch.dtype, scale: float) -> None:

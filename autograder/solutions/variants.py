@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import signal
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from autograder.assignment import Assignment
 from autograder.exchange.messages import Reply, Request
@@ -28,6 +31,12 @@ def examples_of(requests: Sequence[Request]) -> list[list[int]]:
     return parts
 
 
+# A mistake that computes longer, in seconds, has no end: of it that is the answer.
+_LONGEST = 10.0
+# So many of torch's operations are a short example: a few milliseconds.
+_SHORT = 500
+
+
 class Variants:
     """Answers examples with chosen mistakes in force, each once.
 
@@ -44,7 +53,8 @@ class Variants:
 
     Attributes:
         computed: how many examples were answered anew or looked up, each once: what a diagnosis
-            may cost is counted so, that it comes out the same with nothing kept.
+            may cost is counted so, that it comes out the same with nothing kept. Of several
+            mistakes at once a long example counts as many: there are too many pairs to keep.
     """
 
     def __init__(
@@ -65,9 +75,14 @@ class Variants:
         self._drawn: dict[tuple[Names, int], bool] = {}
         # What examples are called in the store, by the identity of their first request.
         self._known: dict[int, int] = {}
+        self._costs: dict[int, int] = {}
 
-    def know(self, example: Sequence[Request], replies: Sequence[Reply]) -> None:
-        """Take these for the right answers to an example, which then need not be computed."""
+    def know(self, example: Sequence[Request], replies: Sequence[Reply], work: int = 0) -> None:
+        """Take these for the right answers to an example, which then need not be computed.
+
+        `work` says how many of torch's operations they take.
+        """
+        self._costs[id(example[0])] = max(1, work // _SHORT)
         self._replies[RIGHT, id(example[0]), False] = (example, list(replies))
         self._known[id(example[0])] = len(self._known)
 
@@ -82,10 +97,14 @@ class Variants:
         key = (wrong, id(example[0]), redraw)
         _, replies = self._replies.get(key, ((), []))
         if len(replies) < len(example):
-            self.computed += 1
+            self.computed += self.cost(example) if len(wrong) > 1 else 1
             replies = self._looked_up(wrong, example, redraw)
             self._replies[key] = (example, replies)
         return replies[: len(example)]
+
+    def cost(self, example: Sequence[Request]) -> int:
+        """Return for how many short examples this one counts."""
+        return self._costs.get(id(example[0]), 1)
 
     def _looked_up(self, wrong: Names, example: Sequence[Request], redraw: bool) -> list[Reply]:
         """Return what is kept of an answer, or perform the example and keep it."""
@@ -104,7 +123,8 @@ class Variants:
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
         self._put_in_force(wrong)
-        reply = self._executor.perform(request)
+        with _at_most(_LONGEST):
+            reply = self._executor.perform(request)
         self._put_in_force(RIGHT)
         return reply
 
@@ -125,6 +145,25 @@ class Variants:
                 alike(one, two) for one, two in zip(plain, other, strict=True)
             )
         return self._drawn[key]
+
+
+@contextlib.contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raise a TimeoutError in what computes longer, where the system can."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*about: object) -> NoReturn:
+        raise TimeoutError(f"it did not end within {seconds:g} s of computing")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def reseeded(request: Request) -> Request:

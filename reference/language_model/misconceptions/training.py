@@ -284,7 +284,8 @@ class Trainer:
     def fit(self, sequences, steps, batch_size, seed=0):
         """Take so many steps on batches of `sequences` (N, T)."""
         left = steps
-        while left > 0:
+        # Where no batch is whole and they alone are yielded, there is no end to it.
+        while left > 0 and not (wrong("last_batch_dropped") and len(sequences) < batch_size):
             for batch in batches(sequences, batch_size, seed):
                 if left == 0:
                     return
