@@ -229,9 +229,69 @@ class MultiHeadAttention(nn.Module):
         out = torch.einsum("bhqk,bhkd->bhqd", w, V).contiguous().view(B, T, D)
         return self.out_proj(out), w
 """
+# Dropout stands where it should, and keeps with the probability with which it should drop.
+KEEPS_WITH_P = (
+    OWN_DROPOUT_LAST.replace("        h = self.linear2(h)\n", "")
+    .replace("> self.p)", "< self.p)")
+    .replace("/ (1 - self.p)", "/ self.p")
+    .replace("return h\n", "return self.linear2(h)\n")
+)
+# It draws its encodings, so it asks nobody whether the number of features is even.
+LEARNED = """\
+import torch
+from torch import nn
+
+def sinusoidal_encoding(seq_len, d_model):
+    if d_model % 2:
+        raise ValueError(d_model)
+    angle = torch.arange(seq_len).unsqueeze(1) / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=2).reshape(seq_len, d_model)
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len=512, dropout=0.0):
+        super().__init__()
+        self.limit = max_len
+        self.positions = nn.Parameter(torch.randn(1, max_len, d_model))
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x):
+        if x.shape[1] > self.limit:
+            raise ValueError(x.shape)
+        return self.drop(x + self.positions[:, : x.shape[1]].to(x.device, x.dtype))
+"""
+FLOAT_BLOCK = """\
+from feed_forward import FeedForward
+from layer_norm import LayerNorm
+from multi_head_attention import MultiHeadAttention
+from torch import nn
+
+class TransformerBlock(nn.Module):
+    def __init__(
+        self, d_model, num_heads, d_ff, dropout=0.1, norm="pre", activation="relu", bias=True
+    ):
+        super().__init__()
+        if norm not in ("pre", "post", "none"):
+            raise ValueError(norm)
+        self.attention = MultiHeadAttention(d_model, num_heads, bias)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation, bias)
+        if norm != "none":
+            self.norm1, self.norm2 = LayerNorm(d_model), LayerNorm(d_model)
+        self.where, self.drop = norm, nn.Dropout(dropout)
+
+    def forward(self, x, mask=None):
+        if self.where == "post":
+            x = self.norm1(x + self.drop(self.attention(x, mask)[0]))
+            return self.norm2(x + self.drop(self.feed_forward(x))).float()
+        first, second = (self.norm1, self.norm2) if self.where == "pre" else (nn.Identity(),) * 2
+        x = x + self.drop(self.attention(first(x), mask)[0])
+        return (x + self.drop(self.feed_forward(second(x)))).float()
+"""
 
 _BY_VIEW = ("split_without_transpose", "joined_without_transpose")
 CASES = {
+    "keeps_with_p": Foreign("feed_forward", KEEPS_WITH_P, ("keep_probability_above_zero",), False),
+    "learned": Foreign("positional_encoding", LEARNED, ("learned_positions",)),
+    "float_block": Foreign("transformer_block", FLOAT_BLOCK, ("float32_result",)),
     "never_drops": Foreign("feed_forward", NEVER_DROPS, ("dropout_missing",), False),
     "own_dropout_last": Foreign("feed_forward", OWN_DROPOUT_LAST, ("dropout_last",), False),
     "no_bias_but_dropout": Foreign("multi_head_attention", NO_BIAS_BUT_DROPOUT),

@@ -97,6 +97,11 @@ class Evidence:
         pairs = zip(example.replies, right, strict=True)
         return any(raised_wrongly(reply, r) for reply, r in pairs)
 
+    def asks_to_refuse(self, example: Example) -> bool:
+        """Tell whether the right answers are exceptions: whatever else comes shows no value."""
+        right = self.variants.answer(RIGHT, example.requests[: len(example.replies)])
+        return all(reply.error is not None for reply in right)
+
     def nearer(self, names: Names, example: Example) -> bool:
         """Tell whether the mistakes fit, and the right answer does worse."""
         fit, right = self.fit(names, example), self.fit(RIGHT, example)

@@ -175,13 +175,15 @@ class Case:
         """Tell whether another example speaks against what a criterion is explained by.
 
         Of what else is lost, answers of the same functions and classes do so that are not those of
-        the mistake: whatever is behind them may be behind this, too. An exception says nothing.
+        the mistake: whatever is behind them may be behind this, too. An exception says nothing, nor
+        does what came in the place of one.
         """
         entries = frozenset().union(*(example.entries for example in explained))
         return any(
             self._evidence.refutes(names, example)
             if example.passed
             else not self._evidence.raised(example)
+            and not self._evidence.asks_to_refuse(example)
             and not entries.isdisjoint(example.entries)
             and not self._evidence.nearer(names, example)
             for example in self._examples

@@ -214,7 +214,7 @@ class Suite:
         criterion = check.criterion
         run = Run(lambda name: session)
         reference = self._references[criterion.component]
-        expect = Expect(run.coarse)
+        expect = Expect(run.coarse, run.asked)
         if isinstance(session, Recorder):
             expect = RecordedExpect(run.coarse, session)
         given = {

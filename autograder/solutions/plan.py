@@ -98,11 +98,12 @@ class RecordedExpect(Expect):
         like: Tensor | None = None,
         scale: float = 1.0,
         names: str = "",
+        hint: str = "",
     ) -> None:
         """Note the tolerance, then expect the values."""
         if isinstance(actual, Tensor):
             self._recorder.compared(actual.dtype, scale)
-        super().close(actual, expected, what, like=like, scale=scale, names=names)
+        super().close(actual, expected, what, like=like, scale=scale, names=names, hint=hint)
 
     def same(
         self, value: Value, right: Value, what: str = "the result", scale: float = 1.0

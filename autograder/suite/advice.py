@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import torch
 
 CUT = (
     "is it used at all, and not a copy of it? .detach(), .data, .item(), numpy, no_grad and "
@@ -16,48 +16,27 @@ INFINITE = (
     "look for exp of a large number, a division by 0, the log of 0, and an infinity that was put "
     "in and is still there"
 )
-OTHER_DTYPE = (
+DEVICES = (
+    "make new tensors on the input's device, as in torch.zeros(..., device=x.device), and bring "
+    "kept ones there by .to(x.device)"
+)
+_OTHER_DTYPE = (
     "look at .float(), .double(), .to(...), and at new tensors, which are float32 unless dtype= "
     "says otherwise"
 )
+_WHOLE_NUMBERS = (
+    "whole numbers come from argmax, the indices of max and topk, arange, //, .long() and tensors "
+    "made of whole numbers"
+)
+_TRUTH = "True and False come from comparisons (==, <=), and from dtype=torch.bool"
 OTHER_KIND = "look at .half(), .to(...), comparisons, and at the dtype= of new tensors"
 BOOLEAN = "comparisons (==, <=) make True and False, and so does dtype=torch.bool"
 
 
-def key_hint(
-    missing: Sequence[str],
-    actual: Sequence[str],
-    extra: Sequence[str],
-    learned: Collection[str] | None,
-) -> str:
-    """Say what to do about keys that are missing or too many.
-
-    Args:
-        missing: those that should be there.
-        actual: those that are.
-        extra: those of them that should not be.
-        learned: the names of the parameters, where they are known.
-    """
-    if missing:
-        owner, _, part = missing[0].rpartition(".")
-        if owner and any(key.startswith(f"{owner}.") for key in actual):
-            layer = "; nn.Linear has one unless bias=False" if part == "bias" else ""
-            return f"self.{owner} is there, and has no {part}{layer}"
-        attribute = missing[0].partition(".")[0]
-        made = "..." if owner else "nn.Parameter(...)"
-        hint = f"{missing[0]} comes from self.{attribute} = {made} in __init__"
-        return (
-            hint
-            if extra or owner
-            else f"{hint}; a plain tensor makes no key, and a buffer is not learned"
-        )
-    if all(key.endswith(".bias") for key in extra):
-        return "nn.Linear has no bias where it is told so: nn.Linear(..., bias=False)"
-    if learned is None:
-        return (
-            "every nn.Parameter, layer and buffer adds to it, but for what is registered by "
-            "register_buffer(..., persistent=False)"
-        )
-    if any(key in learned for key in extra):
-        return "more is learned than was asked for: every nn.Parameter and every layer adds to it"
-    return "what is not learned stays out of it by register_buffer(..., persistent=False)"
+def other_dtype(actual: torch.dtype, wanted: torch.dtype) -> str:
+    """Say where numbers of a dtype come from that is not the one wanted, which is not boolean."""
+    if actual == torch.bool:
+        return _TRUTH
+    if wanted.is_floating_point and not (actual.is_floating_point or actual.is_complex):
+        return _WHOLE_NUMBERS
+    return _OTHER_DTYPE

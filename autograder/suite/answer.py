@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from autograder.exchange.messages import Reply, StudentError
@@ -85,6 +86,10 @@ class Answer:
         self.inputs_after = reply.inputs_after
         self._reply = reply
         self._cotangent = cotangent
+
+    def brought(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is one that came back, or a part of one."""
+        return any(mine is tensor or _share(mine, tensor) for mine in self._reply.tensors())
 
     @property
     def value(self) -> Value:
@@ -217,8 +222,11 @@ class Answer:
             "wrong shape": "no gradient could be computed, because the output's shape is wrong",
         }.get(self._reply.gradient, "no gradient could be computed, because no tensor was returned")
         if reason:
+            # What is wrong with a form or a shape is no matter of the graph.
             hint = (
                 "compute with tensors: .item(), .data, .detach(), numpy and no_grad cut the graph"
+                if self._reply.gradient == "detached"
+                else ""
             )
             raise self._failure(CheckFailed(reason, hint=hint))
 
@@ -239,6 +247,14 @@ _FORM_HINTS = {
     "brackets around it make a sequence of it",
 }
 _COUNTED = {1: "a tuple of one tensor", 2: "a pair of tensors"}
+
+
+def _share(one: Tensor, other: Tensor) -> bool:
+    """Tell whether two tensors lie in the same memory, as a tensor and a part of it do."""
+    if any(tensor.is_meta or tensor.layout is not torch.strided for tensor in (one, other)):
+        return False
+    place = one.untyped_storage().data_ptr()
+    return place != 0 and place == other.untyped_storage().data_ptr()
 
 
 def _is_scalar(value: Value) -> bool:

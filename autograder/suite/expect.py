@@ -12,21 +12,16 @@ import torch
 from torch import Tensor
 
 from autograder.exchange.values import Value, tensors_in
-from autograder.suite.advice import BOOLEAN, CUT, INFINITE, NAN, OTHER_DTYPE, key_hint
+from autograder.suite.advice import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype
 from autograder.suite.answer import Answer, CheckFailed, StudentRaised
+from autograder.suite.asked import Asked, about_its_call
 from autograder.suite.growth import too_steep
+from autograder.suite.keys import other_keys
 from autograder.suite.numerals import comparable, in_float64, readable
-from autograder.suite.patterns import pattern, shape_pattern
-from autograder.suite.places import (
-    both_shown,
-    first_place,
-    listed_keys,
-    place_words,
-    share_words,
-    tuple_of,
-    worst_place,
-)
+from autograder.suite.patterns import pattern
+from autograder.suite.places import both_shown, first_place, place_words, share_words, worst_place
 from autograder.suite.sameness import compare
+from autograder.suite.shapes import shape_pattern, tuple_of
 from autograder.text import clean
 
 # Relative and absolute. A component that computes in float32 inside is right, so float64 is
@@ -48,11 +43,16 @@ class Expect:
 
     Args:
         coarse: the dtypes of half precision that an answer may have, as the question has them.
+        asked: knows which call a tensor came back from.
     """
 
-    def __init__(self, coarse: Collection[torch.dtype] = (torch.bfloat16,)) -> None:
+    def __init__(
+        self, coarse: Collection[torch.dtype] = (torch.bfloat16,), asked: Asked | None = None
+    ) -> None:
         self._coarse = coarse
+        self.asked = asked or Asked()
 
+    @about_its_call
     def close(
         self,
         actual: Tensor | None,
@@ -62,6 +62,7 @@ class Expect:
         like: Tensor | None = None,
         scale: float = 1.0,
         names: str = "",
+        hint: str = "",
     ) -> None:
         """Expect `actual` to have the shape and, within the dtype's tolerance, the values expected.
 
@@ -73,6 +74,7 @@ class Expect:
             like: `actual` must also have this tensor's dtype.
             scale: multiplies the tolerance, where a result adds up many terms.
             names: the dimensions' names, as for `shape`.
+            hint: what to look for where values are wrong and nothing more can be seen in them.
         """
         if actual is None:
             raise CheckFailed(f"{what} is missing: nothing flows back to it", hint=CUT)
@@ -96,9 +98,10 @@ class Expect:
         at = worst_place((error - allowed).nan_to_num(nan=torch.inf))
         fact = f"{what} is off by {float(error[at]):.3g}{place_words(at, names)}"
         fact += share_words(excess, "wrong")
-        hint = "" if actual.is_complex() else pattern(actual, want, names, scale)
-        raise CheckFailed(fact, detail=both_shown(got, want, at), hint=hint)
+        seen = "" if actual.is_complex() else pattern(actual, want, names, scale)
+        raise CheckFailed(fact, detail=both_shown(got, want, at), hint=seen or hint)
 
+    @about_its_call
     def equal(
         self, actual: Tensor, expected: Tensor, what: str = "the result", names: str = ""
     ) -> None:
@@ -158,12 +161,11 @@ class Expect:
         """
         slope = too_steep(sizes, costs, exponent)
         if slope is not None:
-            raise CheckFailed(
-                f"{what} grows about like size ** {slope:.1f}, expected at most "
-                f"size ** {exponent:g}",
-                hint="look for work that is done anew for every element",
-            )
+            grows = f"{what} grows about like size ** {slope:.1f}"
+            fact = f"{grows}, expected at most size ** {exponent:g}"
+            raise CheckFailed(fact, hint="look for work that is done anew for every element")
 
+    @about_its_call
     def shape(
         self, actual: Tensor, shape: Sequence[int], what: str = "the result", names: str = ""
     ) -> Tensor:
@@ -183,19 +185,19 @@ class Expect:
             raise CheckFailed(fact, hint=shape_pattern(actual.shape, right, names))
         return actual
 
+    @about_its_call
     def dtype(self, actual: Tensor, dtype: torch.dtype, what: str = "the result") -> None:
         """Expect this dtype."""
         if actual.dtype != dtype:
-            hint = BOOLEAN if dtype == torch.bool else OTHER_DTYPE
+            hint = BOOLEAN if dtype == torch.bool else other_dtype(actual.dtype, dtype)
             raise CheckFailed(f"{what} has dtype {actual.dtype}, expected {dtype}", hint=hint)
 
+    @about_its_call
     def device(self, actual: Tensor, device: str, what: str = "the result") -> None:
         """Expect a tensor on a device of this type."""
         if actual.device.type != device:
-            raise CheckFailed(
-                f"{what} is on device {actual.device.type}, expected {device}",
-                hint="make new tensors on the input's device: torch.zeros(..., device=x.device)",
-            )
+            fact = f"{what} is on device {actual.device.type}, expected {device}"
+            raise CheckFailed(fact, hint=DEVICES)
 
     def follows_device(
         self,
@@ -226,6 +228,7 @@ class Expect:
             self.device(output, "meta")
             self.shape(output, shape, names=named)
 
+    @about_its_call
     def finite(
         self, actual: Tensor, expected: Tensor, what: str = "the result", names: str = ""
     ) -> None:
@@ -236,8 +239,8 @@ class Expect:
         ):
             if bool(wrong.any()):
                 first = ", first" if int(wrong.sum()) > 1 else ""
-                fact = f"{what} is {word}{first}{place_words(first_place(wrong), names)}"
-                raise CheckFailed(fact + share_words(wrong, word), hint=hint)
+                at = place_words(first_place(wrong), names) + share_words(wrong, word)
+                raise CheckFailed(f"{what} is {word}{first}{at}", hint=hint)
 
     def unchanged(self, answer: Answer, *inputs: Tensor) -> None:
         """Expect the tensor arguments of a call to be as they were before it."""
@@ -246,8 +249,7 @@ class Expect:
             zip(answer.inputs_after, inputs, strict=True), start=1
         ):
             alike = (after.shape, after.dtype) == (before.shape, before.dtype)
-            same = alike and torch.equal(after, before)
-            if not same:
+            if not (alike and torch.equal(after, before)):
                 raise CheckFailed(
                     f"the call changed its input (tensor argument {number})",
                     hint="operations that end in _ and += write into the caller's tensor",
@@ -277,15 +279,7 @@ class Expect:
         learned: Collection[str] | None = None,
     ) -> None:
         """Expect exactly these names, in any order; `learned` are those of the parameters."""
-        missing = [key for key in expected if key not in actual]
-        extra = [key for key in actual if key not in expected]
-        if missing or extra:
-            facts = [f"missing {listed_keys(missing)}"] if missing else []
-            facts += [f"{len(extra)} not asked for"] if extra else []
-            # Their names are the student's, and could carry what a hidden check does not show.
-            detail = f"not asked for: {listed_keys(extra)}" if extra else ""
-            hint = key_hint(missing, actual, extra, learned)
-            raise CheckFailed(f"{what}: {'; '.join(facts)}", detail=detail, hint=hint)
+        other_keys(actual, expected, what, learned)
 
     def that(self, condition: object, fact: str = "", *, detail: str = "", hint: str = "") -> None:
         """Expect a condition, or that an answer came back without an error."""

@@ -157,7 +157,10 @@ class Comparison:
         first, second = one.to(torch.float64), other.to(torch.float64)
         if drawn:
             return _samples_apart(first, second, third)
-        return self._numbers(first, second, third, self._tolerance(one.dtype, scale))
+        # What was computed from coarse numbers is no finer for being returned in another dtype.
+        coarse = third is not None and fineness(third.dtype) is not torch.float32
+        dtype = third.dtype if third is not None and coarse else one.dtype
+        return self._numbers(first, second, third, self._tolerance(dtype, scale))
 
     def _tolerance(self, dtype: torch.dtype, scale: float) -> tuple[float, float]:
         """Return the relative and the absolute difference that is allowed."""

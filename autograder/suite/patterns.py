@@ -8,11 +8,13 @@ spread. No sentence contains a value, so a hidden check may show it too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+
+from autograder.suite.shapes import dimension
 
 # Relative and absolute at once: twice what decides whether a check passes.
 _GRAIN = {torch.bfloat16: 8e-2}
@@ -81,48 +83,6 @@ def pattern(got: Tensor, want: Tensor, names: str = "", slack: float = 1.0) -> s
     # Within this tolerance nothing is wrong that could be described.
     close = pair.same(pair.got, pair.want) or not bool((pair.got - pair.want).isfinite().all())
     return "" if close or got.numel() < 2 else next(look(pair), "")
-
-
-def shape_pattern(got: Sequence[int], want: Sequence[int], names: str = "") -> str:
-    """Say in one sentence how a shape differs from the right one, or nothing if that is unclear."""
-    got, want = tuple(got), tuple(want)
-    longer, shorter = max(got, want, key=len), min(got, want, key=len)
-    spare = [i for i in range(len(longer)) if longer[:i] + longer[i + 1 :] == shorter]
-    if len(got) == len(want):
-        wrong = [i for i in range(len(want)) if got[i] != want[i]]
-        if len(wrong) == 1 < len(want):
-            at = wrong[0]
-            return f"only {dimension(names, len(want), at)} is wrong: {got[at]}, not {want[at]}"
-        if sorted(got) == sorted(want) and wrong == [len(want) - 2, len(want) - 1]:
-            return "the last two dimensions are swapped"
-        if sorted(got) == sorted(want):
-            return "the dimensions are in another order"
-    elif spare and longer == want:
-        keep = "; keepdim=True keeps it, unsqueeze adds it" if want[spare[0]] == 1 else ""
-        gone = " or ".join(dimension(names, len(want), at) for at in spare[:2])
-        gone = "one dimension" if len(spare) > 2 else gone
-        return f"{gone}, of size {want[spare[0]]}, is missing{keep}"
-    elif spare:
-        which = f": dimension {spare[0]}" if len(spare) == 1 else ""
-        return f"one dimension of size {got[spare[0]]} is too many{which}"
-    if math.prod(got) == math.prod(want) > 1:
-        return "the number of values is right, but they are divided into other dimensions"
-    return ""
-
-
-def dimension(names: str, dims: int, at: int) -> str:
-    """Name a dimension: "T (dimension 1)", or "dimension 1" where it has no name."""
-    named = dimension_names(names, dims)
-    return f"{named[at]} (dimension {at})" if named and named[at] else f"dimension {at}"
-
-
-def dimension_names(names: str, dims: int) -> list[str]:
-    """Split "B T D", or "... T D" where any may come before; empty if they do not fit."""
-    parts = names.split()
-    if "..." in parts:
-        at = parts.index("...")
-        parts[at : at + 1] = [""] * (dims - len(parts) + 1)
-    return parts if len(parts) == dims else []
 
 
 # What can be seen, the surest first.
@@ -291,6 +251,8 @@ def _place_of(pair: _Pair) -> Iterator[str]:
     if pair.square(3):
         ones = torch.ones_like(wrong)
         parts = {"on": ones.triu() & ones.tril(), "above": ones.triu(1), "below": ones.tril(-1)}
+        parts["one place above"] = ones.triu(1) & ones.tril(1)
+        parts["one place below"] = ones.triu(-1) & ones.tril(-1)
         for word, part in parts.items():
             if bool((wrong == part).all()):
                 yield f"the wrong values are exactly those {word} the diagonal"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
-from autograder.suite.patterns import dimension_names
-from autograder.suite.showing import SHOWN_VALUES, show_tensor
-from autograder.text import clean
+from autograder.suite.shapes import tuple_of
+from autograder.suite.showing import DIGITS, SHOWN_VALUES, show_tensor
 
-_SHOWN_KEYS = 6
+# Of a value that stands alone; and of one that is hardly wrong.
+_ALONE, _MOST_DIGITS = 6, 9
 
 
 def worst_place(error: Tensor) -> tuple[int, ...]:
@@ -23,17 +21,6 @@ def worst_place(error: Tensor) -> tuple[int, ...]:
 def first_place(wrong: Tensor) -> tuple[int, ...]:
     """Find the first place in reading order."""
     return tuple(int(i) for i in wrong.nonzero()[0])
-
-
-def tuple_of(names: str, dims: int) -> str:
-    """Write "(B, T, D)"; nothing where there are no names, or they do not fit.
-
-    They may not fit where a result is compared with another of the student's own.
-    """
-    if not any(dimension_names(names, dims)):
-        return ""
-    parts = names.split()
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
 def place_words(at: tuple[int, ...], names: str) -> str:
@@ -49,21 +36,27 @@ def share_words(wrong: Tensor, word: str) -> str:
     return f"; {count} of {wrong.numel()} values {are} {word}" if wrong.numel() > 1 else ""
 
 
-def listed_keys(keys: Sequence[str]) -> str:
-    """List keys of a student's, few and harmless."""
-    more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
-    return ", ".join(clean(key, 80) for key in keys[:_SHOWN_KEYS]) + more
-
-
 def both_shown(actual: Tensor, expected: Tensor, at: tuple[int, ...]) -> str:
     """Show both whole where they are short, else the row of the worst place, or that alone."""
+    digits = _digits(actual, expected, at)
     if expected.numel() <= SHOWN_VALUES:
-        return f"expected {show_tensor(expected)}\nreturned {show_tensor(actual)}"
+        return f"expected {show_tensor(expected, digits)}\nreturned {show_tensor(actual, digits)}"
     row = at[:-1]
     if expected.dim() > 1 and expected.size(-1) <= SHOWN_VALUES:
         where = ", ".join([*map(str, row), ":"])
         return (
-            f"at [{where}] expected {show_tensor(expected[row])}\n"
-            f"at [{where}] returned {show_tensor(actual[row])}"
+            f"at [{where}] expected {show_tensor(expected[row], digits)}\n"
+            f"at [{where}] returned {show_tensor(actual[row], digits)}"
         )
-    return f"there: expected {expected[at].item():.6g}, returned {actual[at].item():.6g}"
+    digits = max(_ALONE, digits)
+    right, wrong = f"{expected[at].item():.{digits}g}", f"{actual[at].item():.{digits}g}"
+    return f"there: expected {right}, returned {wrong}"
+
+
+def _digits(actual: Tensor, expected: Tensor, at: tuple[int, ...]) -> int:
+    """Return how many digits are needed to tell both values of a place apart."""
+    one, other = actual[at].item(), expected[at].item()
+    for digits in range(DIGITS, _MOST_DIGITS):
+        if f"{one:.{digits}g}" != f"{other:.{digits}g}":
+            return digits
+    return _MOST_DIGITS

@@ -12,6 +12,7 @@ import torch
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Reset
 from autograder.suite.answer import Answer, Question, StudentRaised
+from autograder.suite.asked import Asked
 from autograder.suite.asking import Session
 from autograder.suite.component import Component
 from autograder.suite.numerals import coarse_in
@@ -44,12 +45,14 @@ class Run:
         question: the last call that was made, which messages name.
         drawn: the example that a property runs on.
         coarse: the dtypes of half precision that the example has asked for.
+        asked: what it has asked, with the answers.
     """
 
     def __init__(self, session: Callable[[str], Session]) -> None:
         self.question: Question | None = None
         self.drawn: dict[str, Any] = {}
         self.coarse: set[torch.dtype] = set()
+        self.asked = Asked()
         self._session = session
         self._begun: set[str] = set()
 
@@ -58,6 +61,7 @@ class Run:
         self.drawn = drawn
         self.question = None
         self.coarse.clear()
+        self.asked.clear()
         self._begun.clear()
 
     def component(self, name: str) -> Component:
@@ -86,6 +90,7 @@ class Run:
 
     def _observe(self, answer: Answer) -> None:
         self.question = answer.question
+        self.asked.note(answer)
 
 
 class _FreshSession:

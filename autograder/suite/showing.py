@@ -12,6 +12,8 @@ from autograder.exchange.values import Absent, Embedding, Opaque, Value
 
 # Longer tensors are named in messages by their shape.
 SHOWN_VALUES = 24
+# Of each value, where they are enough to tell it from the right one.
+DIGITS = 4
 
 
 # A longer text may be the question itself, and not the name of an option.
@@ -102,14 +104,14 @@ def show_value(value: object, values: bool = True) -> str:
     return repr(value)
 
 
-def show_tensor(tensor: Tensor) -> str:
-    """Write a tensor out to four digits, or only its dtype and shape where it is long."""
+def show_tensor(tensor: Tensor, digits: int = DIGITS) -> str:
+    """Write a tensor out to so many digits, or only its dtype and shape where it is long."""
     if tensor.device.type == "meta" or tensor.numel() > SHOWN_VALUES:
         return f"{str(tensor.dtype).removeprefix('torch.')} tensor{tuple(tensor.shape)}"
-    return str(_rounded(tensor.tolist())).replace("'", "")
+    return str(_rounded(tensor.tolist(), digits)).replace("'", "")
 
 
-def _rounded(item: Any) -> Any:
+def _rounded(item: Any, digits: int = DIGITS) -> Any:
     if isinstance(item, list):
-        return [_rounded(part) for part in item]
-    return float(f"{item:.4g}") if isinstance(item, float) else item
+        return [_rounded(part, digits) for part in item]
+    return float(f"{item:.{digits}g}") if isinstance(item, float) else item

@@ -80,7 +80,7 @@ class StudentPlugin:
     @pytest.fixture
     def expect(self) -> Expect:
         """Expectations that fail in words a student understands."""
-        return Expect(self._run.coarse)
+        return Expect(self._run.coarse, self._run.asked)
 
     @pytest.fixture
     def make(self) -> Make:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from autograder.exchange.kernels import KERNELS
 from autograder.exchange.messages import ForbiddenUse, StudentError
+from autograder.suite.advice import DEVICES
 from autograder.suite.answer import CheckFailed, Question, StudentRaised
 from autograder.text import clean
 
@@ -38,10 +39,15 @@ _ADVICE = {
     r"before Module.__init__\(\) call": "call super().__init__() first",
     r"modified by an inplace operation": _IN_PLACE,
     r"leaf Variable that requires grad": _IN_PLACE,
+    r"written-to tensor": "operations that end in _ and += cannot write into an expanded tensor, "
+    "whose values share their memory: make a new one, as in x = x + y",
+    r"unsupported ScalarType BFloat16|Can't call numpy\(\)": "numpy knows neither gradients nor "
+    "bfloat16: torch has the same functions, and no .detach() is needed for them",
     r"positional argument": _SIGNATURE,
     r"unexpected keyword argument": _SIGNATURE,
     r"NoneType": "something is None here: an argument that was left out, or what a "
     "function gave that has no `return`",
+    r"maximum recursion depth": "a function calls itself here, and nothing ends it",
     r"Sizes of tensors must match": "print the shapes: all sizes must be equal but that of the "
     "dimension along which they are joined",
     r"'(tuple|list)' object has no attribute|must be Tensor, not (tuple|list)": (
@@ -89,6 +95,8 @@ def find(failure: BaseException, question: Question | None) -> Finding:
         if outcome == "student_error" and failure.error.phase != "import":
             facts.append("in " + failure.question.text(values=True))
         said = failure.error.text
+        if failure.error.kind == "DeviceMismatch":
+            return Finding(outcome, facts, [DEVICES])
         advice = [advice for pattern, advice in _ADVICE.items() if re.search(pattern, said)]
         return Finding(outcome, facts, advice[:1] if outcome == "student_error" else [])
     if isinstance(failure, CheckFailed):
@@ -100,7 +108,10 @@ def find(failure: BaseException, question: Question | None) -> Finding:
             facts.append(failure.detail)
         return Finding("failed", facts, [failure.hint] if failure.hint else [])
     # The test itself stumbled over the answer, which passes with a right component.
-    return Finding("failed", ["the answer has a form that this check could not read"])
+    facts = ["the answer has a form that this check could not read"]
+    return Finding(
+        "failed", facts if question is None else [*facts, "in " + question.text(values=True)]
+    )
 
 
 def error_words(error: StudentError) -> str:
@@ -122,7 +133,7 @@ def error_words(error: StudentError) -> str:
             key = clean(error.key)
             return f"the parameter `{key}` has shape {error.shape}, expected {error.wanted}{why}"
         case "DeviceMismatch":
-            return f"tensors on different devices were mixed{where}: make new ones on x.device"
+            return f"tensors on different devices were mixed{where}"
         case "Forbidden":
             return f"{_use_words(text, where)}; a file that does so scores 0"
     if error.phase == "import":

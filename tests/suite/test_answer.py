@@ -176,7 +176,10 @@ def test_gradients_that_were_not_asked_for_are_the_tests_fault() -> None:
 )
 def test_why_there_is_no_gradient(gradient: str, words: str) -> None:
     found = Answer(Reply(value=torch.ones(1), gradient=gradient), QUESTION, True)
-    assert words in refused(lambda: found.gradients).fact
+    failure = refused(lambda: found.gradients)
+    assert words in failure.fact
+    # Nothing in the code cuts the graph where a shape or a form is wrong.
+    assert bool(failure.hint) == (gradient == "detached")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from autograder.exchange.values import OPAQUE
 from autograder.judge.suite import Suite
 from autograder.solutions.reference import SolutionSession
 from autograder.suite.answer import Answer, CheckFailed, Question, StudentRaised
+from autograder.suite.asked import Asked
 from autograder.suite.expect import TOLERANCE, Expect
-from autograder.suite.patterns import dimension_names
+from autograder.suite.shapes import dimension_names
 from autograder.suite.wording import find
 
 expect = Expect()
@@ -52,6 +53,78 @@ def test_the_tolerance_is_where_it_is_said_to_be(dtype, value, side) -> None:
     expect.close((wanted + side * 0.2 * allowed).to(dtype), wanted)
     with pytest.raises(CheckFailed):
         expect.close((wanted + side * 5 * allowed).to(dtype), wanted)
+
+
+@pytest.mark.parametrize(
+    ("actual", "wanted", "said", "not_said"),
+    [
+        (torch.int64, torch.float32, "argmax", ".float()"),
+        (torch.bool, torch.float32, "comparisons", ".float()"),
+        (torch.float64, torch.float32, ".double()", "argmax"),
+        (torch.float32, torch.int64, ".float()", "argmax"),
+        (torch.float32, torch.bool, "comparisons", "argmax"),
+    ],
+)
+def test_where_another_dtype_comes_from(actual, wanted, said, not_said) -> None:
+    with pytest.raises(CheckFailed) as caught:
+        expect.dtype(torch.ones(2, dtype=actual), wanted)
+    assert said in caught.value.hint
+    assert not_said not in caught.value.hint
+
+
+@pytest.mark.parametrize("shape", [(3,), (5, 7), (40,)])
+def test_values_that_differ_are_shown_so_that_it_can_be_seen(shape) -> None:
+    right = torch.full(shape, 0.54321)
+    wrong = right.clone()
+    wrong[(1,) * len(shape)] += 3e-5
+    with pytest.raises(CheckFailed) as caught:
+        expect.close(wrong, right)
+    shown = caught.value.detail
+    assert "0.54321" in shown and "0.54324" in shown
+    with pytest.raises(CheckFailed) as caught:
+        expect.close(right + 1, right)
+    assert "1.543" in caught.value.detail
+
+
+def test_a_failure_names_the_call_that_the_tensor_came_back_from() -> None:
+    asked = Asked()
+    answers = [
+        Answer(Reply(value=torch.zeros(2, 3)), Question("f", (("", number),)), cotangent=False)
+        for number in (1, 2)
+    ]
+    for one in answers:
+        asked.note(one)
+    looking = Expect(asked=asked)
+    first, last = (one.output for one in answers)
+    wrong = torch.ones(3)
+    for check, number in (
+        (lambda: looking.shape(first, (2, 2)), 1),
+        (lambda: looking.close(first, last + 1), 1),
+        (lambda: looking.close(last[0], wrong), 2),
+        (lambda: looking.close(first[1], wrong), 1),
+        (lambda: looking.dtype(first, torch.float64), 1),
+    ):
+        with pytest.raises(CheckFailed) as caught:
+            check()
+        assert caught.value.question is answers[number - 1].question
+    # Of what was made of several nothing is known, nor of what an earlier example asked.
+    with pytest.raises(CheckFailed) as caught:
+        looking.close(first - last, torch.ones(2, 3))
+    assert caught.value.question is None
+    asked.clear()
+    with pytest.raises(CheckFailed) as caught:
+        looking.shape(first, (2, 2))
+    assert caught.value.question is None
+
+
+def test_what_to_look_for_is_said_where_nothing_can_be_seen() -> None:
+    with pytest.raises(CheckFailed) as caught:
+        expect.close(torch.tensor(3.0), torch.tensor(4.0), hint="look here")
+    assert caught.value.hint == "look here"
+    right = torch.arange(1.0, 9)
+    with pytest.raises(CheckFailed) as caught:
+        expect.close(right * 2, right, hint="look here")
+    assert caught.value.hint.startswith("every value is the right one times 2")
 
 
 def test_a_failure_shows_the_call_and_both_values() -> None:

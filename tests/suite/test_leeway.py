@@ -79,6 +79,15 @@ def test_another_name_is_one_mistake_whatever_it_is() -> None:
     assert apart(Comparison(), state(w=X, weight=X), state(gamma=X), right) == math.inf
 
 
+def test_what_is_computed_from_coarse_numbers_may_be_off_in_any_dtype() -> None:
+    near, far = X + 1e-3, X + 1
+    right = Reply(value=X.to(torch.bfloat16))
+    assert apart(Comparison(), Reply(value=near), Reply(value=X), right) <= 1
+    assert apart(Comparison(), Reply(value=far), Reply(value=X), right) > 1
+    # Where the right answer is as fine, it may not.
+    assert apart(Comparison(), Reply(value=near), Reply(value=X), Reply(value=X + 2)) > 1
+
+
 def test_leaving_a_device_is_one_mistake_whatever_comes_of_it() -> None:
     right, left = Reply(value=X.to("meta")), Reply(value=X)
     clash = Reply(error=StudentError("DeviceMismatch", "call"))

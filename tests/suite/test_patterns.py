@@ -9,7 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.suite.patterns import dimension, pattern, shape_pattern
+from autograder.suite.patterns import pattern
+from autograder.suite.shapes import dimension, shape_pattern
 
 
 class Counter(TorchDispatchMode):
@@ -275,6 +276,10 @@ def test_masks_are_told() -> None:
     assert pattern(want | True, want) == "every value is True"
     assert pattern(want & False, want) == "every value is False"
     assert pattern(want.tril(-1), want).endswith("exactly those on the diagonal")
+    above = torch.ones(4, 4, dtype=torch.bool).tril(1)
+    assert pattern(above, want).endswith("exactly those one place above the diagonal")
+    below = torch.ones(4, 4).tril(-2).bool()
+    assert pattern(below, want.tril(-1)).endswith("exactly those one place below the diagonal")
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,20 @@ def test_the_advice_is_for_what_torch_really_says() -> None:
         assert "hint: " in find(StudentRaised(error, Question("f", ())), None).message
 
 
+def test_a_clash_of_devices_says_what_to_do_about_it() -> None:
+    error = StudentError("DeviceMismatch", "call", "not the same device", "a.py", 3)
+    fact, _, hint = find(StudentRaised(error, Question("f", ())), None).message.partition("hint: ")
+    assert fact.startswith("tensors on different devices were mixed (a.py, line 3)\n")
+    # New ones, and those that were made before.
+    assert "device=x.device" in hint and ".to(x.device)" in hint
+
+
+def test_a_check_that_stumbles_names_the_call() -> None:
+    message = find(RuntimeError("no"), Question("f", (("", 3),))).message
+    assert message.endswith("could not read\nin f(3)")
+    assert find(RuntimeError("no"), None).message.endswith("could not read")
+
+
 def test_a_transposed_weight_is_told() -> None:
     error = StudentError("StateShape", "load", key="linear1.weight", shape=(2, 3), wanted=(3, 2))
     message = find(StudentRaised(error, Question("f", ())), None).message
@@ -73,6 +87,10 @@ def hint_of(code: str) -> str:
         ("x.frobnicate()", "spelled right", "__init__"),
         ("torch.zeros()", "definition", "stub"),
         ("x.T.view(6)", "reshape", "transpose"),
+        ("f = lambda: f()\nglobals()['f'] = f\nf()", "calls itself", "definition"),
+        ("x[:1].expand(4, 3).add_(1)", "expanded tensor", "unsqueeze"),
+        ("x.bfloat16().numpy()", "torch has the same", "keepdim"),
+        ("x.requires_grad_().numpy()", "no .detach() is needed", "keepdim"),
     ],
 )
 def test_advice_claims_no_cause_that_the_error_does_not_show(code, said, not_said) -> None:

@@ -27,6 +27,12 @@ def self_attention(component, make, features, seed):
     return component.build("SelfAttention", features).load(make.state(shapes, seed=seed))
 
 
+SLOPE = (
+    "the output itself changes by another amount than its gradients say: look for .detach(), "
+    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+)
+
+
 def expect_slope(expect, make, gradients, ask, tensors, cotangent):
     """Expect gradients to foretell what a small step from the tensors changes in the output.
 
@@ -34,10 +40,10 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
     """
     drawn = {name: tensor.shape for name, tensor in tensors.items()}
     steps = make.state(drawn, seed=9, dtype=torch.float64)
-    ends = [
-        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
-        for side in (0.004, -0.004)
-    ]
+    ends = []
+    for side in (0.004, -0.004):
+        end = ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        ends.append(expect.shape(end, cotangent.shape, "the output"))
     change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
     # The last call is the one that is told.
     found, foretold = gradients(), torch.zeros(())
@@ -46,7 +52,8 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
         if found.get(name) is None:
             expect.close(None, tensor, what)
         foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
-    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
+    what = "the change that the gradients foretell for a small step"
+    expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
@@ -211,8 +218,9 @@ def test_padding_mask(component, expect):
         torch.tensor([True, True, False, False]),
         torch.tensor([True, True, True, False]),
     )
-    expect.equal(mask[0, :2], first.expand(2, 4), "the mask of the first sequence", names="T T")
-    expect.equal(mask[1, :3], second.expand(3, 4), "the mask of the second sequence", names="T T")
+    what = "what the tokens of the {} sequence may attend to"
+    expect.equal(mask[0, :2], first.expand(2, 4), what.format("first"), names="T T")
+    expect.equal(mask[1, :3], second.expand(3, 4), what.format("second"), names="T T")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")

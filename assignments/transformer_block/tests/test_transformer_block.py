@@ -94,6 +94,12 @@ def expect_dropped(expect, result, norm, dropout, what):
         expect.that(abs(mean - 1) < 0.12, words)
 
 
+SLOPE = (
+    "the output itself changes by another amount than its gradients say: look for .detach(), "
+    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+)
+
+
 def expect_slope(expect, make, gradients, ask, tensors, cotangent):
     """Expect gradients to foretell what a small step from the tensors changes in the output.
 
@@ -101,10 +107,10 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
     """
     drawn = {name: tensor.shape for name, tensor in tensors.items()}
     steps = make.state(drawn, seed=9, dtype=torch.float64)
-    ends = [
-        ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
-        for side in (0.004, -0.004)
-    ]
+    ends = []
+    for side in (0.004, -0.004):
+        end = ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
+        ends.append(expect.shape(end, cotangent.shape, "the result"))
     change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
     # The last call is the one that is told.
     found, foretold = gradients(), torch.zeros(())
@@ -113,7 +119,8 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
         if found.get(name) is None:
             expect.close(None, tensor, what)
         foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
-    expect.close(foretold, change, "what the gradients foretell of a drawn step", scale=100)
+    what = "the change that the gradients foretell for a small step"
+    expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")

@@ -78,6 +78,11 @@ MISCONCEPTIONS = {
         "you took dropout for the share of values that stay; it is the share that is dropped",
         "session, knowledge point 1",
     ),
+    "keep_probability_above_zero": (
+        "you took dropout for the share of values that stay, and 0 alone for no dropout; it is the "
+        "share that is dropped",
+        "session, knowledge point 1",
+    ),
     "dropout_default": (
         "you drop nothing unless a rate is given; the default rate is 0.1",
         "session, knowledge point 1",
@@ -222,7 +227,8 @@ class FeedForward(nn.Module):
             raise ValueError(f"activation must be one of {list(activations)}, not {activation!r}")
         if wrong("dropout_default") and dropout is DEFAULT_DROPOUT:
             dropout = 0.0
-        self.rate = 1 - dropout if wrong("keep_probability") else dropout
+        kept = wrong("keep_probability_above_zero") and dropout > 0
+        self.rate = 1 - dropout if kept or wrong("keep_probability") else dropout
         if wrong("rate_ignored"):
             self.rate = 0.1
         if wrong("dropout_missing"):

@@ -1,4 +1,4 @@
-# misconception: keep_probability
+# misconception: keep_probability_above_zero
 import math
 
 import torch
