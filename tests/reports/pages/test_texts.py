@@ -153,7 +153,18 @@ def test_a_change_of_hidden_points_is_shown_where_they_are() -> None:
 
 def test_the_class_has_no_code_and_no_value_of_anyone() -> None:
     html = classwide(marked(), result())
-    for word in ("fact", "hint", "words", "path", "hash", "suite", "version", "sandbox", "source"):
+    for word in (
+        "fact",
+        "hint",
+        "words",
+        "message",
+        "path",
+        "hash",
+        "suite",
+        "version",
+        "sandbox",
+        "source",
+    ):
         assert f"SECRET{word}" not in html
     for word in ("PUBLICfact", "PUBLIChint", "norm.py", "raised ValueError"):
         assert word not in html
