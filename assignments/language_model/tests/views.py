@@ -110,7 +110,7 @@ def encoder(component, show):
             x="position",
             y="after",
             low=0.0,
-            note="The blocks add to the stream, and no norm stands on it: final_norm has to follow.",
+            note="The blocks add to the stream, and no norm stands on it: final_norm follows.",
         )
         rows = [
             [layer, *(sizes[norm][n].mean() for norm in sizes)] for n, layer in enumerate(layers)
