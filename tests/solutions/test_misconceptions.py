@@ -114,6 +114,30 @@ def test_an_example_is_answered_once(folder: Path) -> None:
     assert variants.computed == 2
 
 
+def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    variants.know(question, variants.answer(RIGHT, question), work=5000)
+    before = variants.computed
+    variants.answer(frozenset(["noisy"]), question)
+    assert variants.computed == before + 1
+    variants.answer(frozenset(["noisy", "tripled"]), question)
+    assert variants.computed == before + 1 + 10
+
+
+def test_a_mistake_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.solutions.variants._LONGEST", 0.2)
+    lines = ["WRONG = frozenset()", "def double(x):", "    while WRONG:", "        pass"]
+    (tmp_path / "double.py").write_text("\n".join([*lines, "    return 2 * x", ""]))
+    variants = Variants(tmp_path, "double", ("endless",))
+    error = variants.answer(frozenset(["endless"]), example())[0].error
+    assert error is not None
+    # The nearest class that is told apart.
+    assert error.kind == "OSError"
+    assert "did not end" in error.text
+    assert variants.answer(RIGHT, example())[0].value.tolist() == [2.0, 4.0]
+
+
 def test_what_hangs_on_random_draws_is_told_by_other_seeds(folder: Path) -> None:
     variants = Variants(folder, "double", ("tripled", "noisy"))
     question = example()
