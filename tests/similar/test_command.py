@@ -21,9 +21,9 @@ SOURCES = ("v06", "v07", "v09")
 EVIL = "<script>alert(1)</script>"
 
 
-def run(*arguments: object) -> Result:
+def run(*arguments: object, columns: int = 80) -> Result:
     words = ["similar", *map(str, arguments), "--assignment", NAME, "--root", str(ROOT)]
-    return CliRunner().invoke(cli.app, words, env={"COLUMNS": "80"})
+    return CliRunner().invoke(cli.app, words, env={"COLUMNS": str(columns)})
 
 
 def files_of(variant: str) -> dict[str, bytes]:
@@ -195,12 +195,13 @@ def test_what_cannot_be_read_is_named_and_the_rest_compared(batch: Path, tmp_pat
     assert [(row["first"], row["second"]) for row in rows(tmp_path)] == [("copy", "v06")]
 
 
-def test_no_line_is_wider_than_80_columns(tmp_path: Path) -> None:
+@pytest.mark.parametrize("columns", [80, 200])
+def test_no_line_is_wider_than_80_columns(tmp_path: Path, columns: int) -> None:
     place = tmp_path / "batch"
     for number in range(45):
         copies = files_of(SOURCES[number % 3])
         put(place / f"{'a-very-long-name-' * 3}{number:03}", copies if number < 6 else {})
-    done = run(place, "--out", tmp_path / "out")
+    done = run(place, "--out", tmp_path / "out", columns=columns)
     table = done.output.partition("most:")[0]
     assert "very" in table
     assert max(map(len, table.splitlines())) <= 80

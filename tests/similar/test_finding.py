@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.authoring.release import conftest
 from autograder.errors import UsageError
 from autograder.similar import work
 from autograder.similar.finding import find
@@ -186,6 +187,7 @@ def test_what_was_handed_out_is_no_evidence(tmp_path: Path) -> None:
         path.relative_to(public).as_posix(): path.read_text(encoding="utf-8")
         for path in public.rglob("*.py")
     }
+    given["tests/conftest.py"] = conftest(assignment())
     people = {
         name: {**given, **files}
         for name, files in honest().items()

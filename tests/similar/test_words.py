@@ -79,6 +79,12 @@ def test_other_work_says_something_else(old: str, new: str) -> None:
     assert said(PLAIN.replace(old, new)) != said(PLAIN)
 
 
+def test_a_builtin_is_itself_where_its_author_did_not_assign_it() -> None:
+    text = "def f(x):\n    sum = x.one(1) + max(x.two(2))\n    return sum * sum - sum / 2\n"
+    assert said(text.replace("sum", "total")) == said(text)
+    assert said(text.replace("max", "min")) != said(text)
+
+
 def test_a_block_of_match_is_no_annotation() -> None:
     text = (
         "def f(x):\n    match x:\n        case 'a': return x + 1\n        case [a, b]: return a\n"
