@@ -290,8 +290,8 @@ class TransformerBlock(nn.Module):
 _BY_VIEW = ("split_without_transpose", "joined_without_transpose")
 CASES = {
     "keeps_with_p": Foreign("feed_forward", KEEPS_WITH_P, ("keep_probability_above_zero",), False),
-    "learned": Foreign("positional_encoding", LEARNED, ("learned_positions",)),
-    "float_block": Foreign("transformer_block", FLOAT_BLOCK, ("float32_result",)),
+    "learned": Foreign("positional_encoding", LEARNED, ("learned_positions",), False),
+    "float_block": Foreign("transformer_block", FLOAT_BLOCK, ("float32_result",), False),
     "never_drops": Foreign("feed_forward", NEVER_DROPS, ("dropout_missing",), False),
     "own_dropout_last": Foreign("feed_forward", OWN_DROPOUT_LAST, ("dropout_last",), False),
     "no_bias_but_dropout": Foreign("multi_head_attention", NO_BIAS_BUT_DROPOUT),

@@ -73,10 +73,6 @@ class _Asked:
         pairs = zip(self.replies, self.right.replies, strict=True)
         return any(raised_wrongly(mine, right) for mine, right in pairs)
 
-    def asks_to_refuse(self) -> bool:
-        """Tell whether the right answers are exceptions."""
-        return all(reply.error is not None for reply in self.right.replies)
-
     def has_nan(self) -> bool:
         """Tell whether there is no number where there is a right one."""
         pairs = zip(self.replies, self.right.replies, strict=True)
@@ -212,8 +208,7 @@ class _Search:
                 continue
             if not partly or number in shows:
                 return False
-            silent = asked.raised() or asked.asks_to_refuse()
-            if not silent and not touched.isdisjoint(asked.entries()):
+            if not asked.raised() and not touched.isdisjoint(asked.entries()):
                 return False
         return any(self._clear(names, number, partly) for number in shows)
 

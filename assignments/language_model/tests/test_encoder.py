@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 SEEDS = st.integers(0, 10_000)
 ATTENTION = tuple(f"attention.{name}" for name in ("q_linear", "k_linear", "v_linear", "out_proj"))
 NORMS = ("pre", "post")
+SLOPE = (
+    "the output itself changes by another amount than its gradients say: look for .detach(), "
+    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+)
 
 
 def block_shapes(features, hidden):
@@ -394,5 +398,5 @@ def test_gradients_flow(component, expect, make):
         gradient = torch.zeros_like(direction) if gradient is None else gradient
         gradient = expect.shape(gradient, direction.shape, f"the gradient of {name}")
         foretold = foretold + (gradient * direction).sum()
-    what = "what the gradients foretell of a drawn step"
-    expect.close(foretold, change, what, scale=100)
+    what = "the change that the gradients foretell for a small step"
+    expect.close(foretold, change, what, scale=100, hint=SLOPE)

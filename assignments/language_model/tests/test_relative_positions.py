@@ -10,6 +10,10 @@ from hypothesis import strategies as st
 SEEDS = st.integers(0, 10_000)
 ATTEND = "relative_attention"
 PAIR = ("output", "weights")
+SLOPE = (
+    "the output itself changes by another amount than its gradients say: look for .detach(), "
+    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+)
 
 
 def table(component, weight):
@@ -236,7 +240,8 @@ def test_gradients_flow(component, expect, make):
             expect.close(None, inputs[name], what)
         slope = (expect.shape(gradient, inputs[name].shape, what) * steps[name]).sum() / 0.004
         change = (ends[0] - ends[1]) / 0.008
-        expect.close(slope, change, f"what {what} foretells of a drawn step", scale=100)
+        said = f"the change that {what} foretells for a small step"
+        expect.close(slope, change, said, scale=100, hint=SLOPE)
     cotangent = make.normal(2, 3, 3, seed=5, dtype=torch.float64)
     module = table(component, make.normal(3, 2, seed=6)).to(torch.float64)
     found = module.asking(cotangent=cotangent)(3).parameter_gradients.get("weight")
