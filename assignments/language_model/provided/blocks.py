@@ -51,7 +51,12 @@ class MultiHeadAttention(nn.Module):
 
         Returns:
             The pair (output, weights): (B, T, D) and (B, H, T, T).
+
+        Raises:
+            RuntimeError: the mask is on another device than x.
         """
+        if mask is not None and mask.device != x.device:
+            raise RuntimeError(f"the mask is on {mask.device}, and x on {x.device}")
         inputs = (self.q_linear, self.k_linear, self.v_linear)
         biases = [layer.bias for layer in inputs if layer.bias is not None]
         if mask is not None and mask.ndim > 2:
