@@ -27,6 +27,7 @@ from tests.tiny import write_tiny
 COMMANDS = [
     *("new", "grade", "explain", "release", "check", "stubs", "workbook", "selftest", "demo"),
     "export",
+    "report",
     "similar",
     "ci",
     "course",
@@ -104,7 +105,7 @@ def test_the_version_is_the_package_s() -> None:
 @pytest.mark.parametrize(
     "typed, offered",
     [
-        ("re", ["release"]),
+        ("re", ["report", "release"]),
         ("release ", ["norm"]),
         ("selftest n", ["norm"]),
         ("selftest x", []),

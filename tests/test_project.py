@@ -100,6 +100,7 @@ COMMANDS = {
     "release": ["norm", "--out", "out"],
     "check": ["norm"],
     "selftest": ["norm"],
+    "similar": ["batch", "--assignment", "norm"],
     "stubs": ["norm"],
     "workbook": ["norm"],
     "demo": [],
@@ -107,7 +108,7 @@ COMMANDS = {
     "ci": ["github", "--assignment", "norm", "--organisation", "o", "--out", "pipelines"],
 }
 # It goes on without a project, and shows less.
-TOLERANT = {"export"}
+TOLERANT = {"export", "report"}
 
 
 def test_every_command_is_tried_here() -> None:

@@ -194,8 +194,8 @@ def _grade(
     )
     if not complete:
         console.print("some marks are not in the gradebook; run the same command to try again")
-    print_left_out(console, listing, found)
     write_after_grading(console, assignment, out, found, grader.regraded)
+    print_left_out(console, listing, found)
     if listing.doubled:
         return _MISUSED
     return int(not complete or any(result.status == "error" for result in found))

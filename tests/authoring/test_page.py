@@ -195,7 +195,7 @@ def _public(kind: type) -> list[str]:
         (Component, r"(?:component|reference|part)[\w.()=]*", ()),
         (Object, r"\)?", ("taken",)),
         (Module, r"\)?", ("taken",)),
-        (Answer, r"\)?", ()),
+        (Answer, r"\)?", ("brought",)),
     ],
 )
 def test_everything_a_test_may_say_has_an_example(

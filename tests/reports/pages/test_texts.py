@@ -140,14 +140,14 @@ def test_what_is_the_instructors_is_on_no_page_of_a_student(setting: Feedback) -
 def test_a_change_of_hidden_points_is_shown_where_they_are() -> None:
     def attempt(score: float) -> SubmissionResult:
         return result(
-            {"norm": component([criterion("open", 1, 1), criterion("closed", score, 2, True)])}
+            {"norm": component([criterion("open", 1, 1), criterion("sealed", score, 2, True)])}
         )
 
     seen = parsed(student(attempt(2.0), OUTCOMES, attempt(0.0))).section("changed").text
     assert "Then: 1 of 3 points. Now: 3 of 3 points." in seen
-    assert "closed holds (0 → 2)" in seen
+    assert "sealed holds (0 → 2)" in seen
     kept = parsed(student(attempt(2.0), NOTHING, attempt(0.0)))
-    assert "closed" not in kept.text
+    assert "sealed" not in kept.text
     assert "No criterion earns more or less" in kept.section("changed").text
 
 
