@@ -195,7 +195,7 @@ def generate(component: Any) -> Figure:
         ("temperature 0.5", {"temperature": 0.5}, BLUE),
         ("temperature 2", {"temperature": 2.0}, ORANGE),
         ("top-k 4", {"top_k": 4}, GREEN),
-        ("top-p 0.8", {"top_p": 0.8}, VERMILION),
+        ("top-p 0.6", {"top_p": 0.6}, VERMILION),
     )
     words = list(range(1, 13))
     for axes, (title, options, color) in zip(panels, controls, strict=True):
@@ -222,18 +222,19 @@ def cost(component: Any) -> Figure:
     rest = [one + other for one, other in zip(projections, feed_forward, strict=True)]
     figure = _figure(280, 70, 120, 44, 16, 0)
     axes = figure.subplots()
-    for name, values, color, style in (
-        ("attention", counts("attention_cost", d), VERMILION, "-"),
-        ("all else", rest, INK, "-"),
-        ("feed-forward", feed_forward, BLUE, "--"),
-        ("projections", projections, GREEN, "--"),
+    for name, values, color, style, lifted in (
+        ("attention", counts("attention_cost", d), VERMILION, "-", 1.0),
+        ("all else", rest, INK, "-", 2.2),
+        ("feed-forward", feed_forward, BLUE, "--", 1.1),
+        ("projections", projections, GREEN, "--", 0.7),
     ):
         axes.loglog(lengths, values, style, color=color, lw=2)
-        axes.text(1.08 * lengths[-1], values[-1], name, color=color, va="center", fontsize=9)
+        place = (1.08 * lengths[-1], lifted * values[-1])
+        axes.text(*place, name, color=color, va="center", fontsize=9)
     met = component.call("meeting_length", d, f).number
     height = component.call("attention_cost", met, d).number
     axes.plot([met], [height], "o", color=INK, ms=6)
-    axes.plot([met, met], [0.5 * min(projections), height], ":", color=INK, lw=1.2)
+    axes.plot([met, met], [1e4, height], ":", color=INK, lw=1.2)
     axes.text(0.93 * met, 1.6 * height, f"{met} tokens", ha="right", fontsize=9)
     axes.set(xlabel="tokens", ylabel="multiplications of a block")
     axes.set_xticks(lengths[::3], [str(n) for n in lengths[::3]])
