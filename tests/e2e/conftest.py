@@ -34,6 +34,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"Screenshots: {config.stash[_PICTURES]}")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep together, where tests run side by side, what shares people or a module's fixtures."""
     for item in items:
