@@ -26,7 +26,7 @@ from tests.tiny import write_tiny
 
 COMMANDS = [
     *("new", "grade", "explain", "release", "check", "stubs", "workbook", "selftest", "demo"),
-    "export",
+    *("export", "report"),
     "ci",
     "course",
 ]
@@ -103,7 +103,7 @@ def test_the_version_is_the_package_s() -> None:
 @pytest.mark.parametrize(
     "typed, offered",
     [
-        ("re", ["release"]),
+        ("re", ["report", "release"]),
         ("release ", ["norm"]),
         ("selftest n", ["norm"]),
         ("selftest x", []),

@@ -199,8 +199,12 @@ def _grade(
     )
     if not complete:
         console.print("some marks are not in the gradebook; run the same command to try again")
+    code = _MISUSED if listing.doubled else 0
+    code = code or int(not complete or any(result.status == "error" for result in found))
+    # The last line is what to look at: the class, or what has to be repaired first.
+    if code:
+        write_after_grading(console, assignment, out, found, grader.regraded)
     print_left_out(console, listing, found)
-    write_after_grading(console, assignment, out, found, grader.regraded)
-    if listing.doubled:
-        return _MISUSED
-    return int(not complete or any(result.status == "error" for result in found))
+    if not code:
+        write_after_grading(console, assignment, out, found, grader.regraded)
+    return code
