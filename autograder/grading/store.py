@@ -88,11 +88,11 @@ def sweep(out: Path) -> None:
     """Remove what a run that was killed left half written."""
     for path in [*out.glob(".*.tmp"), *out.glob("results/.*.tmp")]:
         writer = path.name.split(".")[1]
-        if writer.isdigit() and not _runs(int(writer)):
+        if writer.isdigit() and not runs(int(writer)):
             path.unlink(missing_ok=True)
 
 
-def _runs(pid: int) -> bool:
+def runs(pid: int) -> bool:
     """Tell whether another run may still be writing: one at a time is not enforced."""
     if pid == os.getpid():
         # A new process with the old one's number, as in a container: it has written nothing yet.

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.errors import UsageError
+from autograder.grading import store
 from autograder.reports.pages.gathered import gather
 from autograder.reports.pages.group import class_page
 from autograder.reports.pages.names import anonymous, files_of, without_names
@@ -61,8 +62,10 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
         }
     # What a link names is replaced, and not the link.
     place = out.resolve()
-    made = place.with_name(f".{place.name[:100]}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    beside = f".{place.name[:100]}."
+    made = place.with_name(f"{beside}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     try:
+        _sweep(place.parent, beside)
         _fill(made, results, about, earlier)
         _replace(made, place)
     except OSError as error:
@@ -116,6 +119,15 @@ def _fill(
         then = None if before is None else shown(before, about.feedback, about.now)
         text = student_page(seen, then, about.title, about.now)
         (made / STUDENTS / file).write_bytes(text.encode("utf-8", "replace"))
+
+
+def _sweep(folder: Path, beside: str) -> None:
+    """Remove what a run that was killed left half written, or had just replaced."""
+    for path in folder.glob(".*.tmp*"):
+        writer, *rest = path.name.removeprefix(beside).split(".")
+        ours = path.name.startswith(beside) and rest[1:] in (["tmp"], ["tmp", "old"])
+        if ours and writer.isdigit() and not store.runs(int(writer)):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _replace(made: Path, place: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,6 +114,18 @@ def test_pages_replace_pages_and_nothing_of_the_old_stays(tmp_path: Path) -> Non
     assert names(pages) == ["index.html", "students/s02.html"]
     write_pages([rejected()], pages, About("N", NOTHING, NOW, anonymous=True))
     assert names(tmp_path) == ["pages/index.html", "pages/students/student-1.html"]
+
+
+def test_what_a_killed_run_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    # Another run's, that still goes on; another folder's; and what has no number.
+    kept = [f".pages.{os.getppid()}.ab.tmp", f".other.{gone.pid}.ab.tmp", ".pages.x.ab.tmp"]
+    left = [f".pages.{gone.pid}.ab.tmp", f".pages.{gone.pid}.cd.tmp.old"]
+    for name in (*kept, *left):
+        (tmp_path / name / "students").mkdir(parents=True)
+    write_pages([result()], tmp_path / "pages", ABOUT)
+    assert {path.name for path in tmp_path.iterdir()} == {"pages", *kept}
 
 
 def test_a_folder_of_something_else_is_refused_and_kept(tmp_path: Path) -> None:
