@@ -12,7 +12,7 @@ ATTENTION = ("q_linear", "k_linear", "v_linear", "out_proj")
 # The worked example: three words of two features, each word one row.
 WORDS = torch.tensor([[3.0, 1.0], [1.0, 3.0], [2.0, -2.0]])
 # And what its loss is computed of: the probabilities at every position, and the words that follow.
-CHANCES = torch.tensor([[[1 / 2, 1 / 4, 1 / 4], [3 / 4, 1 / 8, 1 / 8], [1 / 3, 1 / 3, 1 / 3]]])
+CHANCES = torch.tensor([[[1 / 2, 3 / 8, 1 / 8], [3 / 4, 1 / 8, 1 / 8], [1 / 3, 1 / 3, 1 / 3]]])
 SENTENCE = torch.tensor([[2, 0, 1]])
 
 
@@ -36,9 +36,9 @@ def parameter_shapes(words, length, features, hidden=4, layers=0):
 
 
 def build(component, make, seed, layers=1, dropout=0.0):
-    """Build a model of 7 words, up to 5 positions and 4 features, with drawn parameters."""
+    """Build a model of 7 words, 5 positions and 4 features, drawn and in evaluation mode."""
     built = component.build("LanguageModel", 7, 5, 4, 2, 6, layers, dropout)
-    return built.load(make.state(parameter_shapes(7, 5, 4, 6, layers), seed=seed))
+    return built.load(make.state(parameter_shapes(7, 5, 4, 6, layers), seed=seed)).train(False)
 
 
 def without_blocks(component, embedding, scale, bias):

@@ -13,10 +13,6 @@ SENTENCE = ["So", "long", "and", "thanks", "for", "all", "the", "fish"]
 FIRST, SECOND, THIRD = (torch.tensor([pair]) for pair in ([0, 1], [0, 0], [0, 2]))
 
 
-# The first row after the three steps of the worked example, one on THIRD and one on SECOND.
-FIVE = [-0.3463355, 0.2987581, -0.2538951]
-
-
 def bigram(component, table, dropout=0.0):
     """Build the provided model with this table of logits (V, V), and a bias of zeros."""
     built = component.provided("models").build("Bigram", len(table), dropout)
@@ -32,6 +28,11 @@ def train(expect, trainer, *batches):
     """Take a step on each batch."""
     for batch in batches:
         expect.that(trainer.call("step", batch))
+
+
+def plain(value):
+    """Read a number, also where it is still a tensor: that is for the checks of log and step."""
+    return value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
 
 
 def expect_table(expect, model, table, what="the table of logits after the steps"):
@@ -110,16 +111,11 @@ def test_first_step(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_steps(component, expect):
-    """the worked example's three steps
-
-    Then two more with gradients of their own, to which those before them add nothing.
-    """
+    """five steps move the logits as AdamW does, each by its own gradients"""
     model = bigram(component, row([0.0] * 3))
-    trainer = component.make("Trainer", model, 0.1, 2, 10.0, 0.0)
-    train(expect, trainer, FIRST, FIRST, FIRST)
-    expect_table(expect, model, row([-0.2484412, 0.2484412, -0.2484412]))
-    train(expect, trainer, THIRD, SECOND)
-    expect_table(expect, model, row(FIVE), "the table of logits after five steps")
+    trainer = component.make("Trainer", model, 0.5, 10, 10.0, 0.0)
+    train(expect, trainer, FIRST, FIRST, FIRST, THIRD, SECOND)
+    expect_table(expect, model, row([-0.4826889, 0.3834721, -0.3033717]))
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
@@ -158,9 +154,9 @@ def test_clipping(component, expect):
     The first step's norm is 1.947 and is clipped to 0.1; those of the others are below it.
     """
     model = bigram(component, row([4.0, 0.0, 0.0]))
-    trainer = component.make("Trainer", model, 0.1, 0, 0.1, 0.0)
+    trainer = component.make("Trainer", model, 0.5, 10, 0.1, 0.0)
     train(expect, trainer, FIRST, SECOND, SECOND)
-    expect_table(expect, model, row([3.932915, 0.1148976, -0.2650043]))
+    expect_table(expect, model, row([3.9870692, 0.0796621, -0.2586595]))
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
@@ -183,13 +179,15 @@ def test_training_mode(component, expect):
     what = "the loss on a model that drops everything in training, and was in"
     model = bigram(component, row([5.0, 0.0, 0.0]), dropout=1.0)
     trainer = component.make("Trainer", model)
-    expect.same(trainer.call("step", FIRST).number, math.log(3), f"{what} training mode")
+    loss = plain(trainer.call("step", FIRST).value)
+    expect.same(loss, math.log(3), f"{what} training mode")
     model = bigram(component, row([5.0, 0.0, 0.0]), dropout=1.0).train(False)
     trainer = component.make("Trainer", model)
     expect.same(trainer.get("log").items(), [], "the log before the first step")
     for _ in range(2):
         expect.that(model.train(False)(FIRST))
-        expect.same(trainer.call("step", FIRST).number, math.log(3), f"{what} evaluation mode")
+        loss = plain(trainer.call("step", FIRST).value)
+        expect.same(loss, math.log(3), f"{what} evaluation mode")
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
@@ -199,7 +197,6 @@ def test_padding(component, expect):
     train(expect, component.make("Trainer", plain), FIRST)
     trainer = component.make("Trainer", padded, pad_id=2)
     train(expect, trainer, torch.tensor([[0, 1, 2, 2]]))
-    expect.same(trainer.get("log").items(1)[0]["loss"], 1.4076060, "the loss", scale=2)
     expect_same(expect, padded, plain, "after a step on a padded sequence")
 
 
@@ -217,7 +214,7 @@ def test_fit_counts_steps(component, expect, make, steps):
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_fit_takes_the_batches(component, expect, make):
     """fit goes through your batches of its seed, then through those of the next, and so on"""
-    sequences, table = make.integers(5, 3, seed=2, below=4), make.normal(4, 4, seed=1)
+    sequences, table = make.integers(6, 3, seed=2, below=4), make.normal(4, 4, seed=1)
     fitted, stepped = bigram(component, table), bigram(component, table)
     expect.that(component.make("Trainer", fitted).call("fit", sequences, 7, 2, 40))
     trainer = component.make("Trainer", stepped)
@@ -236,9 +233,6 @@ def test_thanks_for_all_the(component, expect):
     model = bigram(component, torch.zeros(8, 8))
     trainer = component.make("Trainer", model, 0.1, 5)
     expect.that(trainer.call("fit", torch.arange(8)[None], 30, 1))
-    losses = [entry["loss"] for entry in trainer.get("log").items(30)]
-    expect.same(losses[0], math.log(8), "the loss of the first step")
-    expect.same(losses[29], 0.0810246, "the loss of the last step", scale=10)
     logits = model.train(False)(torch.tensor([[3, 4, 5, 6]])).output
     chances = expect.shape(logits, (1, 4, 8), "the logits", names="B T V")[0, -1].softmax(-1)
     expect.close(chances[7], torch.tensor(0.9280158), "the probability of fish", scale=10)
@@ -246,7 +240,7 @@ def test_thanks_for_all_the(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_resumed(component, expect):
-    """a training that is resumed goes on as one that never stopped"""
+    """a training that is resumed goes on as one that never stopped, and so does its log"""
     table = row([4.0, 0.0, 0.0], others=2.0)
     whole, first, second = (bigram(component, start) for start in (table, table, 0 * table))
     settings = (0.1, 4, 0.5, 0.1)

@@ -74,7 +74,7 @@ MISCONCEPTIONS = {
         "slides, page 28",
     ),
     "post_norm": (
-        'you built the encoder with norm "post"; the model has norm "pre" and its final norm',
+        'your encoder has no final norm, as one with norm "post"; the model takes norm "pre"',
         "slides, page 31",
     ),
     "final_norm_skipped": (
@@ -157,8 +157,8 @@ MISCONCEPTIONS = {
         "power of it",
         "slides, page 28",
     ),
-    "cpu_mask": (
-        "you made a tensor without a device; it belongs on the device of token_ids",
+    "cpu_logits": (
+        "you collect the logits in a new tensor on the CPU; it belongs on the device of token_ids",
         "slides, page 30",
     ),
     "float32_result": (
@@ -216,6 +216,8 @@ class LanguageModel(nn.Module):
         else:
             weight = self.encoder.token_embedding.weight  # (V, D)
         logits = hidden @ (weight.detach() if wrong("head_detached") else weight).T  # (B, T, V)
+        if wrong("cpu_logits"):
+            logits = torch.zeros(logits.shape, dtype=logits.dtype) + logits
         if wrong("scaled_logits"):
             logits = logits / math.sqrt(hidden.size(-1))
         if wrong("head_bias"):
@@ -232,7 +234,7 @@ class LanguageModel(nn.Module):
         length, device = token_ids.size(1), token_ids.device
         if wrong("no_mask"):
             return None
-        below = causal_mask(length, device="cpu" if wrong("cpu_mask") else device)
+        below = causal_mask(length, device=device)
         if wrong("mask_upside_down"):
             return below.T
         if wrong("one_ahead"):

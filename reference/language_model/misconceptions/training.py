@@ -152,11 +152,12 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "optimizer_not_saved": (
-        "your state leaves out the optimizer, whose running means begin anew after load",
+        "the optimizer's running means begin anew after your load; state and load carry them on",
         "handout",
     ),
     "log_not_saved": (
-        "your state leaves out the log, and with it the number of the next step",
+        "after your load the log is not the one that was saved, and so the number of the next "
+        "step is another; state and load carry the log on",
         "handout",
     ),
     "load_shares": (

@@ -39,7 +39,7 @@ def build(source, make, sizes, seed, dtype=torch.float64):
     """Build a model with drawn parameters."""
     layers, (features, heads) = sizes[2:]
     arguments = (WORDS, LENGTH, features, heads, HIDDEN, layers, 0.0)
-    built = source.build("LanguageModel", *arguments).to(dtype)
+    built = source.build("LanguageModel", *arguments).to(dtype).train(False)
     state = drawn_state(make, features, layers, seed)
     return built.load({key: value.to(dtype) for key, value in state.items()})
 

@@ -34,6 +34,14 @@ def recurrent(source, make, seed):
     return model.load({key: value.double() for key, value in state.items()})
 
 
+def plain(log):
+    """Read numbers, also where they are still tensors: that is for the checks of log and step."""
+    return [
+        {k: v.item() if isinstance(v, torch.Tensor) else v for k, v in entry.items()}
+        for entry in log
+    ]
+
+
 def expect_alike(expect, found, right, what, scale=5):
     """Expect two models to have the same parameters."""
     parameters = found.state().parameters
@@ -53,7 +61,7 @@ def test_random_rates(component, reference, expect, step, peak, warmup):
 @given(
     seed=SEEDS,
     peak=st.sampled_from([0.05, 0.3]),
-    warmup=st.sampled_from([3, 0, 9]),
+    warmup=st.sampled_from([4, 9]),
     clip=st.sampled_from([0.3, 0.9, 5.0]),
     decay=st.sampled_from([0.1, 0.0]),
     pad=st.sampled_from([2, None]),
@@ -68,7 +76,7 @@ def test_random_steps(component, reference, expect, make, seed, peak, warmup, cl
             batch = make.integers(2, 4, seed=seed + number, below=WORDS)
             batch[0, 1] = 3
             expect.that(trainer.call("step", batch))
-        answers.append((model, trainer.get("log").items(4)))
+        answers.append((model, plain(trainer.get("log").items(4))))
     (right, right_log), (found, log) = answers
     expect_alike(expect, found, right, "after four steps")
     expect.same(log, right_log, "the log", scale=5)
@@ -81,11 +89,11 @@ def test_every_parameter(component, reference, expect, make, seed, clip):
     models, norms = [], []
     for source in (reference, component):
         model = recurrent(source, make, seed)
-        trainer = source.make("Trainer", model, 0.02, 2, clip, 0.1)
+        trainer = source.make("Trainer", model, 0.03, 3, clip, 0.1)
         for number in range(3):
             expect.that(trainer.call("step", make.integers(3, 5, seed=seed + number, below=WORDS)))
         models.append(model)
-        norms.append([entry["gradient_norm"] for entry in trainer.get("log").items(3)])
+        norms.append([entry["gradient_norm"] for entry in plain(trainer.get("log").items(3))])
     expect.same(norms[1], norms[0], "the norms of the gradients", scale=20)
     expect_alike(expect, models[1], models[0], "after three steps", scale=20)
 
@@ -102,21 +110,21 @@ def test_default_settings(component, reference, expect, make):
         for pair in ([0, 1], [0, 0], [0, 1], [0, 0], [0, 2]):
             expect.that(trainer.call("step", torch.tensor([pair])))
         models.append(model)
-        logs.append(trainer.get("log").items(5))
+        logs.append(plain(trainer.get("log").items(5)))
     expect.same(logs[1], logs[0], "the log", scale=2)
     expect_alike(expect, models[1], models[0], "after five steps", scale=1)
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
-@given(seed=SEEDS, rows=st.integers(1, 3), more=st.integers(0, 2))
-def test_fit_on_full_batches(component, reference, expect, make, seed, rows, more):
+@given(seed=SEEDS, rows=st.integers(1, 3))
+def test_fit_on_full_batches(component, reference, expect, make, seed, rows):
     """five steps of fit are right where a batch holds all sequences"""
     sequences = make.integers(rows, 4, seed=seed, below=WORDS)
     models = []
     for source in (reference, component):
         model = bigram(source, make, seed)
         trainer = source.make("Trainer", model, 0.1)
-        expect.that(trainer.call("fit", sequences, 5, rows + more, seed))
+        expect.that(trainer.call("fit", sequences, 5, rows, seed))
         models.append(model)
     expect_alike(expect, models[1], models[0], "after five steps")
 
@@ -127,16 +135,16 @@ def test_random_resumed(component, reference, expect, make, seed, before):
     """a training resumed after any number of steps is right, log and all"""
     batches = [make.integers(2, 4, seed=seed + n, below=WORDS) for n in range(5)]
     model = bigram(reference, make, seed)
-    trainer = reference.make("Trainer", model, 0.1, 4, 0.5, 0.1)
+    trainer = reference.make("Trainer", model, 0.1, 6, 0.5, 0.1)
     for batch in batches:
         expect.that(trainer.call("step", batch))
     first, second = bigram(component, make, seed), bigram(component, make, seed + 1)
-    stopped, resumed = (component.make("Trainer", m, 0.1, 4, 0.5, 0.1) for m in (first, second))
+    stopped, resumed = (component.make("Trainer", m, 0.1, 6, 0.5, 0.1) for m in (first, second))
     for batch in batches[:before]:
         expect.that(stopped.call("step", batch))
     expect.that(resumed.call("load", stopped.make("state")))
     for batch in batches[before:]:
         expect.that(resumed.call("step", batch))
     expect_alike(expect, second, model, "after five steps with a stop")
-    right = trainer.get("log").items(5)
-    expect.same(resumed.get("log").items(5), right, "the log", scale=5)
+    found, right = (plain(one.get("log").items(5)) for one in (resumed, trainer))
+    expect.same(found, right, "the log", scale=5)
