@@ -34,14 +34,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"Screenshots: {config.stash[_PICTURES]}")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep together, where tests run side by side, what shares people or a module's fixtures."""
-    for item in items:
-        shared = "people" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("people" if shared else str(item.path)))
-
-
 def _need(package: str) -> None:
     if importlib.util.find_spec(package) is None:
         pytest.skip(_MISSING.format(package.upper()))
