@@ -118,7 +118,7 @@ def _component(suite: Suite, variants: Variants, known: dict[str, Misconception]
     component = next(iter(known.values())).component
     criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
     asked = _asked(suite, variants, criteria)
-    questions = [question for question, _ in asked]
+    questions = [question for question, _, _ in asked]
     answers = {
         name: {
             number: answer
@@ -144,6 +144,7 @@ def _component(suite: Suite, variants: Variants, known: dict[str, Misconception]
                 "asks": write_question(questions[number]),
                 "slack": write_slack(asked[number][1]),
                 "right": _right_answer(variants, questions[number]),
+                "free": asked[number][2],
             }
             for number in used
         ],
@@ -170,16 +171,16 @@ def _placed(found: _Answers, used: Sequence[int]) -> _Answers:
 
 def _asked(
     suite: Suite, variants: Variants, criteria: Sequence[Criterion]
-) -> list[tuple[list[Request], Slack]]:
-    """Return short questions of criteria, each with what it lets an answer be off."""
+) -> list[tuple[list[Request], Slack, bool]]:
+    """Return short questions of criteria, what each lets an answer be off, and if it is free."""
     plans = [suite.plans[criterion.id] for criterion in criteria]
     usual = widest([planned.slack for plan in plans for planned in plan])
     found = []
-    for plan in plans:
+    for criterion, plan in zip(criteria, plans, strict=True):
         for indices in examples_of([planned.request for planned in plan]):
             question = _question([plan[index].request for index in indices])
             if question and _length(variants.answer(RIGHT, question)) <= _MAX_RETURNED:
-                found.append((question, plan[indices[0]].slack or usual))
+                found.append((question, plan[indices[0]].slack or usual, criterion.free))
     return found
 
 

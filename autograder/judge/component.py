@@ -183,7 +183,7 @@ class ComponentRun:
         if self.unusable or all(verdict.passed for verdict in verdicts):
             return Diagnosis()
         heard = [
-            Heard(criterion.id, bool(verdict.passed), verdict.heard)
+            Heard(criterion.id, bool(verdict.passed), verdict.heard, criterion.free)
             for criterion, verdict in zip(self.criteria, verdicts, strict=True)
         ]
         with self._session.aside():

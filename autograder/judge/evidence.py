@@ -20,12 +20,16 @@ Ask = Callable[[Sequence[Request]], Sequence[Reply] | None]
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """One example of a criterion with the student's replies, as far as they came."""
+    """One example of a criterion with the student's replies, as far as they came.
+
+    `free` says that right work may answer otherwise than the solution.
+    """
 
     criterion: str
     passed: bool
     requests: tuple[Request, ...]
     replies: tuple[Reply, ...]
+    free: bool = False
 
     @property
     def size(self) -> int:
@@ -123,9 +127,12 @@ class Evidence:
         """Tell whether an example speaks against the mistakes.
 
         It does so unless the answer is theirs, or they do not show there. Where what is right hangs
-        on draws, and the answer has a distribution of its own, it does not tell.
+        on draws, and the answer has a distribution of its own, it does not tell; nor does it where
+        the answer is of the student's own choice.
         """
         if self.fit(names, example).holds or not self.shows(names, example):
+            return False
+        if example.free and not self.fit(RIGHT, example).holds:
             return False
         free = self.variants.drawn(RIGHT, example.requests)
         return not (example.passed and free and not self.fit(RIGHT, example).holds)
@@ -135,12 +142,12 @@ class Evidence:
         requests = example.requests
         right = self.variants.answer(RIGHT, requests)
         wrong = self.variants.answer(names, requests)
-        if Comparison(self._allowed(example)).replies(wrong, right, requests) <= 1:
+        if Comparison(self._allowed(example), enough=1.0).replies(wrong, right, requests) <= 1:
             return False
         if not self.variants.drawn(RIGHT, requests):
             return True
         again = self.variants.answer(RIGHT, requests, redraw=True)
-        return Comparison(drawn=True).replies(wrong, right, requests, again) > 1
+        return Comparison(drawn=True, enough=1.0).replies(wrong, right, requests, again) > 1
 
     def _allowed(self, example: Example) -> Slack:
         return self._slack.get(id(example.requests[0])) or self._usual
@@ -167,7 +174,7 @@ class Evidence:
         requests = example.requests
         answer = self.variants.answer(names, requests)
         again = self.variants.answer(names, requests, redraw=True)
-        return Comparison(drawn=True).replies(example.replies, answer, requests, again)
+        return Comparison(drawn=True, enough=1.0).replies(example.replies, answer, requests, again)
 
     def _draws(self, example: Example) -> bool:
         """Tell whether the student's answer hangs on random draws: ask with other seeds."""
@@ -177,7 +184,7 @@ class Evidence:
             self._drawing[key] = (
                 None
                 if again is None
-                else Comparison().replies(example.replies, again, example.requests) > 1
+                else Comparison(enough=1.0).replies(example.replies, again, example.requests) > 1
             )
         found = self._drawing[key]
         # Of one that is gone it is not known; it may draw where that is right.

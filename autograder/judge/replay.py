@@ -29,6 +29,7 @@ class Heard:
     criterion: str
     passed: bool
     exchange: Sequence[tuple[Request, Reply]]
+    free: bool = False
 
 
 _Solution = tuple[Names, bool, frozenset[str]]
@@ -64,6 +65,7 @@ class Case:
                 criterion.passed,
                 tuple(criterion.exchange[index][0] for index in indices),
                 tuple(criterion.exchange[index][1] for index in indices),
+                criterion.free,
             )
             for criterion in heard
             for indices in examples_of([request for request, _ in criterion.exchange])
@@ -79,18 +81,30 @@ class Case:
             for example, fit in lost
             if not fit.holds or (fit.to_the_draw and example.criterion not in clear)
         ]
+        # Answers of the student's own choice tell only where nothing else does.
+        bound = [example for example in self._failing if not example.free]
+        self._free = [example for example in self._failing if example.free and bound]
+        self._failing = bound or self._failing
         self._failing.sort(key=lambda e: (variants.cost(e.requests), e.size))
 
     def solve(self, plans: Sequence[Sequence[Request]]) -> _Solution:
         """Return the names found, whether only one of them holds, and the criteria explained."""
         if not self._failing:
             return _NOTHING
+        names, either, explained = self._solved(plans)
+        if self._free and not either:
+            more, _, also = self._in_part(self._free)
+            return names | more, False, explained | also
+        return names, either, explained
+
+    def _solved(self, plans: Sequence[Sequence[Request]]) -> _Solution:
+        """Solve what is lost where the student chose nothing."""
         lost = frozenset(example.criterion for example in self._failing)
         found = self._explaining([frozenset([name]) for name in self._variants.names])
         if not found:
             found = self._explaining(self._pairs())
         if not found:
-            return self._in_part()
+            return self._in_part(self._failing)
         if len(found) > 1:
             found = self._narrowed(self._nearest(found), plans)
         if len(found) == 1:
@@ -144,13 +158,13 @@ class Case:
         pairs = {frozenset((one, other)) for one in few for other in names if other != one}
         return sorted(pairs, key=sorted)
 
-    def _in_part(self) -> _Solution:
+    def _in_part(self, lost: Sequence[Example]) -> _Solution:
         """Explain some criteria, each by the one misconception that fits it, if others remain."""
         evidence = self._evidence
         names: set[str] = set()
         explained: set[str] = set()
-        for criterion in dict.fromkeys(example.criterion for example in self._failing):
-            failing = [example for example in self._failing if example.criterion == criterion]
+        for criterion in dict.fromkeys(example.criterion for example in lost):
+            failing = [example for example in lost if example.criterion == criterion]
             # An exception of the same kind is not enough to go by.
             if all(evidence.raised(example) for example in failing):
                 continue

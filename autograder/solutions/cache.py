@@ -10,16 +10,22 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import io
 import os
 import pickle
 import platform
 import sqlite3
 import stat
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
+
+import torch
+from torch import Tensor
 
 from autograder.assignment import Assignment
+from autograder.exchange.values import DTYPE_NAMES, DTYPES
 from autograder.sandbox.packages import version_of
 
 CACHE_VARIABLE = "GRADEFORMER_CACHE"
@@ -81,7 +87,7 @@ class Cache:
         if self._folder is None:
             return
         with contextlib.suppress(Exception):
-            data = pickle.dumps(value, protocol=5)
+            data = _pickled(value)
             self._make_room(len(data))
             descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=".new")
             try:
@@ -112,8 +118,38 @@ class Cache:
             total -= found.st_size
 
 
+class Kept(Sequence[Any]):
+    """Values that were kept, each read when it is first asked for.
+
+    Most answers of mistakes are set aside for their first reply.
+    """
+
+    def __init__(self, written: Sequence[bytes]) -> None:
+        self._written = written
+        self._read: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._written)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            places = range(len(self))[index]
+            # Mostly it is all of them.
+            return self if places == range(len(self)) else [self[place] for place in places]
+        place = range(len(self._written))[index]
+        if place not in self._read:
+            self._read[place] = pickle.loads(self._written[place])  # noqa: S301 - see Cache.load
+        return self._read[place]
+
+
 class AnswerStore:
-    """What mistakes answer, one row each: a diagnosis looks at few of very many.
+    """What mistakes answer, one row an example: a diagnosis looks at few of very many.
 
     What is added is written by `flush` alone, in one go; several processes may do so.
 
@@ -123,31 +159,36 @@ class AnswerStore:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._added: dict[str, Any] = {}
+        self._added: dict[str, Sequence[Any]] = {}
         self._opened: sqlite3.Connection | None = None
 
-    def get(self, name: str) -> Any | None:
-        """Return what is kept under a name, or None."""
+    def get(self, name: str) -> Sequence[Any] | None:
+        """Return the values that are kept under a name, or None."""
         if self._path is None:
             return None
         try:
             query = "SELECT value FROM answers WHERE name = ?"
             row = self._database(self._path).execute(query, (name,)).fetchone()
-            return None if row is None else pickle.loads(row[0])  # noqa: S301 - see Cache.load
+            if row is None:
+                return None
+            digest, data = row[0][:_DIGEST], row[0][_DIGEST:]
+            if hashlib.sha256(data).digest() != digest:
+                raise ValueError("it is damaged")
+            return Kept(pickle.loads(data))  # noqa: S301 - see Cache.load
         except Exception:
             self._give_up()
             return None
 
-    def put(self, name: str, value: object) -> None:
-        """Keep a value, once it is flushed."""
-        self._added[name] = value
+    def put(self, name: str, values: Sequence[Any]) -> None:
+        """Keep values, once they are flushed."""
+        self._added[name] = values
 
     def flush(self) -> None:
         """Write what was added; where that is not possible, it is computed anew the next time."""
         if self._path is None or not self._added:
             return
         try:
-            rows = [(name, pickle.dumps(value, 5)) for name, value in self._added.items()]
+            rows = [(name, _row(values)) for name, values in self._added.items()]
             with self._database(self._path) as database:
                 database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
         except Exception:
@@ -175,6 +216,40 @@ class AnswerStore:
         self._path = None
         with contextlib.suppress(Exception):
             self.close()
+
+
+def _row(values: Sequence[Any]) -> bytes:
+    data = pickle.dumps([_pickled(value) for value in values], protocol=5)
+    return hashlib.sha256(data).digest() + data
+
+
+class _Pickler(pickle.Pickler):
+    """Writes a tensor as its bytes: torch's own way costs a file's format for each."""
+
+    def reducer_override(self, obj: object) -> Any:
+        """Return how a plain tensor is made again; of anything else its own way."""
+        if type(obj) is not Tensor or obj.dtype not in DTYPE_NAMES or obj.requires_grad:
+            return NotImplemented
+        if obj.device.type == "meta":
+            return _tensor, (None, DTYPE_NAMES[obj.dtype], tuple(obj.shape))
+        if obj.device.type != "cpu" or obj.layout != torch.strided:
+            return NotImplemented
+        values = obj.resolve_conj().resolve_neg().contiguous().reshape(-1)
+        data = values.view(torch.uint8).numpy().tobytes() if values.numel() else b""
+        return _tensor, (data, DTYPE_NAMES[obj.dtype], tuple(obj.shape))
+
+
+def _pickled(value: object) -> bytes:
+    buffer = io.BytesIO()
+    _Pickler(buffer, protocol=5).dump(value)
+    return buffer.getvalue()
+
+
+def _tensor(data: bytes | None, dtype: str, shape: tuple[int, ...]) -> Tensor:
+    """Make a tensor of its bytes; None for one without values."""
+    if not data:
+        return torch.empty(shape, dtype=DTYPES[dtype], device="cpu" if data == b"" else "meta")
+    return torch.frombuffer(bytearray(data), dtype=DTYPES[dtype]).reshape(shape)
 
 
 def key_of(assignment: Assignment, component: str, what: str) -> str:

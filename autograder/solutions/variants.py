@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from autograder.assignment import Assignment
 from autograder.exchange.messages import Reply, Request
@@ -71,7 +71,8 @@ class Variants:
         self.computed = 0
         self._executor = import_apart(folder, component, given, program)
         # The requests stand beside the replies to stay alive: their identity is the key.
-        self._replies: dict[tuple[Names, int, bool], tuple[Sequence[Request], list[Reply]]] = {}
+        self._replies: dict[tuple[Names, int, bool], tuple[Sequence[Request], Sequence[Reply]]] = {}
+        self._counted: dict[tuple[Names, int, bool], int] = {}
         self._drawn: dict[tuple[Names, int], bool] = {}
         # What examples are called in the store, by the identity of their first request.
         self._known: dict[int, int] = {}
@@ -86,7 +87,9 @@ class Variants:
         self._replies[RIGHT, id(example[0]), False] = (example, list(replies))
         self._known[id(example[0])] = len(self._known)
 
-    def answer(self, wrong: Names, example: Sequence[Request], redraw: bool = False) -> list[Reply]:
+    def answer(
+        self, wrong: Names, example: Sequence[Request], redraw: bool = False
+    ) -> Sequence[Reply]:
         """Answer an example with these mistakes in force.
 
         Args:
@@ -95,30 +98,52 @@ class Variants:
             redraw: whether to seed the random draws otherwise than the requests say.
         """
         key = (wrong, id(example[0]), redraw)
-        _, replies = self._replies.get(key, ((), []))
+        _, replies = self._replies.get(key, ((), ()))
         if len(replies) < len(example):
-            self.computed += self.cost(example) if len(wrong) > 1 else 1
+            self._count(wrong, example, redraw)
             replies = self._looked_up(wrong, example, redraw)
             self._replies[key] = (example, replies)
         return replies[: len(example)]
+
+    def _count(self, wrong: Names, example: Sequence[Request], redraw: bool) -> None:
+        """Count an answer, unless it was counted."""
+        key = (wrong, id(example[0]), redraw)
+        _, replies = self._replies.get(key, ((), ()))
+        if max(len(replies), self._counted.get(key, 0)) < len(example):
+            self._counted[key] = len(example)
+            self.computed += self.cost(example) if len(wrong) > 1 else 1
 
     def cost(self, example: Sequence[Request]) -> int:
         """Return for how many short examples this one counts."""
         return self._costs.get(id(example[0]), 1)
 
-    def _looked_up(self, wrong: Names, example: Sequence[Request], redraw: bool) -> list[Reply]:
+    def _looked_up(self, wrong: Names, example: Sequence[Request], redraw: bool) -> Sequence[Reply]:
         """Return what is kept of an answer, or perform the example and keep it."""
+
+        def performed() -> Sequence[Reply]:
+            asked = [reseeded(request) for request in example] if redraw else example
+            return [self.perform(wrong, request) for request in asked]
+
+        return self._kept(wrong, example, "again" if redraw else "", performed)
+
+    def _kept(
+        self,
+        wrong: Names,
+        example: Sequence[Request],
+        what: str,
+        make: Callable[[], Sequence[Any]],
+    ) -> Sequence[Any]:
+        """Return what is kept of these mistakes and an example, or make it and keep it."""
         number = self._known.get(id(example[0]))
+        if number is None:
+            return make()
         # An example that the student's answers cut short is another one.
-        name = f"{'+'.join(sorted(wrong))} {number} {len(example)} {redraw}"
-        kept: list[Reply] | None = None if number is None else self.store.get(name)
-        if kept is not None:
-            return kept
-        asked = [reseeded(request) for request in example] if redraw else example
-        replies = [self.perform(wrong, request) for request in asked]
-        if number is not None:
-            self.store.put(name, replies)
-        return replies
+        name = f"{'+'.join(sorted(wrong))} {number} {len(example)} {what}"
+        kept = self.store.get(name)
+        if kept is None:
+            kept = make()
+            self.store.put(name, kept)
+        return kept
 
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
@@ -139,11 +164,16 @@ class Variants:
             return any(self.drawn(frozenset([name]), example) for name in wrong)
         key = (wrong, id(example[0]))
         if key not in self._drawn:
-            plain = self.answer(wrong, example)
-            other = self.answer(wrong, example, redraw=True)
-            self._drawn[key] = not all(
-                alike(one, two) for one, two in zip(plain, other, strict=True)
-            )
+
+            def compared() -> list[bool]:
+                plain = self.answer(wrong, example)
+                other = self.answer(wrong, example, redraw=True)
+                pairs = zip(plain, other, strict=True)
+                return [not all(alike(one, two) for one, two in pairs)]
+
+            for redraw in (False, True):
+                self._count(wrong, example, redraw)
+            (self._drawn[key],) = self._kept(wrong, example, "drawn", compared)
         return self._drawn[key]
 
 

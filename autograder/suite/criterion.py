@@ -8,12 +8,21 @@ from pathlib import Path
 
 import pytest
 
-MARKER = "criterion(points, source): what this check is worth and where it comes from"
+MARKER = (
+    "criterion(points, source, free=False): what this check is worth, where it comes from, and "
+    "whether right answers differ"
+)
+_KNOWN = {"points", "source", "free"}
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """One scored statement: a test function, titled by the first line of its docstring."""
+    """One scored statement: a test function, titled by the first line of its docstring.
+
+    Attributes:
+        free: whether right work may answer otherwise than the solution, say in an order of its own:
+            that it does so then speaks against no known mistake.
+    """
 
     id: str
     component: str
@@ -21,6 +30,7 @@ class Criterion:
     points: float
     source: str
     visibility: str
+    free: bool = False
 
 
 def component_of(path: Path) -> str:
@@ -46,5 +56,11 @@ def criterion_of(item: pytest.Item, visibility: str) -> Criterion:
             f"{name}: a criterion needs a docstring and "
             '@pytest.mark.criterion(points=..., source="...")'
         )
-    points = float(marker.kwargs["points"])
-    return Criterion(name, component, title, points, marker.kwargs["source"], visibility)
+    unknown = sorted(marker.kwargs.keys() - _KNOWN)
+    if unknown:
+        raise pytest.UsageError(
+            f"{name}: a criterion has no {unknown[0]!r}; it knows {', '.join(sorted(_KNOWN))}"
+        )
+    given = marker.kwargs
+    points, free = float(given["points"]), bool(given.get("free", False))
+    return Criterion(name, component, title, points, given["source"], visibility, free)

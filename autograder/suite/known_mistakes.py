@@ -46,12 +46,16 @@ _Names = tuple[int, ...]
 
 @dataclass(frozen=True)
 class _Asked:
-    """A question, what it allows, what is right, and what the component answered."""
+    """A question, what it allows, what is right, and what the component answered.
+
+    `free` says that right work may answer otherwise.
+    """
 
     requests: Sequence[Request]
     slack: Slack
     right: Known
     replies: Sequence[Reply]
+    free: bool = False
 
     def far(self, known: Known) -> tuple[float, bool]:
         """Return how far the component's answer is from a known one; see `Comparison`.
@@ -65,8 +69,8 @@ class _Asked:
 
     def of_right_form(self) -> bool:
         """Tell whether the answer differs from the right one in numbers alone, if at all."""
-        apart = Comparison(drawn=True).replies(self.replies, self.right.replies, self.requests)
-        return apart < math.inf
+        compare = Comparison(drawn=True, enough=math.inf)
+        return compare.replies(self.replies, self.right.replies, self.requests) < math.inf
 
     def raised(self) -> bool:
         """Tell whether there is an exception that is not right."""
@@ -137,9 +141,14 @@ class _Search:
             requests = read_question(question["asks"])
             replies = [session.perform(request) for request in requests]
             right = read_known_answer(question["right"])
-            self._asked.append(_Asked(requests, read_slack(question["slack"]), right, replies))
+            slack, free = read_slack(question["slack"]), question.get("free", False)
+            self._asked.append(_Asked(requests, slack, right, replies, free))
         self._far: dict[tuple[_Names, int], tuple[float, bool]] = {}
         self._wrong = [self._far_from_right(n) > 1 for n in range(len(self._asked))]
+        wrongs = self._wrongs()
+        free = {number for number in wrongs if self._asked[number].free}
+        # Answers of the student's own choice tell only where nothing else does.
+        self._silent = free if free != wrongs else set()
 
     def found(self) -> list[_Names]:
         """Return what the mistake may be, or mistakes, that explain all; else what is sure."""
@@ -165,7 +174,8 @@ class _Search:
         return {number for number, wrong in enumerate(self._wrong) if wrong}
 
     def _shows(self, names: _Names) -> frozenset[int]:
-        return frozenset().union(*(self._mistakes[name].answers for name in names))
+        shown = frozenset().union(*(self._mistakes[name].answers for name in names))
+        return shown - self._silent
 
     def _known(self, names: _Names, number: int) -> Known | None:
         """Return what mistakes answer to a question; None where it is not known."""
@@ -204,7 +214,7 @@ class _Search:
             return False
         touched = frozenset().union(*(self._asked[number].entries() for number in shows))
         for number, asked in enumerate(self._asked):
-            if self._far_from(names, number) <= 1:
+            if number in self._silent or self._far_from(names, number) <= 1:
                 continue
             if not partly or number in shows:
                 return False

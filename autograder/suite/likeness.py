@@ -7,7 +7,7 @@ shape, dtype, exception or key.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ Slack = Mapping[torch.dtype, float]
 # An answer is clearly nearer to one than to another if it is so many times nearer, and if the other
 # is farther than so many roundings.
 CLEARLY = 5.0
+# Beyond this it does not matter how much farther: it is clearly farther than what barely fits.
+FAR = CLEARLY**2
 # Two ways to write down one mistake round differently, and gradients add up many roundings.
 _OUTPUT_SCALE = 4.0
 _DERIVED_SCALE = 40.0
@@ -48,6 +50,7 @@ class Comparison:
         drawn: whether the values hang on random draws; then forms, shapes and the distribution of
             each tensor's values count, and 1 is where two samples surely part.
         void: whether where the other answer is no finite number, any wrong number will do.
+        enough: beyond this distance nothing more is compared: that it is greater is the answer.
 
     Attributes:
         voided: whether that was so anywhere.
@@ -56,6 +59,7 @@ class Comparison:
     slack: Slack = field(default_factory=dict)
     drawn: bool = False
     void: bool = False
+    enough: float = FAR
     voided: bool = False
 
     def replies(
@@ -82,7 +86,7 @@ class Comparison:
             if more is not None and not self.drawn:
                 mine, theirs = with_one_symptom(mine, theirs, more, request)
             worst = max(worst, self.reply(mine, theirs, more, dtypes=given))
-            if worst == math.inf:
+            if worst > self.enough:
                 break
         return worst
 
@@ -112,7 +116,7 @@ class Comparison:
             if part.holds == "named" and isinstance(more, Mapping) and not self.drawn:
                 mine, theirs = with_one_name(mine, theirs, more)
             worst = max(worst, self._values(mine, theirs, more, scale, self.drawn and part.random))
-            if worst == math.inf:
+            if worst > self.enough:
                 break
         return worst
 
@@ -126,22 +130,29 @@ class Comparison:
                 return math.inf
             fits = isinstance(third, list | tuple) and len(third) == len(other)
             several = third if fits else [None] * len(other)
-            triples = zip(one, other, several, strict=True)
-            return max((self._values(*triple, scale, drawn) for triple in triples), default=0.0)
+            return self._several(zip(one, other, several, strict=True), scale, drawn)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
             if one.keys() != other.keys():
                 return math.inf
             named = third if isinstance(third, Mapping) else {}
-            return max(
-                (self._values(one[k], other[k], named.get(k), scale, drawn) for k in one),
-                default=0.0,
-            )
+            triples = ((one[key], other[key], named.get(key)) for key in one)
+            return self._several(triples, scale, drawn)
         if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
             mine, theirs = np.asarray(one), np.asarray(other)
             if mine.dtype.kind != theirs.dtype.kind:
                 return math.inf
             return self._tensors(_as_tensor(mine), _as_tensor(theirs), None, scale, drawn)
         return 0.0 if type(one) is type(other) and bool(one == other) else math.inf
+
+    def _several(
+        self, triples: Iterable[tuple[Value, Value, Value]], scale: float, drawn: bool
+    ) -> float:
+        worst = 0.0
+        for triple in triples:
+            worst = max(worst, self._values(*triple, scale, drawn))
+            if worst > self.enough:
+                break
+        return worst
 
     def _tensors(
         self, one: Tensor, other: Tensor, third: Tensor | None, scale: float, drawn: bool
@@ -212,12 +223,12 @@ def all_alike(
     drawn: bool = False,
 ) -> bool:
     """Tell whether two answers to the same requests are alike."""
-    return Comparison(drawn=drawn).replies(one, other, requests) <= 1
+    return Comparison(drawn=drawn, enough=1.0).replies(one, other, requests) <= 1
 
 
 def alike(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True) -> bool:
     """Tell whether two replies are alike; see `Comparison`."""
-    return Comparison(drawn=drawn).reply(one, other, dtypes=dtypes) <= 1
+    return Comparison(drawn=drawn, enough=1.0).reply(one, other, dtypes=dtypes) <= 1
 
 
 def _as_tensor(array: np.ndarray[Any, Any]) -> Tensor:

@@ -137,9 +137,17 @@ def double(x):
 
 
 def diagnose(
-    tmp_path: Path, student: str, inputs: Sequence[float], alive: bool = True
+    tmp_path: Path,
+    student: str,
+    inputs: Sequence[float],
+    alive: bool = True,
+    passed: Sequence[float] = (),
+    free: bool = False,
 ) -> tuple[Diagnosis, int]:
-    """Ask a student's `double` about inputs; return the diagnosis and how much more it asked."""
+    """Ask a student's `double` about inputs; return the diagnosis and how much more it asked.
+
+    What is asked with `passed` another criterion accepts, which is `free` or not.
+    """
     secret = tmp_path / "secret"
     (secret / "misconceptions").mkdir(parents=True)
     (secret / "misconceptions" / "double.py").write_text(DOUBLE)
@@ -151,11 +159,14 @@ def diagnose(
         assert executor.load() is None
     for name in ("double", "handed_in"):
         sys.modules.pop(name)
-    recorder = Recorder(base)
-    for number in inputs:
-        call = Call("double", args=(torch.tensor([number, number / 2]),))
-        recorder.perform(Request([Reset(), call]))
-    exchange = [(p.request, theirs.perform(p.request)) for p in recorder.plan]
+    recorders = Recorder(base), Recorder(base)
+    for recorder, numbers in zip(recorders, (inputs, passed), strict=True):
+        for number in numbers:
+            call = Call("double", args=(torch.tensor([number, number / 2]),))
+            recorder.perform(Request([Reset(), call]))
+    lost, kept = (
+        [(p.request, theirs.perform(p.request)) for p in recorder.plan] for recorder in recorders
+    )
     asked: list[Sequence[Request]] = []
 
     def ask(requests: Sequence[Request]) -> list[Reply] | None:
@@ -168,8 +179,8 @@ def diagnose(
         totals={"double": 1.0},
         component=lambda name: SimpleNamespace(program=False),
     )
-    diagnoser = Diagnoser(assignment, {"double": [recorder.plan]})
-    heard = [Heard("double.works", False, exchange)]
+    diagnoser = Diagnoser(assignment, {"double": [recorder.plan for recorder in recorders]})
+    heard = [Heard("double.works", False, lost), Heard("double.chosen", True, kept, free)]
     return diagnoser.diagnose("double", heard, ask), len(asked)
 
 
@@ -205,6 +216,24 @@ def test_what_further_questions_refute_is_not_named(tmp_path: Path) -> None:
     # As every candidate on what was asked; as none of them on anything else.
     student = "def double(x):\n    return 3 * x if float(x.max()) == 1 else 7 * x\n"
     found, _ = diagnose(tmp_path, student, [1.0])
+    assert named(found) == []
+
+
+# Three times, but where the input is 7: there its answer is its own.
+CHOOSES = "def double(x):\n    return -x if float(x.max()) == 7 else 3 * x\n"
+
+
+@pytest.mark.parametrize(("free", "names"), [(True, ["always_three"]), (False, [])])
+def test_what_may_be_chosen_speaks_against_no_mistake(
+    tmp_path: Path, free: bool, names: list[str]
+) -> None:
+    found, _ = diagnose(tmp_path, CHOOSES, [1.0, 3.0, 9.0], passed=[7.0], free=free)
+    assert named(found) == names
+
+
+def test_where_a_free_answer_is_the_right_one_it_tells(tmp_path: Path) -> None:
+    student = "def double(x):\n    return 2 * x if float(x.max()) == 7 else 3 * x\n"
+    found, _ = diagnose(tmp_path, student, [1.0, 3.0, 9.0], passed=[7.0], free=True)
     assert named(found) == []
 
 

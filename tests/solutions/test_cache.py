@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.judge.collection import collect
@@ -184,24 +185,85 @@ def test_answers_are_there_for_the_next_process_once_they_are_flushed(folder: Pa
     store.put("std 3 1 False", [1.5])
     assert Cache(folder).answers("a").get("std 3 1 False") is None
     store.flush()
-    assert Cache(folder).answers("a").get("std 3 1 False") == [1.5]
+    found = Cache(folder).answers("a").get("std 3 1 False")
+    assert found is not None and list(found) == [1.5]
 
 
 def test_a_damaged_store_is_done_without(folder: Path) -> None:
     (folder / "a.sqlite").write_bytes(b"no database" * 1000)
     store = Cache(folder).answers("a")
     assert store.get("std") is None
-    store.put("std", 1)
+    store.put("std", [1])
     store.flush()
     assert store.get("std") is None
+
+
+def test_a_damaged_answer_is_done_without(folder: Path) -> None:
+    store = Cache(folder).answers("a")
+    store.put("std", ["kept"])
+    store.flush()
+    store.close()
+    (path,) = folder.iterdir()
+    data = path.read_bytes()
+    assert data.count(b"kept") == 1
+    path.write_bytes(data.replace(b"kept", b"kepf"))
+    assert Cache(folder).answers("a").get("std") is None
 
 
 def test_two_processes_may_add_the_same(folder: Path) -> None:
     one, other = AnswerStore(folder / "a.sqlite"), AnswerStore(folder / "a.sqlite")
     for store, value in ((one, 1), (other, 2)):
-        store.put("std", value)
+        store.put("std", [value])
         store.flush()
-    assert Cache(folder).answers("a").get("std") == 1
+    found = Cache(folder).answers("a").get("std")
+    assert found is not None and list(found) == [1]
+
+
+def test_an_answer_is_read_reply_by_reply(folder: Path) -> None:
+    store = Cache(folder).answers("a")
+    store.put("std", [1, {"b": 2}, lambda: None])
+    store.flush()
+    assert store.get("std") is None
+    store = Cache(folder).answers("a")
+    store.put("std", [1, {"b": 2}])
+    store.flush()
+    found = store.get("std")
+    assert found is not None
+    assert (len(found), found[1], found[-1], found[:1]) == (2, {"b": 2}, {"b": 2}, [1])
+    assert found[:2] is found
+    with pytest.raises(IndexError):
+        found[2]
+
+
+TENSORS = {
+    "turned": torch.arange(6.0).reshape(2, 3).T,
+    "coarse": torch.tensor([1.5, -0.0], dtype=torch.bfloat16),
+    "mask": torch.tensor([[True], [False]]),
+    "complex": torch.tensor([1 + 2j]).conj(),
+    "single": torch.tensor(3, dtype=torch.int16),
+    "empty": torch.empty(0, 3, dtype=torch.float64),
+    "nan": torch.tensor([float("nan"), float("inf")]),
+    "parameter": torch.nn.Parameter(torch.ones(2)),
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_tensor_is_kept_as_it_is(folder: Path, name: str) -> None:
+    right = TENSORS[name]
+    Cache(folder).save("a", {"b": [right]})
+    found = Cache(folder).load("a")["b"][0]
+    assert (found.dtype, found.shape, type(found)) == (right.dtype, right.shape, type(right))
+    assert torch.equal(found.isnan(), right.isnan())
+    assert torch.equal(found.nan_to_num(), right.nan_to_num())
+    # It can be written to, as any other.
+    found.detach().zero_()
+
+
+def test_a_tensor_without_values_is_kept(folder: Path) -> None:
+    Cache(folder).save("a", torch.empty(2, 3, device="meta", dtype=torch.float16))
+    found = Cache(folder).load("a")
+    assert found.device.type == "meta"
+    assert (found.dtype, found.shape) == (torch.float16, (2, 3))
 
 
 def test_a_mistake_answers_from_the_store_as_it_answers_anew(

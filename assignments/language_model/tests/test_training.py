@@ -67,7 +67,7 @@ def test_learning_rate(component, expect, warmup):
         expect.same(found, 0.8 * part, f"the rate of step {step} with a warm-up of {warmup}")
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, source="handout", free=True)
 @given(seed=SEEDS, rows=st.integers(1, 9), size=st.integers(1, 4))
 def test_every_row_once(component, expect, seed, rows, size):
     """a pass yields every sequence once, in full batches and a smaller last one"""
@@ -84,7 +84,7 @@ def test_every_row_once(component, expect, seed, rows, size):
     expect.equal(whole[whole[:, 0].argsort()], sequences, "all batches, sorted", names="N T")
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, source="handout", free=True)
 @given(seed=st.integers(0, 1000))
 def test_order(component, expect, seed):
     """a seed gives an order, the same every time, and another seed another one"""
@@ -184,10 +184,11 @@ def test_training_mode(component, expect):
     model = bigram(component, row([5.0, 0.0, 0.0]), dropout=1.0).train(False)
     trainer = component.make("Trainer", model)
     expect.same(trainer.get("log").items(), [], "the log before the first step")
-    for _ in range(2):
-        expect.that(model.train(False)(FIRST))
-        loss = plain(trainer.call("step", FIRST).value)
-        expect.same(loss, math.log(3), f"{what} evaluation mode")
+    loss = plain(trainer.call("step", FIRST).value)
+    expect.same(loss, math.log(3), f"{what} evaluation mode")
+    expect.that(model.train(False)(FIRST))
+    loss = plain(trainer.call("step", FIRST).value)
+    expect.same(loss, math.log(3), f"{what} evaluation mode again")
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
@@ -206,12 +207,13 @@ def test_fit_counts_steps(component, expect, make, steps):
     """fit takes as many steps as it is told, less than a pass or more"""
     model = bigram(component, make.normal(4, 4, seed=1))
     trainer = component.make("Trainer", model)
-    sequences = make.integers(5, 3, seed=2, below=4)
+    # Alike, so that every order has the same log.
+    sequences = make.integers(1, 3, seed=2, below=4).repeat(5, 1)
     expect.unchanged(trainer.asking(keep_inputs=True).call("fit", sequences, steps, 2), sequences)
     expect.same(len(trainer.get("log").items()), steps, "the number of steps")
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, source="handout", free=True)
 def test_fit_takes_the_batches(component, expect, make):
     """fit goes through your batches of its seed, then through those of the next, and so on"""
     sequences, table = make.integers(6, 3, seed=2, below=4), make.normal(4, 4, seed=1)
