@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -201,7 +202,7 @@ def _difference(mine: Value, right: Value) -> tuple[str, bool]:
     largest = float(error.flatten()[worst])
     if not bool(wrong.any()):
         return f"{dtypes}equal but for rounding (largest error {largest:.3g})", bool(dtypes)
-    at = [int(i) for i in torch.unravel_index(torch.tensor(worst), error.shape)]
+    at = [int(i) for i in np.unravel_index(worst, error.shape)]
     values = [tensor.flatten()[worst].item() for tensor in (mine, right)]
     shown = [f"{value:.8g}" if isinstance(value, float) else str(value) for value in values]
     return (

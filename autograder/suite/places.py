@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,8 +15,8 @@ _ALONE, _MOST_DIGITS = 6, 9
 
 def worst_place(error: Tensor) -> tuple[int, ...]:
     """Find the place of the largest error."""
-    flat = int(error.flatten().argmax())
-    return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), error.shape))
+    # Not torch's own: its first call imports half a second of symbolic algebra.
+    return tuple(int(i) for i in np.unravel_index(int(error.flatten().argmax()), error.shape))
 
 
 def first_place(wrong: Tensor) -> tuple[int, ...]:
