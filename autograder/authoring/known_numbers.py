@@ -46,6 +46,9 @@ _MAX_RETURNED = 120
 # are as many pairs as mistakes by mistakes.
 _SHOWN = 2
 _TOGETHER = 1
+# In how many questions two mistakes that both show there are tried together: of many pairs in all
+# of them, it took most of the time that a release takes.
+_MET = 4
 
 # What a mistake answers to questions, by their number, where that is not right.
 _Answers = dict[int, dict[str, Any]]
@@ -189,8 +192,12 @@ def _question(requests: Sequence[Request]) -> list[Request]:
     tensors = [tensor for request in requests for tensor in request.tensors()]
     if any(tensor.device.type == "meta" for tensor in tensors):
         return []
-    short = sum(tensor.numel() for tensor in tensors) <= _MAX_GIVEN
+    short = _given(requests) <= _MAX_GIVEN
     return read_question(write_question(requests)) if short else []
+
+
+def _given(requests: Sequence[Request]) -> int:
+    return sum(tensor.numel() for request in requests for tensor in request.tensors())
 
 
 def _length(replies: Sequence[Reply]) -> int:
@@ -234,8 +241,9 @@ def _together(
     whose: dict[int, int] = {}
     found: _Answers = {}
     met = [number for number in used if all(number in answers[name] for name in names)]
+    cheapest = sorted(met, key=lambda number: _given(questions[number]))[:_MET]
     for place, number in enumerate(used):
-        if number not in met:
+        if number not in cheapest:
             continue
         question = questions[number]
         replies = variants.answer(frozenset(names), question)

@@ -32,6 +32,8 @@ CACHE_VARIABLE = "GRADEFORMER_CACHE"
 OFF = "off"
 # Of what was used least recently, the rest goes.
 _MOST_BYTES = 512 * 1024 * 1024
+# Of the answers of one component's mistakes, which pairs of mistakes make many.
+_MOST_ANSWERS = 32 * 1024 * 1024
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -188,9 +190,10 @@ class AnswerStore:
         if self._path is None or not self._added:
             return
         try:
-            rows = [(name, _row(values)) for name, values in self._added.items()]
-            with self._database(self._path) as database:
-                database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
+            if self._path.stat().st_size < _MOST_ANSWERS:
+                rows = [(name, _row(values)) for name, values in self._added.items()]
+                with self._database(self._path) as database:
+                    database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
         except Exception:
             self._give_up()
         self._added = {}
