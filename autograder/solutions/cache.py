@@ -190,9 +190,10 @@ class AnswerStore:
         if self._path is None or not self._added:
             return
         try:
+            database = self._database(self._path)
             if self._path.stat().st_size < _MOST_ANSWERS:
                 rows = [(name, _row(values)) for name, values in self._added.items()]
-                with self._database(self._path) as database:
+                with database:
                     database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
         except Exception:
             self._give_up()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from autograder.suite.shapes import tuple_of
