@@ -176,7 +176,7 @@ def _grade(
         with ProgressReport(console, len(entries), workers=workers) as progress:
             complete = True
             if book is None:
-                found = grader.run(entries, progress)
+                found = grader.run(entries, progress, whole=False)
             else:
                 found, complete = book.grade(grader, entries, progress, not resume)
     except KeyboardInterrupt:
@@ -194,7 +194,9 @@ def _grade(
     )
     if not complete:
         console.print("some marks are not in the gradebook; run the same command to try again")
-    write_after_grading(console, assignment, out, found, grader.regraded)
+    files = [store.path_of(out, entry.id) for entry in entries]
+    written = store.Stored(files, [entry.id for entry in entries])
+    write_after_grading(console, assignment, out, written, grader.regraded)
     print_left_out(console, listing, found)
     if listing.doubled:
         return _MISUSED

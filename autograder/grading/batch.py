@@ -18,7 +18,7 @@ from autograder.grading import store
 from autograder.grading.entries import Entry
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, WorkerLost, WorkerPool, unheard
-from autograder.results import SubmissionResult
+from autograder.results import SubmissionResult, light
 
 # Jobs begun before their results are asked for, a slot: enough that none of them waits, and few
 # enough that what is not asked for yet fits into memory however large the class is.
@@ -111,12 +111,16 @@ class Batch:
             self._cancel()
             raise
 
-    def run(self, entries: Sequence[Entry], progress: Progress) -> list[SubmissionResult]:
+    def run(
+        self, entries: Sequence[Entry], progress: Progress, whole: bool = True
+    ) -> list[SubmissionResult]:
         """Grade every entry and return the results in the order of `entries`.
 
         Args:
             entries: what is graded.
             progress: called after every submission with its result and whether it was kept.
+            whole: return whole results; else what a list of the class needs: of a large one the
+                whole results do not fit into memory, and lie in their files.
         """
         done: dict[str, SubmissionResult] = {}
         known = {entry.id: entry for entry in entries}
@@ -126,8 +130,9 @@ class Batch:
                 self.ahead(coming)
                 wait(self._begun.values(), return_when=FIRST_COMPLETED)
                 for name in [n for n, future in self._begun.items() if future.done()]:
-                    done[name], kept = self.result(known[name])
-                    progress(done[name], kept)
+                    result, kept = self.result(known[name])
+                    done[name] = result if whole else light(result)
+                    progress(result, kept)
         except BaseException:
             self._pool.stop()
             self._cancel()

@@ -7,6 +7,7 @@ import os
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
+from typing import overload
 
 from pydantic import ValidationError
 
@@ -43,9 +44,12 @@ def path_of(out: Path, submission: str) -> Path:
 
 
 def write(out: Path, result: SubmissionResult) -> None:
-    """Write a result file, whole or not at all."""
-    text = result.model_dump_json(by_alias=True, indent=2)
-    replace(path_of(out, result.submission), text.encode() + b"\n")
+    """Write a result file, whole or not at all: a line a component, and a line a criterion."""
+    data = result.model_dump_json(by_alias=True).encode()
+    # Quotation marks within a text are escaped, so that no text has these characters.
+    for start in (b'{"id":', b'"components":{"', b'"criteria":['):
+        data = data.replace(start, b"\n" + start)
+    replace(path_of(out, result.submission), data + b"\n")
 
 
 def read(out: Path, submission: str) -> SubmissionResult | None:
@@ -54,6 +58,41 @@ def read(out: Path, submission: str) -> SubmissionResult | None:
         found = SubmissionResult.model_validate_json(path_of(out, submission).read_bytes())
         return found if found.submission == submission else None
     return None
+
+
+class Stored(Sequence[SubmissionResult]):
+    """Results of a class, each read when it is asked for: a class may be larger than memory.
+
+    Args:
+        files: where they are.
+        submissions: whose they are, in the same order.
+
+    Raises:
+        UsageError: when one is asked for whose file is gone or damaged.
+    """
+
+    def __init__(self, files: Sequence[Path], submissions: Sequence[str]) -> None:
+        self._files = files
+        self.submissions = submissions
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, index: int) -> SubmissionResult: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Stored: ...
+
+    def __getitem__(self, index: int | slice) -> SubmissionResult | Stored:
+        if isinstance(index, slice):
+            return Stored(self._files[index], self.submissions[index])
+        path, name = self._files[index], self.submissions[index]
+        try:
+            found = SubmissionResult.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise UsageError(f"{path} is gone or damaged: grade {name} again") from error
+        return found
 
 
 def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequence[str]) -> Path:

@@ -22,7 +22,7 @@ from autograder.errors import UsageError
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.nbgrader.preprocessors import stamp
-from autograder.results import SubmissionResult
+from autograder.results import SubmissionResult, light
 from autograder.settings import Feedback
 
 
@@ -228,7 +228,7 @@ class ClassGradebook:
             batch.begin(entry)
             batch.ahead(coming)
             result, kept = batch.result(entry)
-            found[entry.id] = result
+            found[entry.id] = light(result)
             progress(result, kept)
             return result
 

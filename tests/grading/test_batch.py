@@ -12,9 +12,9 @@ from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import _AHEAD, Batch, Task
 from autograder.grading.entries import Entry
-from autograder.grading.messages import Fault, GradeAnswer, GradeJob
+from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, WorkerLost
-from autograder.results import SubmissionResult
+from autograder.results import ComponentResult, SubmissionResult, light
 from tests.grading.fakes import mark
 from tests.tiny import write_tiny
 
@@ -91,6 +91,23 @@ def test_a_result_is_written_before_it_is_reported(make: Make, out: Path) -> Non
 
     [found] = make().run(entries("a"), progress)
     assert (found.score, found.path) == (2.0, str(Path("batch", "a").absolute()))
+
+
+def test_of_a_large_class_light_results_are_enough(make: Make, out: Path) -> None:
+    part = ComponentResult(
+        score=2, max_score=2, status="graded", criteria=[], views=[{"kind": "table"}]
+    )
+
+    def task(job: GradeJob) -> GradeAnswer:
+        answer = mark(job)
+        assert isinstance(answer, Marked)
+        return Marked(result=answer.result.model_copy(update={"components": {"norm": part}}))
+
+    whole: list[SubmissionResult] = []
+    found = make(task).run(entries("a", "b"), lambda one, kept: whole.append(one), whole=False)
+    assert found != sorted(whole, key=lambda one: one.submission)
+    assert found == [light(one) for one in sorted(whole, key=lambda one: one.submission)]
+    assert [store.read(out, one.submission) for one in whole] == whole
 
 
 class Counted(Sequence[Entry]):

@@ -4,13 +4,16 @@ import csv
 import json
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autograder.errors import UsageError
 from autograder.grading import store
-from autograder.results import ComponentResult, SubmissionResult
+from autograder.results import ComponentResult, CriterionResult, SubmissionResult
 
 
 def result(submission: str = "s01", status: str = "graded", score: float | None = 3.5):
@@ -125,3 +128,75 @@ def test_what_another_run_is_writing_is_left_alone(tmp_path: Path) -> None:
         other.wait()
     store.sweep(tmp_path)
     assert not theirs.exists()
+
+
+TEXT = st.text(max_size=30) | st.sampled_from(
+    ['{"id":', '"criteria":[', '\n{"id":"', '"components":{"']
+)
+CRITERIA = st.builds(
+    CriterionResult,
+    id=TEXT,
+    title=TEXT,
+    score=st.sampled_from([0.0, 0.5, 1.0]),
+    max_score=st.just(1.0),
+    passed=st.sampled_from([True, False, None]),
+    outcome=st.sampled_from(["passed", "failed", "not_run"]),
+    visibility=st.sampled_from(["public", "hidden"]),
+    source=TEXT,
+    cases=st.integers(1, 3),
+    passed_cases=st.integers(0, 3),
+    facts=st.lists(TEXT, max_size=2),
+    hints=st.lists(TEXT, max_size=1),
+    causes=st.lists(TEXT, max_size=1),
+    message=TEXT,
+)
+
+
+@given(criteria=st.lists(CRITERIA, max_size=4), note=TEXT)
+def test_whatever_stands_in_a_result_reads_back(criteria: list[CriterionResult], note: str) -> None:
+    parts = {note: ComponentResult(score=1, max_score=4, status="graded", criteria=criteria)}
+    found = result().model_copy(update={"components": parts, "message": note})
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "results").mkdir()
+        store.write(Path(folder), found)
+        assert store.read(Path(folder), "s01") == found
+        plain = json.loads(store.path_of(Path(folder), "s01").read_text())
+    for one in plain["components"][note]["criteria"]:
+        # What others rely on is always there.
+        wanted = {"id", "title", "score", "max_score", "passed", "outcome", "visibility", "message"}
+        assert wanted <= one.keys()
+
+
+def test_a_passed_criterion_takes_a_line_and_little_room(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    criterion = CriterionResult(
+        id="norm.mean",
+        title="the mean is 0",
+        score=1,
+        max_score=1,
+        passed=True,
+        outcome="passed",
+        visibility="public",
+        source="page 1",
+        passed_cases=1,
+    )
+    part = ComponentResult(score=3, max_score=3, status="graded", criteria=[criterion] * 3)
+    store.write(tmp_path, result().model_copy(update={"components": {"norm": part}}))
+    lines = store.path_of(tmp_path, "s01").read_text().splitlines()
+    ours = [line for line in lines if line.startswith('{"id":"norm.mean"')]
+    assert len(ours) == 3
+    assert max(map(len, ours[:2])) < 170
+
+
+def test_stored_results_are_read_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    ids = ["s01", "s02", "s03"]
+    for name in ids:
+        store.write(tmp_path, result(name))
+    found = store.Stored([store.path_of(tmp_path, name) for name in ids], ids)
+    store.path_of(tmp_path, "s03").unlink()
+    assert (len(found), found.submissions) == (3, ids)
+    assert [one.submission for one in found[:2]] == ["s01", "s02"]
+    assert found[1] == result("s02")
+    with pytest.raises(UsageError, match=r"s03\.json is gone or damaged: grade s03 again"):
+        found[2]

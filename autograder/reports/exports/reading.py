@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from autograder.errors import UsageError
+from autograder.grading.store import Stored
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
@@ -30,12 +31,15 @@ def read_results(path: Path) -> tuple[Sequence[SubmissionResult], bool]:
     files = sorted(file for file in found if not file.name.startswith("."))
     if not files:
         raise UsageError(f"{path} holds no results: {_GIVE}")
-    results = [_read(file) for file in files]
-    names = sorted({result.assignment for result in results})
+    ids, names = [], set()
+    for file in files:
+        result = _read(file)
+        ids.append(result.submission)
+        names.add(result.assignment)
     if len(names) > 1:
-        listed = ", ".join(clean(name, 80) for name in names)
+        listed = ", ".join(clean(name, 80) for name in sorted(names))
         raise UsageError(f"{path} holds results of several assignments ({listed}): name one file")
-    return results, True
+    return Stored(files, ids), True
 
 
 def _read(path: Path) -> SubmissionResult:

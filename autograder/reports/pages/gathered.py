@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.results import CriterionResult, SubmissionResult
+from autograder.results import CriterionResult, SubmissionResult, light
 
 Numbers = NDArray[np.float64]
 # What a criterion earned may be a sum of shares: as near to all as floats come.
 FULL = 1 - 1e-9
+NOT_RUN, _ALL = "-", "A"
+_ENDED = {"timeout": "t", "crashed": "c", "student_error": "e"}
+_Row = tuple[NDArray[np.intp], Numbers, Numbers, str]
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,14 @@ class Gathered:
     """A class.
 
     Attributes:
-        results: the submissions, a row each.
+        results: the submissions, a row each, as `light` leaves them.
         components: the greatest `max_score` of each, in the order in which results hold them.
         criteria: the columns, component after component.
         counted: which rows count in means, (submissions,): those that stand as graded.
         shares: of its points what each criterion earned, (submissions, criteria); nan where it
             never ran.
         points: the points themselves, (submissions, criteria); 0 where it never ran.
+        cells: for every submission a letter a criterion; nothing where none was graded.
     """
 
     results: Sequence[SubmissionResult]
@@ -48,32 +52,76 @@ class Gathered:
     counted: NDArray[np.bool_]
     shares: Numbers
     points: Numbers
+    cells: Sequence[str]
 
 
-def gather(results: Sequence[SubmissionResult]) -> Gathered:
-    """Gather the results of a class."""
-    components: dict[str, float] = {}
-    known: dict[str, dict[str, Criterion]] = {}
-    for result in results:
+class Gathering:
+    """Gathers the results of a class one by one: of each it keeps a row of numbers."""
+
+    def __init__(self) -> None:
+        self._components: dict[str, float] = {}
+        self._known: dict[str, dict[str, Criterion]] = {}
+        # The number under which rows have a criterion, until all are known.
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._rows: list[_Row] = []
+        self._results: list[SubmissionResult] = []
+
+    def add(self, result: SubmissionResult) -> None:
+        """Add a result."""
+        numbers, shares, points, letters = [], [], [], []
         for name, component in result.components.items():
-            components[name] = max(components.get(name, 0.0), component.max_score)
-            mine = known.setdefault(name, {})
+            self._components[name] = max(self._components.get(name, 0.0), component.max_score)
+            mine = self._known.setdefault(name, {})
             for criterion in component.criteria:
                 if criterion.id not in mine:
                     mine[criterion.id] = _column(criterion, name)
-    criteria = [column for name in components for column in known[name].values()]
-    places = {(column.component, column.id): n for n, column in enumerate(criteria)}
-    shares = np.full((len(results), len(criteria)), nan)
-    points = np.zeros((len(results), len(criteria)))
-    for row, result in enumerate(results):
-        for name, component in result.components.items():
-            for criterion in component.criteria:
-                place = places[name, criterion.id]
-                points[row, place] = criterion.score
-                if criterion.passed is not None:
-                    shares[row, place] = share(criterion)
-    counted = np.array([result.standing == "graded" for result in results], dtype=np.bool_)
-    return Gathered(results, components, criteria, counted, shares, points)
+                    self._numbers[name, criterion.id] = len(self._numbers)
+                numbers.append(self._numbers[name, criterion.id])
+                shares.append(nan if criterion.passed is None else share(criterion))
+                points.append(criterion.score)
+                letters.append(_letter(criterion))
+        row = np.array(numbers, np.intp), np.array(shares), np.array(points), "".join(letters)
+        self._rows.append(row)
+        self._results.append(light(result))
+
+    def done(self) -> Gathered:
+        """Return the class as it was added."""
+        columns = [(name, one) for name, mine in self._known.items() for one in mine]
+        criteria = [self._known[name][one] for name, one in columns]
+        places = np.empty(len(columns), np.intp)
+        places[[self._numbers[column] for column in columns]] = range(len(columns))
+        size = (len(self._rows), len(columns))
+        shares, points = np.full(size, nan), np.zeros(size)
+        cells = []
+        for row, (numbers, share_of, points_of, letters) in enumerate(self._rows):
+            at = places[numbers]
+            shares[row, at], points[row, at] = share_of, points_of
+            line = [NOT_RUN] * len(columns)
+            for place, letter in zip(at.tolist(), letters, strict=True):
+                line[place] = letter
+            cells.append("".join(line) if self._results[row].components else "")
+        counted = np.array([r.standing == "graded" for r in self._results], dtype=np.bool_)
+        about = self._results, self._components, criteria, counted
+        return Gathered(*about, shares, points, cells)
+
+
+def gather(results: Iterable[SubmissionResult]) -> Gathered:
+    """Gather the results of a class."""
+    gathering = Gathering()
+    for result in results:
+        gathering.add(result)
+    return gathering.done()
+
+
+def _letter(criterion: CriterionResult) -> str:
+    """Return how the map shows a criterion, in a letter that the script of the page reads."""
+    if criterion.passed is None:
+        return NOT_RUN
+    earned = share(criterion)
+    if earned >= FULL:
+        return _ALL
+    # What ended a criterion is told of one that earned nothing.
+    return str(int(earned * 10 + 1e-9)) if earned else _ENDED.get(criterion.outcome, "0")
 
 
 def share(criterion: CriterionResult) -> float:

@@ -14,7 +14,7 @@ from autograder.reports.pages.gathered import FULL, Gathered, Numbers
 from autograder.reports.pages.items import ENOUGH, Item, items_of, together
 from autograder.reports.pages.mistakes import mistakes_of
 from autograder.reports.pages.render import data, page
-from autograder.results import ComponentResult, CriterionResult, Standing, SubmissionResult
+from autograder.results import Standing, SubmissionResult
 from autograder.text import clean
 
 _ID = 120
@@ -40,9 +40,6 @@ _STATUSES = {
     "crashed": "died",
     "forbidden": "forbidden",
 }
-# A letter a cell of the map, as the script of the page reads it.
-_NOT_RUN, _FULL = "-", "A"
-_ENDED = {"timeout": "t", "crashed": "c", "student_error": "e"}
 
 
 @dataclass(frozen=True)
@@ -194,10 +191,10 @@ def _data(gathered: Gathered, items: Sequence[Item], people: Sequence[Person]) -
                 result.standing,
                 None if result.score is None else round(result.score, 4),
                 [_points(result, name) for name in components],
-                _cells(gathered, result),
+                cells,
                 _remarks(result),
             ]
-            for person, result in zip(people, gathered.results, strict=True)
+            for person, result, cells in zip(people, gathered.results, gathered.cells, strict=True)
         ],
     }
 
@@ -216,31 +213,3 @@ def _remarks(result: SubmissionResult) -> str:
         for name, component in result.components.items()
         if component.status in _STATUSES
     )
-
-
-def _cells(gathered: Gathered, result: SubmissionResult) -> str:
-    """Return a letter for every criterion; nothing where none was graded."""
-    if not result.components:
-        return ""
-    own = {
-        (name, criterion.id): (component, criterion)
-        for name, component in result.components.items()
-        for criterion in component.criteria
-    }
-    return "".join(
-        _cell(*own[column.component, column.id])
-        if (column.component, column.id) in own
-        else _NOT_RUN
-        for column in gathered.criteria
-    )
-
-
-def _cell(component: ComponentResult, criterion: CriterionResult) -> str:
-    if criterion.passed is None:
-        return _NOT_RUN
-    worth = criterion.max_score
-    share = criterion.score / worth if worth else float(criterion.passed)
-    if share >= FULL:
-        return _FULL
-    # What ended a criterion is told of one that earned nothing.
-    return str(int(share * 10 + 1e-9)) if share else _ENDED.get(criterion.outcome, "0")

@@ -7,7 +7,9 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import overload
 
+from autograder.grading.store import Stored
 from autograder.results import ComponentResult, SubmissionResult
 
 _PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?\Z")
@@ -47,18 +49,52 @@ def _made(name: str, length: int) -> str:
     return f"{words or 'student'}-{digest[:length]}"
 
 
-def anonymous(results: Sequence[SubmissionResult]) -> tuple[list[SubmissionResult], dict[str, str]]:
+def ids_of(results: Sequence[SubmissionResult]) -> Sequence[str]:
+    """Return whose results they are, without reading those that lie in files."""
+    if isinstance(results, Stored):
+        return results.submissions
+    return [result.submission for result in results]
+
+
+class _Renamed(Sequence[SubmissionResult]):
+    """Results in another order, under other ids; each is made when it is asked for."""
+
+    def __init__(
+        self, results: Sequence[SubmissionResult], order: Sequence[int], names: Sequence[str]
+    ) -> None:
+        self._results, self._order, self._names = results, order, names
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, index: int) -> SubmissionResult: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SubmissionResult]: ...
+
+    def __getitem__(self, index: int | slice) -> SubmissionResult | Sequence[SubmissionResult]:
+        if isinstance(index, slice):
+            return _Renamed(self._results, self._order[index], self._names[index])
+        return without_names(self._results[self._order[index]], self._names[index])
+
+
+def anonymous(
+    results: Sequence[SubmissionResult], ids: Sequence[str]
+) -> tuple[Sequence[SubmissionResult], dict[str, str]]:
     """Return results that name nobody, in an order that tells nothing, and who is called what.
 
     All that a student wrote, or that code of students said, is left out: a name may be in it.
-    Points, outcomes, titles and known mistakes are the course's, and stay.
+    Points, outcomes, titles and known mistakes are the course's, and stay. `ids` says whose the
+    results are, in their order; who is called what comes in the new one.
     """
-    shuffled = list(results)
+    order = list(range(len(ids)))
     # Not to be guessed from the ids.
-    random.SystemRandom().shuffle(shuffled)
-    width = len(str(len(shuffled)))
-    called = {r.submission: f"student-{n:0{width}d}" for n, r in enumerate(shuffled, 1)}
-    return [without_names(result, called[result.submission]) for result in shuffled], called
+    random.SystemRandom().shuffle(order)
+    width = len(str(len(order)))
+    names = [f"student-{n:0{width}d}" for n in range(1, len(order) + 1)]
+    called = {ids[place]: name for place, name in zip(order, names, strict=True)}
+    return _Renamed(results, order, names), called
 
 
 def without_names(result: SubmissionResult, called: str) -> SubmissionResult:

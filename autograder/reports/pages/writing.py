@@ -12,9 +12,9 @@ from pathlib import Path
 
 from autograder.errors import UsageError
 from autograder.grading import store
-from autograder.reports.pages.gathered import gather
+from autograder.reports.pages.gathered import Gathering
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.names import anonymous, files_of, without_names
+from autograder.reports.pages.names import anonymous, files_of, ids_of, without_names
 from autograder.reports.pages.student import student_page
 from autograder.reports.shown import shown
 from autograder.results import SubmissionResult
@@ -52,9 +52,10 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
         UsageError: `out` holds something else, or cannot be written.
     """
     must_be_ours(out)
-    earlier = about.earlier
+    earlier, ids = about.earlier, ids_of(results)
     if about.anonymous:
-        results, called = anonymous(results)
+        results, called = anonymous(results, ids)
+        ids = list(called.values())
         earlier = {
             called[name]: without_names(result, called[name])
             for name, result in earlier.items()
@@ -66,7 +67,7 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
     made = place.with_name(f"{beside}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         _sweep(place.parent, beside)
-        _fill(made, results, about, earlier)
+        _fill(made, results, ids, about, earlier)
         _replace(made, place)
     except OSError as error:
         raise UsageError(
@@ -106,19 +107,22 @@ def must_be_ours(out: Path) -> None:
 def _fill(
     made: Path,
     results: Sequence[SubmissionResult],
+    ids: Sequence[str],
     about: About,
     earlier: Mapping[str, SubmissionResult],
 ) -> None:
-    files = files_of([result.submission for result in results])
+    files = files_of(ids)
+    gathering = Gathering()
     (made / STUDENTS).mkdir(parents=True)
-    index = class_page(gather(results), files, about.title, about.now)
-    (made / INDEX).write_bytes(index.encode("utf-8", "replace"))
     for result, file in zip(results, files, strict=True):
+        gathering.add(result)
         before = earlier.get(result.submission)
         seen = shown(result, about.feedback, about.now)
         then = None if before is None else shown(before, about.feedback, about.now)
         text = student_page(seen, then, about.title, about.now)
         (made / STUDENTS / file).write_bytes(text.encode("utf-8", "replace"))
+    index = class_page(gathering.done(), files, about.title, about.now)
+    (made / INDEX).write_bytes(index.encode("utf-8", "replace"))
 
 
 def _sweep(folder: Path, beside: str) -> None:

@@ -19,6 +19,7 @@ from autograder.cli.pages import write_after_grading
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.reports.pages import writing
+from autograder.reports.pages.gathered import gather
 from autograder.reports.pages.writing import About, write_pages
 from autograder.results import SubmissionResult
 from tests.conftest import make_project
@@ -210,7 +211,7 @@ def test_a_class_of_2000_is_a_page_below_5_mb(tmp_path: Path, parts) -> None:
         for found in results
     ]
     for some in (results, longest):
-        gathered = writing.gather(some)
+        gathered = gather(some)
         files = writing.files_of([found.submission for found in some])
         page = writing.class_page(gathered, files, "Large", NOW)
         assert len(page.encode()) < 5_000_000
