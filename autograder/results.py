@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field
 
 ComponentStatus = Literal[
     "graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden"
@@ -26,8 +19,7 @@ HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
 class CriterionResult(BaseModel):
     """What one criterion found. `passed` is None where it never ran.
 
-    `cases` share its points; `passed_cases` of them passed. Written down, what is not there is left
-    out: of a criterion of one case how many passed, and facts, hints and causes if there are none.
+    `cases` share its points; `passed_cases` of them passed.
     """
 
     id: str
@@ -44,22 +36,6 @@ class CriterionResult(BaseModel):
     hints: list[str] = []  # what to do about it
     causes: list[str] = []  # the misconceptions behind it, in words
     message: str = ""  # all of these
-
-    @model_validator(mode="before")
-    @classmethod
-    def _completed(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "cases" not in data and "passed_cases" not in data:
-            return {**data, "passed_cases": int(data.get("passed") is True)}
-        return data
-
-    @model_serializer(mode="wrap")
-    def _without_blanks(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what would be the same for nearly every criterion of every submission."""
-        found: dict[str, Any] = written(self)
-        blank = [name for name in ("facts", "hints", "causes") if not found.get(name)]
-        if self.cases == 1 and self.passed_cases == int(self.passed is True):
-            blank += ["cases", "passed_cases"]
-        return {name: value for name, value in found.items() if name not in blank}
 
 
 class Usage(BaseModel):

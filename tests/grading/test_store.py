@@ -163,8 +163,7 @@ def test_whatever_stands_in_a_result_reads_back(criteria: list[CriterionResult],
         plain = json.loads(store.path_of(Path(folder), "s01").read_text())
     for one in plain["components"][note]["criteria"]:
         # What others rely on is always there.
-        wanted = {"id", "title", "score", "max_score", "passed", "outcome", "visibility", "message"}
-        assert wanted <= one.keys()
+        assert CriterionResult.model_fields.keys() == one.keys()
 
 
 def test_a_passed_criterion_takes_a_line_and_little_room(tmp_path: Path) -> None:
@@ -185,7 +184,7 @@ def test_a_passed_criterion_takes_a_line_and_little_room(tmp_path: Path) -> None
     lines = store.path_of(tmp_path, "s01").read_text().splitlines()
     ours = [line for line in lines if line.startswith('{"id":"norm.mean"')]
     assert len(ours) == 3
-    assert max(map(len, ours[:2])) < 170
+    assert max(map(len, ours[:2])) < 240
 
 
 def test_stored_results_are_read_one_by_one(tmp_path: Path) -> None:
