@@ -260,6 +260,7 @@ def test_gradients_flow(component, expect, make):
         if found is None:
             expect.close(None, torch.zeros(shape), what)
         expect.shape(found, shape, what)
+        expect.that(not bool(found.isnan().any()), f"{what} is NaN")
         expect.that(bool((found.abs() > 0).any()), f"{what} is 0 everywhere")
 
     logits = torch.zeros(1, 2, 2)
