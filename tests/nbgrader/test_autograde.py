@@ -261,10 +261,9 @@ def test_ctrl_c_ends_workers_and_keeps_what_is_done(course: Course) -> None:
     assert process.stdout is not None
     with process.stdout as said:
         for line in said:
-            if "Autograding" in line and "s01" in line:
+            # Once, as a rule. On a busy machine one was lost: whoever sees it go on presses again.
+            if "Autograding" in line and any(name in line for name in names[1::5]):
                 os.kill(process.pid, signal.SIGINT)
-                break
-        said.read()
     process.wait(timeout=60)
     assert process.returncode != 0
     assert not processes_of(process.pid)
