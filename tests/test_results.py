@@ -1,12 +1,7 @@
 """The schema of results, and what builds on a broken component."""
 
-from autograder.results import (
-    ComponentResult,
-    CriterionResult,
-    SubmissionResult,
-    light,
-    losing_points,
-)
+from autograder.results import ComponentResult, SubmissionResult, light, losing_points
+from tests.reports.exports import made
 
 
 def component(score: float) -> ComponentResult:
@@ -28,35 +23,17 @@ def test_a_result_says_which_schema_it_has() -> None:
 
 
 def test_a_light_result_keeps_what_lists_of_a_class_show() -> None:
-    whole = {
-        "title": "a title",
-        "max_score": 1.0,
-        "outcome": "failed",
-        "visibility": "public",
-        "source": "page 1",
-        "message": "x" * 1000,
-        "facts": ["x" * 1000],
-    }
-    named = CriterionResult(id="a", score=0.25, passed=False, causes=["a known mistake"], **whole)
-    unnamed = CriterionResult(id="b", score=0, passed=False, **whole)
-    part = ComponentResult(
-        score=0.25,
-        max_score=2,
+    long = {"message": "x" * 1000, "facts": ["x" * 1000]}
+    named = made.criterion("a", 0.25, 1, causes=["a known mistake"], **long)
+    unnamed = made.criterion("b", 0, 1, **long)
+    part = made.component(
+        [named, unnamed],
         status="crashed",
-        criteria=[named, unnamed],
         misconceptions=["norm.biased"],
         causes=["a known mistake"],
         views=[{"kind": "table"}],
     )
-    result = SubmissionResult(
-        submission="s01",
-        assignment="norm",
-        status="graded",
-        score=0.25,
-        max_score=2,
-        components={"norm": part},
-        sandbox="",
-    )
+    result = made.result({"norm": part})
     found = light(result)
     assert (found.score, found.standing, found.remarks) == (0.25, "graded", "norm crashed")
     (mine,) = found.components["norm"].criteria

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
+from tests.reports.exports import made
 
 
 def result(submission: str = "s01", status: str = "graded", score: float | None = 3.5):
@@ -168,19 +169,8 @@ def test_whatever_stands_in_a_result_reads_back(criteria: list[CriterionResult],
 
 def test_a_passed_criterion_takes_a_line_and_little_room(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    criterion = CriterionResult(
-        id="norm.mean",
-        title="the mean is 0",
-        score=1,
-        max_score=1,
-        passed=True,
-        outcome="passed",
-        visibility="public",
-        source="page 1",
-        passed_cases=1,
-    )
-    part = ComponentResult(score=3, max_score=3, status="graded", criteria=[criterion] * 3)
-    store.write(tmp_path, result().model_copy(update={"components": {"norm": part}}))
+    part = made.component([made.criterion("norm.mean", 1, 1)] * 3)
+    store.write(tmp_path, made.result({"norm": part}, submission="s01"))
     lines = store.path_of(tmp_path, "s01").read_text().splitlines()
     ours = [line for line in lines if line.startswith('{"id":"norm.mean"')]
     assert len(ours) == 3

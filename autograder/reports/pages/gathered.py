@@ -77,9 +77,10 @@ class Gathering:
                     mine[criterion.id] = _column(criterion, name)
                     self._numbers[name, criterion.id] = len(self._numbers)
                 numbers.append(self._numbers[name, criterion.id])
-                shares.append(nan if criterion.passed is None else share(criterion))
+                earned = nan if criterion.passed is None else share(criterion)
+                shares.append(earned)
                 points.append(criterion.score)
-                letters.append(_letter(criterion))
+                letters.append(_letter(criterion, earned))
         row = np.array(numbers, np.intp), np.array(shares), np.array(points), "".join(letters)
         self._rows.append(row)
         self._results.append(light(result))
@@ -113,11 +114,10 @@ def gather(results: Iterable[SubmissionResult]) -> Gathered:
     return gathering.done()
 
 
-def _letter(criterion: CriterionResult) -> str:
+def _letter(criterion: CriterionResult, earned: float) -> str:
     """Return how the map shows a criterion, in a letter that the script of the page reads."""
     if criterion.passed is None:
         return NOT_RUN
-    earned = share(criterion)
     if earned >= FULL:
         return _ALL
     # What ended a criterion is told of one that earned nothing.
