@@ -33,9 +33,7 @@ class LanguageModel(nn.Module):
         """Make the encoder; the arguments are its own."""
         super().__init__()
         ### BEGIN SOLUTION
-        self.encoder = Encoder(
-            vocab_size, max_len, d_model, num_heads, d_ff, num_layers, dropout, "pre"
-        )
+        self.encoder = Encoder(vocab_size, max_len, d_model, num_heads, d_ff, num_layers, dropout)
         ### END SOLUTION
 
     def forward(self, token_ids: Tensor) -> Tensor:
@@ -53,6 +51,8 @@ class LanguageModel(nn.Module):
         Source: slides, pages 28 and 30.
         """
         ### BEGIN SOLUTION
+        # equivalent: `, device=token_ids.device -> nothing`: the only other device at hand, torch's
+        # meta, takes a mask from the CPU
         mask = causal_mask(token_ids.size(1), device=token_ids.device)  # (T, T)
         hidden = self.encoder(token_ids, mask)  # (B, T, D)
         return hidden @ self.encoder.token_embedding.weight.T  # (B, T, V)

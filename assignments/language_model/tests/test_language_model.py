@@ -286,6 +286,8 @@ def test_inputs(component, expect, make):
     expect.unchanged(model.asking(keep_inputs=True)(tokens), tokens)
     asked = component.asking(keep_inputs=True)
     expect.unchanged(asked.call("next_token_loss", logits, tokens, 0), logits, tokens)
+    loss = torch.tensor(0.5)
+    expect.unchanged(asked.call("perplexity", loss), loss)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")

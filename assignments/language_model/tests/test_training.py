@@ -215,7 +215,7 @@ def test_fit_counts_steps(component, expect, make, steps):
 
 @pytest.mark.criterion(points=0.5, source="handout", free=True)
 def test_fit_takes_the_batches(component, expect, make):
-    """fit goes through your batches of its seed, then through those of the next, and so on"""
+    """fit goes through your batches of its seed, 0 by default, then those of the next, and so on"""
     sequences, table = make.integers(6, 3, seed=2, below=4), make.normal(4, 4, seed=1)
     fitted, stepped = bigram(component, table), bigram(component, table)
     expect.that(component.make("Trainer", fitted).call("fit", sequences, 7, 2, 40))
@@ -225,6 +225,10 @@ def test_fit_takes_the_batches(component, expect, make):
         batches += component.make("batches", sequences, 2, seed).take(3).items(3)
     train(expect, trainer, *batches[:7])
     expect_same(expect, fitted, stepped, "after 7 steps of fit")
+    fitted, seeded = bigram(component, table), bigram(component, table)
+    expect.that(component.make("Trainer", fitted).call("fit", sequences, 3, 1))
+    expect.that(component.make("Trainer", seeded).call("fit", sequences, 3, 1, 0))
+    expect_same(expect, fitted, seeded, "after 3 steps of fit with no seed, which is the seed 0")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
