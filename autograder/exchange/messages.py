@@ -15,8 +15,10 @@ import torch
 from torch import Tensor
 
 from autograder.exchange.operations import (
+    Call,
     Operation,
     Reset,
+    RunProgram,
     read_operation,
     with_changed_tensors,
     write_operation,
@@ -106,6 +108,11 @@ class Request:
     def resets(self) -> bool:
         """Whether it forgets what came before."""
         return bool(self.ops) and isinstance(self.ops[0], Reset)
+
+    @property
+    def counted(self) -> bool:
+        """Whether it asks what a call costs."""
+        return any(isinstance(op, Call | RunProgram) and op.cost for op in self.ops)
 
     def tensors(self) -> list[Tensor]:
         """Return every tensor of the request, each once."""

@@ -71,16 +71,21 @@ class Check:
     def draw(
         self, case: Case, given: Mapping[str, Any], begin: Callable[[dict[str, Any]], None]
     ) -> None:
-        """Run the test as Hypothesis does, and keep a copy of every example that it draws."""
+        """Run the test as Hypothesis does, and keep a copy of the first examples that it draws."""
         if not self.is_property:
             self.run(case, given, begin)
             return
         arguments = {**{name: given[name] for name in self.fixtures}, **case.parameters}
         handle = getattr(self.function, "hypothesis")  # noqa: B009
         inner = handle.inner_test
+        # Those of the test's own `@example` come first.
+        written = len(getattr(self.function, "hypothesis_explicit_examples", ()))
 
         @functools.wraps(inner)
         def keep(*args: Any, **kwargs: Any) -> None:
+            # Drawn all the same, so that fewer examples are the first of those that more would be.
+            if len(case.examples) == written + self.criterion.examples:
+                return
             drawn = {name: value for name, value in kwargs.items() if name not in arguments}
             # Before the test could change it.
             case.examples.append(copy.deepcopy(drawn))

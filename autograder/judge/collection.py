@@ -22,10 +22,9 @@ from autograder.judge.suite import FIXTURES, Suite, SuiteFault
 from autograder.solutions.cache import Cache, cache_folder, key_of
 from autograder.solutions.reference import reference_of, solution_of
 from autograder.solutions.workplace import workplace
-from autograder.suite.criterion import MARKER, criterion_of
+from autograder.suite.criterion import EXAMPLES, MARKER, criterion_of
 from autograder.suite.run import VIEWS, drawings_of
 
-EXAMPLES = 4
 # None of these is needed to collect, and some cost seconds.
 _QUIET = (
     *("terminal", "cacheprovider", "faulthandler", "unraisableexception", "threadexception"),
@@ -217,6 +216,8 @@ def _filed(
         if check is None:
             fixtures = _fixtures_of(item, criterion.id, case)
             check = Check(criterion, item.obj, fixtures)
+            if criterion.examples != EXAMPLES and not check.is_property:
+                raise SuiteFault(f"{criterion.id}: nothing is drawn for it: leave out examples=")
             known[criterion.id] = (item.path, check)
             checks[criterion.component].append(check)
         elif path != item.path or not case.name:

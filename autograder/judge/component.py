@@ -269,6 +269,10 @@ class ComponentRun:
         """Run a criterion's test; return what came of it and how many requests it read."""
         self._session.begin(self._suite.plans[criterion.id])
         try:
+            # A test that hears what it heard from the solution ends as it did there.
+            met = self._suite.met(criterion)
+            if met is not None and self._session.answers_alike():
+                return met, len(self._session.heard)
             attempt = self._suite.run(criterion, self._session)
             return attempt, len(self._session.heard)
         finally:

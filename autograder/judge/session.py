@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -11,9 +12,9 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
-from autograder.exchange.operations import Call, RunProgram
 from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone
+from autograder.sandbox.replies import decode_reply
 from autograder.sandbox.wire import encode_request
 from autograder.solutions.plan import Planned
 from autograder.suite.numerals import same_kinds
@@ -24,10 +25,6 @@ _BYTES_AHEAD = 48 * 1024
 # Right answers come to less than a tenth of this; a component's replies are kept until it is done.
 _BYTES_HEARD = 64 * 1024 * 1024
 _NOT_KEPT = Reply(gradient="not kept")
-
-
-def _costs(request: Request) -> bool:
-    return any(isinstance(op, Call | RunProgram) and op.cost for op in request.ops)
 
 
 class NotRun(Exception):
@@ -72,18 +69,49 @@ class ComponentSession:
     _room: int = _BYTES_HEARD
     _out_of_time: bool = False
     _ahead: deque[tuple[int, int]] = field(default_factory=deque)
+    # What came before the test asked for it; None is the solution's own answer.
+    _early: deque[Reply | ChildGone | NotRun | None] = field(default_factory=deque)
 
     def begin(self, plan: Sequence[Planned]) -> None:
         """Begin a criterion that is expected to make the requests of `plan`."""
         self._plan, self._next, self.heard = plan, 0, []
+        self._early.clear()
 
     def end(self) -> None:
         """Fetch the answers that the criterion did not get as far as reading."""
         with contextlib.suppress(ChildGone, NotRun):
-            while self._ahead and self.child is not None:
+            while self._early or (self._ahead and self.child is not None):
                 request = self._plan[self._next].request
+                reply = self._earlier() if self._early else self._next_answer()
                 self._next += 1
-                self._take(request, self._receive(self.child))
+                self._take(request, reply)
+
+    def answers_alike(self) -> bool:
+        """Ask all of the plan; tell whether every answer is the solution's, byte for byte.
+
+        The answers up to the first other one are kept for `perform`.
+        """
+        plan = self._plan
+        try:
+            for planned in plan:
+                if self._is_over() or planned.request.counted:
+                    return False
+                child = self._loaded_child()
+                self._post_ahead(child)
+                ask = partial(child.answer_unless, self._ahead.popleft()[0], planned.answer)
+                self._early.append(self._guarded(ask))
+                if self._early[-1] is not None:
+                    return False
+        except (ChildGone, NotRun) as end:
+            # The test is to hear of it where it asks.
+            self._plan = plan
+            self._early.append(end)
+            return False
+        self._early.clear()
+        self._next = len(plan)
+        for planned in plan:
+            self._take(planned.request, replace(planned.reply))
+        return bool(plan)
 
     def perform(self, request: Request) -> Reply:
         """Have a request answered.
@@ -93,32 +121,18 @@ class ComponentSession:
             ChildGone: the child hung or died over it.
             CheckFailed: it answers with other kinds of numbers than the solution.
         """
-        if not self.over and time.monotonic() > self.end_of_time:
-            self.over, self._out_of_time = "timeout", True
-        if self.over:
-            raise NotRun
-        child = self._loaded_child()
-        planned = self._next < len(self._plan) and request.same_as(self._plan[self._next].request)
-        if planned:
-            request, frame = self._plan[self._next].request, self._plan[self._next].frame
-        else:
-            child = self._leave_the_plan(child)
-            frame = encode_request(request, 0)
-        if _costs(request):
-            # Alone, so that the kernel's account is that of this call.
-            before = child.cpu_s()
-            reply = self._guarded(lambda: child.answer(child.post(frame)))
-            reply.seconds = max(0.0, child.cpu_s() - before)
-        elif planned:
-            self._post_ahead(child)
-            reply = self._receive(child)
-        else:
-            reply = self._guarded(lambda: child.answer(child.post(frame)))
-        right = self._plan[self._next].reply if planned and self._plan else None
-        self._next += planned
+        at = self._next
+        planned = None
+        if at < len(self._plan) and request.same_as(self._plan[at].request):
+            planned = self._plan[at]
+            # The test may go on to write into its own.
+            request = planned.request
+        early = planned is not None and self._early
+        reply = self._earlier() if early else self._asked(request, planned)
+        self._next += planned is not None
         self._take(request, reply)
-        if right is not None and reply.error is None:
-            same_kinds(reply.value, right.value)
+        if planned is not None and reply.error is None:
+            same_kinds(reply.value, planned.reply.value)
         return reply
 
     def ask_more(self, requests: Sequence[Request]) -> list[Reply] | None:
@@ -157,6 +171,36 @@ class ComponentSession:
             self.used.call_s = max(self.used.call_s, self.child.slowest_call_s)
             self.child = None
 
+    def _is_over(self) -> bool:
+        if not self.over and time.monotonic() > self.end_of_time:
+            self.over, self._out_of_time = "timeout", True
+        return bool(self.over)
+
+    def _asked(self, request: Request, planned: Planned | None) -> Reply:
+        if self._is_over():
+            raise NotRun
+        child = self._loaded_child()
+        if planned is None:
+            child = self._leave_the_plan(child)
+        frame = encode_request(request, 0) if planned is None else planned.frame
+        if planned is not None and not request.counted:
+            self._post_ahead(child)
+            return self._next_answer()
+        # Alone, so that the kernel's account is that of this call.
+        before = child.cpu_s() if request.counted else 0.0
+        reply = self._guarded(lambda: child.answer(child.post(frame)))
+        reply.seconds = max(0.0, child.cpu_s() - before) if request.counted else reply.seconds
+        return reply
+
+    def _earlier(self) -> Reply:
+        """Return what was answered before the test asked."""
+        early = self._early.popleft()
+        if isinstance(early, ChildGone | NotRun):
+            self._plan = ()
+            raise early
+        # Read anew, because the test may go on to write into it.
+        return early or decode_reply(io.BytesIO(self._plan[self._next].answer).read)[1]
+
     def _loaded_child(self) -> Child:
         if self.child is None:
             child = self.child = self.fork()
@@ -172,13 +216,13 @@ class ComponentSession:
 
     def _post_ahead(self, child: Child) -> None:
         """Keep as many requests under way as the socket surely holds."""
-        at = self._next + len(self._ahead)
+        at = self._next + len(self._early) + len(self._ahead)
         under_way = sum(size for _, size in self._ahead)
         while at < len(self._plan):
             frame = self._plan[at].frame
             if self._ahead and under_way + len(frame) > _BYTES_AHEAD:
                 return
-            if _costs(self._plan[at].request):
+            if self._plan[at].request.counted:
                 return
             # A death over one question must not cost the answers that came before it.
             post = child.post_behind if self._ahead else child.post
@@ -189,16 +233,17 @@ class ComponentSession:
             under_way += len(frame)
             at += 1
 
-    def _receive(self, child: Child) -> Reply:
-        nonce, _ = self._ahead.popleft()
-        return self._guarded(partial(child.answer, nonce))
+    def _next_answer(self) -> Reply:
+        assert self.child is not None
+        return self._guarded(partial(self.child.answer, self._ahead.popleft()[0]))
 
     def _leave_the_plan(self, child: Child) -> Child:
         """Go on without a plan; a child that has seen requests ahead is replaced."""
         self._plan = ()
-        if not self._ahead:
+        if not self._ahead and not self._early:
             return child
         self._ahead.clear()
+        self._early.clear()
         self.close()
         child = self._loaded_child()
         for request, _ in self.heard:

@@ -74,6 +74,15 @@ class Suite:
         """Run one criterion on a session."""
         return self._attempt(self._checks[criterion.id], session, drawing=False)
 
+    def met(self, criterion: Criterion) -> Attempt | None:
+        """Return what became of it on the solution, all of which it meets; None if it does not."""
+        if criterion.id in self.losses:
+            return None
+        cases = self._checks[criterion.id].cases
+        drawn = cases[-1].examples[-1] if cases[-1].examples else {}
+        names = frozenset(case.name for case in cases)
+        return Attempt(None, drawn=drawn, cases=len(cases), held=names)
+
     def view(self, component: str, session: Session) -> list[dict[str, Any]]:
         """Return what the public suite shows of a component behind a session."""
         return Run(lambda name: session).views(component, self._drawings)

@@ -117,17 +117,37 @@ def _plain_error(error: StudentError) -> dict[str, Any]:
 
 
 def decode_reply(receive: Receive) -> tuple[int, Reply]:
-    """Read a reply; `receive(n)` returns exactly n bytes or raises its own error.
+    """Receive and read a reply; return it with its nonce.
 
     Raises:
         WireError: the bytes are no reply, or ask for more than the caps allow.
+    """
+    nonce, header, data = receive_reply(receive)
+    return nonce, read_reply(header, data)
+
+
+def receive_reply(receive: Receive) -> tuple[int, bytes, bytes]:
+    """Receive a reply unread: its nonce, its plain form and the bytes of its tensors.
+
+    `receive(n)` returns exactly n bytes or raises its own error.
+
+    Raises:
+        WireError: the bytes are no reply, or are more than the caps allow.
     """
     magic, nonce, header_size, body_size = FRAME.unpack(receive(FRAME.size))
     if magic != MAGIC:
         raise WireError("a reply must begin with the magic number")
     if header_size > MAX_HEADER or body_size > _MAX_BODY:
         raise WireError("a reply is larger than its caps")
-    header = receive(header_size)
+    return nonce, receive(header_size), receive(body_size)
+
+
+def read_reply(header: bytes, data: bytes) -> Reply:
+    """Read the plain form of a reply and the bytes of its tensors.
+
+    Raises:
+        WireError: they are no reply, or ask for more than the caps allow.
+    """
     if _marks(header) > MAX_MARKS:
         raise WireError("a reply has too many parts")
     if b"\\u" in header and _SURROGATE.search(header):
@@ -138,7 +158,7 @@ def decode_reply(receive: Receive) -> tuple[int, Reply]:
         raise WireError("a reply is no JSON") from error
     if not isinstance(plain, dict) or not plain.keys() <= _FIELDS:
         raise WireError("a reply has no parts, or unknown ones")
-    body = _Body(bytearray(receive(body_size)))
+    body = _Body(bytearray(data))
     try:
         parts = read_parts(plain.get("parts", {}), Reader(body.tensor))
     except WireError:
@@ -147,9 +167,9 @@ def decode_reply(receive: Receive) -> tuple[int, Reply]:
         # Whatever a hostile form makes of the reader.
         said = str(error) if isinstance(error, Malformed) else type(error).__name__
         raise WireError(f"a reply cannot be read: {said}") from error
-    if body.read != body_size:
+    if body.read != len(data):
         raise WireError("there are more bytes than tensors")
-    return nonce, Reply(
+    return Reply(
         gradient=_word(plain.get("gradient", GRADIENTS[0]), GRADIENTS),
         error=_read_error(plain["error"]) if "error" in plain else None,
         forbidden=_read_uses(plain.get("forbidden", [])),

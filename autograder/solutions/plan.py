@@ -6,6 +6,7 @@ works on while the judge compares; a request is written once for all submissions
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.exchange.messages import Reply, Request
-from autograder.exchange.values import Value
+from autograder.exchange.values import Unsendable, Value
+from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import encode_request
 from autograder.suite.asking import Session
 from autograder.suite.expect import Expect
@@ -28,7 +30,8 @@ class Planned:
     """One request of a plan: its frame with a nonce of 0, and the solution's reply.
 
     `slack` says how much the criterion allows answers of its example to be off, and `work` how many
-    of torch's operations the solution took.
+    of torch's operations the solution took. `answer` is the reply's frame with a nonce of 0, empty
+    where it cannot be sent.
     """
 
     frame: bytes
@@ -36,6 +39,7 @@ class Planned:
     reply: Reply
     slack: Slack = field(default_factory=dict)
     work: int = 0
+    answer: bytes = b""
 
 
 class _Counter(TorchDispatchMode):
@@ -67,7 +71,10 @@ class Recorder:
         kept = copy.deepcopy(request)
         with _Counter() as counter:
             reply = self._session.perform(request)
-        done = Planned(frame, kept, copy.deepcopy(reply), self._slack, counter.count)
+        answer = b""
+        with contextlib.suppress(Unsendable):
+            answer = encode_reply(reply, 0)
+        done = Planned(frame, kept, copy.deepcopy(reply), self._slack, counter.count, answer)
         self.plan.append(done)
         return reply
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 MARKER = (
-    "criterion(points, source, free=False): what this check is worth, where it comes from, and "
-    "whether right answers differ"
+    "criterion(points, source, free=False, examples=4): what this check is worth, where it comes "
+    "from, whether right answers differ, and how many examples of a property the judge asks"
 )
-_KNOWN = {"points", "source", "free"}
+_KNOWN = {"points", "source", "free", "examples"}
+# Of a property, drawn once for everyone; a student's own run draws more.
+EXAMPLES = 4
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Criterion:
     Attributes:
         free: whether right work may answer otherwise than the solution, say in an order of its own:
             that it does so then speaks against no known mistake.
+        examples: how many of the examples that are drawn of a property the judge asks.
     """
 
     id: str
@@ -31,6 +34,7 @@ class Criterion:
     source: str
     visibility: str
     free: bool = False
+    examples: int = EXAMPLES
 
 
 def component_of(path: Path) -> str:
@@ -62,5 +66,10 @@ def criterion_of(item: pytest.Item, visibility: str) -> Criterion:
             f"{name}: a criterion has no {unknown[0]!r}; it knows {', '.join(sorted(_KNOWN))}"
         )
     given = marker.kwargs
+    examples = given.get("examples", EXAMPLES)
+    if type(examples) is not int or not 1 <= examples <= EXAMPLES:
+        raise pytest.UsageError(
+            f"{name}: examples={examples!r} cannot be: give a whole number from 1 to {EXAMPLES}"
+        )
     points, free = float(given["points"]), bool(given.get("free", False))
-    return Criterion(name, component, title, points, given["source"], visibility, free)
+    return Criterion(name, component, title, points, given["source"], visibility, free, examples)

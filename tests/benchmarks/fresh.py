@@ -15,10 +15,9 @@ import hypothesis
 import pytest
 
 from autograder.assignment import load_assignment
-from autograder.judge.collection import EXAMPLES
 from autograder.solutions.reference import ReferenceSession
 from autograder.suite.component import Component
-from autograder.suite.criterion import component_of
+from autograder.suite.criterion import EXAMPLES, component_of
 from autograder.suite.examples import Examples
 from autograder.suite.local import Terms
 from autograder.suite.run import Run
@@ -49,9 +48,15 @@ class FreshPlugin(StudentPlugin):
 
     def pytest_configure(self, config: pytest.Config) -> None:
         super().pytest_configure(config)
-        profile = hypothesis.settings(max_examples=EXAMPLES)
-        hypothesis.settings.register_profile("gradeformer-fresh", profile)
+        hypothesis.settings.register_profile("gradeformer-fresh", max_examples=EXAMPLES)
         hypothesis.settings.load_profile("gradeformer-fresh")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        super().pytest_collection_modifyitems(items)
+        for item in items:
+            function, examples = getattr(item, "obj"), self._criteria[item.nodeid].examples  # noqa: B009
+            if hasattr(function, "hypothesis") and examples != EXAMPLES:
+                hypothesis.settings(max_examples=examples)(function)
 
     @pytest.fixture
     def reference(self, request: pytest.FixtureRequest) -> Component:

@@ -55,6 +55,19 @@ def test_what_is_drawn_follows_from_the_seed(write: Write) -> None:
     assert frames[0] == frames[1] != frames[2]
 
 
+@pytest.mark.parametrize("written", [0, 1])
+def test_fewer_examples_are_the_first_ones(write: Write, written: int) -> None:
+    own = "@example(seed=3, size=2)\n" * written
+    hidden = "from hypothesis import example\n" + HIDDEN.replace("@given(", f"{own}@given(")
+
+    def frames(mark: str) -> list[bytes]:
+        suite = collect(write(hidden=hidden.replace("points=1", f"points=1{mark}")))
+        return [planned.frame for planned in suite.plans["layer_norm.values"]]
+
+    assert frames(", examples=2") == frames("")[: written + 2]
+    assert len(frames("")) == written + 4
+
+
 def test_the_suite_tells_right_from_wrong(write: Write, tmp_path: Path) -> None:
     assignment = write()
     suite = collect(assignment)
@@ -139,7 +152,15 @@ def test_a_mark_that_the_judge_would_pass_over_is_refused_by_name(write: Write, 
         ('"""the shape is kept"""', "pass", "needs a docstring"),
         ('points=1, source="page 1"', "points=1", "needs a docstring and"),
         ('@pytest.mark.criterion(points=1, source="page 1")', "", "needs a docstring and"),
-        ("points=1, ", "points=1, fre=True, ", "has no 'fre'; it knows free, points, source"),
+        ("points=1, ", "points=1, fre=True, ", "has no 'fre'; it knows examples, free, points"),
+        (
+            "points=1, ",
+            "points=1, examples=0, ",
+            "examples=0 cannot be: give a whole number from 1",
+        ),
+        ("points=1, ", "points=1, examples=True, ", "examples=True cannot be"),
+        ("points=1, ", "points=1, examples=5, ", "examples=5 cannot be: .* from 1 to 4"),
+        ("points=1, ", "points=1, examples=2, ", r"layer_norm\.shape: nothing is drawn for it"),
         ("component.call(", "component.session(", "has only asking, build, call"),
         ("    expect.shape(", "    assert print(", "use expect"),
         ("expect.shape(", "expect._shape(", "_shape is private"),

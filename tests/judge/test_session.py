@@ -19,6 +19,7 @@ from autograder.exchange.operations import Call, Reset
 from autograder.judge import session as sessions
 from autograder.judge.session import ComponentSession, NotRun
 from autograder.sandbox.handle import ChildGone
+from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import decode_request, encode_request
 from autograder.solutions.plan import Planned, Recorder
 
@@ -88,6 +89,10 @@ class FakeChild:
         assert posted == nonce, "answers come in the order of the requests"
         self.under_way -= len(encode_request(request, 0))
         return self._answered(request)
+
+    def answer_unless(self, nonce: int, right: bytes) -> Reply | None:
+        reply = self.answer(nonce)
+        return None if encode_reply(reply, 0) == right else reply
 
     def perform(self, request: Request) -> Reply:
         if not request.ops:
@@ -254,6 +259,173 @@ def test_the_next_criterion_has_a_plan_again(answers: Answers) -> None:
     session.begin(plan_of([asking(2), asking(3)]))
     session.perform(asking(2))
     assert answers.events == ["post 2", "post 3", "read 2"]
+
+
+# All of a plan at once.
+
+
+def test_a_component_that_answers_as_the_solution_answers_alike(answers: Answers) -> None:
+    requests = [asking(number) for number in range(3)]
+    plan = plan_of(requests)
+    session = answers.session()
+    session.begin(plan)
+    assert session.answers_alike()
+    assert answers.events == [
+        *("fork", "load", "post 0", "post 1", "post 2", "read 0", "read 1", "read 2"),
+    ]
+    assert [(number_of(asked), reply.value) for asked, reply in session.heard] == [
+        (number, number) for number in range(3)
+    ]
+
+
+def test_nothing_answers_alike_where_nothing_is_planned(answers: Answers) -> None:
+    session = answers.session()
+    session.begin([])
+    assert not session.answers_alike()
+    assert answers.events == []
+
+
+def test_another_answer_is_heard_where_it_is_asked_for_and_all_before_it(answers: Answers) -> None:
+    answers.reply = lambda request: Reply(value=number_of(request) + (number_of(request) == 2))
+    requests = [asking(number) for number in range(5)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    assert not session.answers_alike()
+    assert answers.events[-1] == "read 2"
+    assert session.heard == []
+    assert [session.perform(request).value for request in requests] == [0, 1, 3, 3, 4]
+    assert answers.events.count("fork") == 1
+    assert sum(event.startswith("post") for event in answers.events) == len(requests)
+    assert len(session.heard) == len(requests)
+
+
+def test_what_a_test_does_to_an_early_answer_is_not_done_to_the_solutions(answers: Answers) -> None:
+    answers.reply = lambda request: Reply(value=torch.zeros(2) + number_of(request) // 2)
+
+    class Zeros:
+        def perform(self, request: Request) -> Reply:
+            return Reply(value=torch.zeros(2))
+
+    recorder = Recorder(Zeros())
+    requests = [asking(number) for number in range(3)]
+    for request in requests:
+        recorder.perform(request)
+    session = answers.session()
+    session.begin(recorder.plan)
+    assert not session.answers_alike()
+    for request in requests[:2]:
+        session.perform(request).value.add_(1)
+    session.end()
+    session.begin(recorder.plan)
+    assert not session.answers_alike()
+    assert session.perform(requests[0]).value.tolist() == [0.0, 0.0]
+    assert [planned.reply.value.tolist() for planned in recorder.plan] == [[0.0, 0.0]] * 3
+
+
+def test_the_end_takes_early_answers_that_nobody_asked_for(answers: Answers) -> None:
+    answers.reply = lambda request: Reply(value=min(number_of(request), 2))
+    requests = [asking(number) for number in range(5)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    assert not session.answers_alike()
+    session.perform(requests[0])
+    session.end()
+    assert [reply.value for _, reply in session.heard] == [0, 1, 2, 2, 2]
+    session.begin(plan_of([asking(1)]))
+    assert session.answers_alike()
+    assert answers.events.count("fork") == 1
+
+
+def test_a_death_is_heard_of_where_the_test_asks(answers: Answers) -> None:
+    answers.reply = dying(at=1)
+    requests = [asking(number) for number in range(3)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    assert not session.answers_alike()
+    assert (session.deaths, session.over) == (1, "")
+    assert session.perform(requests[0]).value == 0
+    with pytest.raises(ChildGone):
+        session.perform(requests[1])
+    session.end()
+    assert session.deaths == 1
+    assert [reply.value for _, reply in session.heard] == [0]
+
+
+def test_the_last_death_costs_no_answer_before_it(answers: Answers) -> None:
+    answers.reply = dying(at=1)
+    requests = [asking(number) for number in range(3)]
+    session = answers.session(deaths_allowed=1)
+    session.begin(plan_of(requests))
+    assert not session.answers_alike()
+    assert session.over == "crashed"
+    assert session.perform(requests[0]).value == 0
+    with pytest.raises(ChildGone):
+        session.perform(requests[1])
+    session.end()
+    session.begin(plan_of(requests))
+    assert not session.answers_alike()
+    with pytest.raises(NotRun):
+        session.perform(requests[0])
+
+
+def test_a_sealed_operation_is_heard_of_where_the_test_asks(answers: Answers) -> None:
+    def reply(request: Request) -> Reply:
+        if number_of(request) == 1:
+            raise ChildGone("crashed", "the process ended itself", "layer_norm")
+        return Echo().perform(request)
+
+    answers.reply = reply
+    requests = [asking(number) for number in range(3)]
+    session = answers.session()
+    session.begin(plan_of(requests))
+    assert not session.answers_alike()
+    assert session.perform(requests[0]).value == 0
+    with pytest.raises(NotRun):
+        session.perform(requests[1])
+    session.end()
+    assert session.forbidden == ForbiddenUse("layer_norm", "", 0)
+
+
+def test_a_forbidden_use_never_answers_alike(answers: Answers) -> None:
+    use = ForbiddenUse("layer_norm", "layer_norm.py", 3)
+    answers.reply = lambda request: Reply(value=number_of(request), forbidden=[use])
+    session = answers.session()
+    session.begin(plan_of([asking(0)]))
+    assert not session.answers_alike()
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert session.forbidden == use
+
+
+def test_what_cannot_be_imported_answers_nothing_alike(answers: Answers) -> None:
+    answers.loaded = lambda: Reply(error=StudentError("SyntaxError", "import"))
+    session = answers.session()
+    session.begin(plan_of([asking(0)]))
+    assert not session.answers_alike()
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert session.over == "import_error"
+
+
+def test_what_a_call_costs_is_asked_by_the_test_itself(answers: Answers) -> None:
+    counted = Request([Reset(), Call("f", args=(1, torch.zeros(1)), cost=True)])
+    session = answers.session()
+    session.begin(plan_of([asking(0), counted]))
+    assert not session.answers_alike()
+    assert answers.events[-1] == "read 0"
+
+
+def test_a_test_that_asks_otherwise_than_planned_has_a_child_that_saw_nothing_ahead(
+    answers: Answers,
+) -> None:
+    answers.reply = lambda request: Reply(value=min(number_of(request), 2))
+    session = answers.session()
+    session.begin(plan_of([asking(number) for number in range(5)]))
+    assert not session.answers_alike()
+    session.perform(asking(0))
+    answers.events.clear()
+    assert session.perform(asking(70)).value == 2
+    assert answers.events == ["close", "fork", "load", "perform 0", "post 70", "read 70"]
 
 
 # Answers that were not read.
