@@ -49,6 +49,20 @@ TIERS = ("tier1", "tier2", "tier3")
 BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_size=1 << 20)
 
 
+# Files whose tests share what is dear to make, a course or an installation: where several processes
+# share the tests, one has all of these. Any other file is kept together alone.
+_TOGETHER = {
+    "course": ("formgrader", "hostile", "marks", "postgresql", "student_lab"),
+    "wheel": ("ci", "ci_files", "ci_gradescope", "courses", "second_assignment", "tour", "wheel"),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    groups = {f"test_{name}": group for group, names in _TOGETHER.items() for name in names}
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(groups.get(item.path.stem, item.path.stem)))
+
+
 @pytest.fixture(scope="session")
 def assignment() -> Assignment:
     return load_assignment(ROOT, "transformer_block")

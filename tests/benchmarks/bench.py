@@ -108,14 +108,16 @@ def bench_warm(rounds: int, submission: Path) -> tuple[list[float], list[float],
 def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
     """Grade submissions with mistakes; return their CPU as multiples of a right one's.
 
-    Some with one known mistake and some with a pair of them for every component, one with a mistake
-    in every component, and so many of the `bank` of wrong variants for every component.
+    Some with one known mistake and some with a pair of them for every component, some with a
+    mistake in every component, some with three in each, and so many of the `bank` of wrong variants
+    for every component.
     """
     assignment = load_assignment(ROOT, NAME)
     worker = Worker(assignment, "auto")
     worker.wait()
     rows: dict[str, list[dict[str, bytes]]] = {"right": [], "one mistake": [], "a pair": []}
     everywhere: dict[str, bytes] = {}
+    thrice: dict[str, bytes] = {}
     variants: list[dict[str, bytes]] = []
     solutions = {path.name: path.read_bytes() for path in RIGHT.glob("*.py")}
     draw = random.Random(0)
@@ -129,10 +131,13 @@ def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
             pair = {f"{name}.py": with_mistakes(source, draw.sample(known, 2))}
             rows["a pair"].append({**solutions, **pair})
         everywhere |= mistaken
+        three = with_mistakes(source, draw.sample(known, min(3, len(known))))
+        thrice |= {f"{name}.py": three}
         foreign = sorted((RIGHT / "wrong_variants" / name).glob("*.py"))
         for path in draw.sample(foreign, min(bank, len(foreign))):
             variants.append({**solutions, f"{name}.py": path.read_bytes()})
     rows["one in every component"] = [everywhere] * 3
+    rows["three in every component"] = [thrice] * 3
     rows["a wrong variant in a foreign style"] = variants
     spent: dict[str, list[float]] = {label: [] for label in rows}
     pid = worker.pid

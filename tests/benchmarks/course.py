@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +105,18 @@ def forget(course: Path) -> None:
     run("nbgrader", "generate_assignment", NAME, "--force", cwd=course)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--submissions", type=int, default=50)
-    parser.add_argument("--whole", type=int, default=4, help="executed with the check cells")
-    options = parser.parse_args()
-    count, few = options.submissions, options.whole
+@dataclass(frozen=True)
+class Spent:
+    """Wall seconds: ours and nbgrader's own for the class, and its own for one whole workbook."""
+
+    step: float
+    command: float
+    cells: float
+    workbook: float
+
+
+def measure(count: int, few: int) -> Spent:
+    """Mark a class of `count` in each way, and `few` whole workbooks in nbgrader's own."""
     with tempfile.TemporaryDirectory() as folder:
         ours = make(Path(folder))
         plain = equivalent(ours, "plain", checks=False)
@@ -129,15 +135,27 @@ def main() -> None:
         hand_in(full, few)
         executed = run("nbgrader", "autograde", NAME, cwd=full) / few
         assert scores(full) == wanted[:few], scores(full)
+    return Spent(step, whole, own, executed)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--submissions", type=int, default=50)
+    parser.add_argument("--whole", type=int, default=4, help="executed with the check cells")
+    options = parser.parse_args()
+    count, few = options.submissions, options.whole
+    spent = measure(count, few)
+    own, executed = spent.cells, spent.workbook
     print(f"autograding {count} submissions, each from its command's start to its end:")
     print(f"    nbgrader's own, the grade cells    {own:7.1f} s   {own / count:.2f} s each")
     print(f"    nbgrader's own, the whole workbook             {executed:.2f} s each (of {few})")
-    for label, spent in (
-        ("nbgrader autograde, with our step", step),
-        ("autograder grade --gradebook", whole),
+    for label, ours in (
+        ("nbgrader autograde, with our step", spent.step),
+        ("autograder grade --gradebook", spent.command),
     ):
-        print(f"    {label:<34} {spent:7.1f} s   {spent / count:.2f} s each   ", end="")
-        print(f"{own / spent:.1f} and {executed * count / spent:.1f} times faster")
+        print(f"    {label:<34} {ours:7.1f} s   {ours / count:.2f} s each   ", end="")
+        print(f"{own / ours:.1f} and {executed * count / ours:.1f} times faster")
 
 
 if __name__ == "__main__":
