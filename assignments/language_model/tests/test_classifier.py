@@ -255,9 +255,12 @@ def test_logits(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, feed_forward")
 def test_forward(component, expect):
-    """forward returns the logits: -8.2945 for aac and 10.9587 for baac"""
-    answer = trained(component)(token_ids(), token_mask())
-    expect.close(answer.output, [-8.29451942, 10.958724], "the logits", scale=2, names="B")
+    """forward returns the logits: -8.2945 for aac and 10.9587 for baac, also of one alone"""
+    model, ids, mask = trained(component), token_ids(), token_mask()
+    found, right = model(ids, mask).output, [-8.29451942, 10.958724]
+    expect.close(found, right, "the logits", scale=2, names="B")
+    found = model(ids[:1], mask[:1]).output
+    expect.close(found, right[:1], "the logits of aac alone", scale=2, names="B")
 
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, introduction")
