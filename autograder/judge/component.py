@@ -215,11 +215,10 @@ class ComponentRun:
 
     def _run(self, criterion: Criterion) -> Verdict:
         if criterion.visibility == "hidden" and not self._hides:
-            # From here on a child could draw or say what it was asked.
+            # From here on a child could draw what it was asked.
             self._hides = True
             if not self._session.over:
                 self._drawn()
-            self._session.close()
         if self._session.over:
             return Verdict("not_run")
         attempt, asked = self._ask(criterion)
