@@ -26,7 +26,7 @@ class Limits(Strict):
         component_cpu_s: computing time of one process, for all calls.
         component_wall_s, submission_wall_s: waiting time of one component, and of all together.
         memory_mb, output_kb: on top of what Python and torch take; of a file that the code writes.
-        deaths: hangs and crashes after which the rest of the component is not run.
+        deaths: criteria it hangs or crashes over, after which the rest of the component is not run.
     """
 
     call_cpu_s: Annotated[float, Field(gt=0)] = 2.0

@@ -38,7 +38,7 @@ class ComponentSession:
     Args:
         fork: makes a child that holds the submission.
         siblings: files of the other components, which answer for themselves.
-        deaths_allowed: hangs and crashes after which nothing more is asked.
+        deaths_allowed: criteria that it hangs or crashes over, after which nothing more is asked.
         end_of_time: the moment, by the monotonic clock, after which nothing more is asked.
         lines: the number of lines of every file of the submission; no other place is believed.
         refused: what may be reported as forbidden; no other word is believed.
@@ -67,6 +67,7 @@ class ComponentSession:
     _plan: Sequence[Planned] = ()
     _next: int = 0
     _room: int = _BYTES_HEARD
+    _deaths_before: int = 0
     _out_of_time: bool = False
     _ahead: deque[tuple[int, int]] = field(default_factory=deque)
     # What came before the test asked for it; None is the solution's own answer.
@@ -76,13 +77,14 @@ class ComponentSession:
         """Begin a criterion that is expected to make the requests of `plan`."""
         self._plan, self._next, self.heard = plan, 0, []
         self._early.clear()
+        self._deaths_before = self.deaths
 
     def end(self) -> None:
         """Fetch the answers that the criterion did not get as far as reading."""
         with contextlib.suppress(ChildGone, NotRun):
             while self._early or (self._ahead and self.child is not None):
-                request = self._plan[self._next].request
-                reply = self._earlier() if self._early else self._next_answer()
+                request, early = self._plan[self._next].request, self._early
+                reply = self._earlier() if early else self._next_answer(self._loaded_child())
                 self._next += 1
                 self._take(request, reply)
 
@@ -127,8 +129,7 @@ class ComponentSession:
             planned = self._plan[at]
             # The test may go on to write into its own.
             request = planned.request
-        early = planned is not None and self._early
-        reply = self._earlier() if early else self._asked(request, planned)
+        reply = self._earlier() if planned and self._early else self._asked(request, planned)
         self._next += planned is not None
         self._take(request, reply)
         if planned is not None and reply.error is None:
@@ -185,7 +186,7 @@ class ComponentSession:
         frame = encode_request(request, 0) if planned is None else planned.frame
         if planned is not None and not request.counted:
             self._post_ahead(child)
-            return self._next_answer()
+            return self._next_answer(child)
         # Alone, so that the kernel's account is that of this call.
         before = child.cpu_s() if request.counted else 0.0
         reply = self._guarded(lambda: child.answer(child.post(frame)))
@@ -220,9 +221,8 @@ class ComponentSession:
         under_way = sum(size for _, size in self._ahead)
         while at < len(self._plan):
             frame = self._plan[at].frame
-            if self._ahead and under_way + len(frame) > _BYTES_AHEAD:
-                return
-            if self._plan[at].request.counted:
+            full = self._ahead and under_way + len(frame) > _BYTES_AHEAD
+            if full or self._plan[at].request.counted:
                 return
             # A death over one question must not cost the answers that came before it.
             post = child.post_behind if self._ahead else child.post
@@ -233,9 +233,8 @@ class ComponentSession:
             under_way += len(frame)
             at += 1
 
-    def _next_answer(self) -> Reply:
-        assert self.child is not None
-        return self._guarded(partial(self.child.answer, self._ahead.popleft()[0]))
+    def _next_answer(self, child: Child) -> Reply:
+        return self._guarded(partial(child.answer, self._ahead.popleft()[0]))
 
     def _leave_the_plan(self, child: Child) -> Child:
         """Go on without a plan; a child that has seen requests ahead is replaced."""
@@ -263,7 +262,8 @@ class ComponentSession:
             if gone.operation in self.refused:
                 # By whom is not known: the machine code of a kernel knows no lines.
                 self._refuse(ForbiddenUse(gone.operation, "", 0))
-            self.deaths += 1
+            # However many cases of a criterion it hangs over, that is one thing that it cannot do.
+            self.deaths = self._deaths_before + 1
             if time.monotonic() > self.end_of_time:
                 self.over, self._out_of_time = "timeout", True
             elif loading or self.deaths >= self.deaths_allowed:
@@ -283,7 +283,7 @@ class ComponentSession:
     def _place(self, file: str, line: int) -> dict[str, Any]:
         """Return the place that a reply names, if there is one; it could name inputs instead."""
         known = 0 < line <= self.lines.get(file, 0)
-        return {"file": file if known else "", "line": line if known else 0}
+        return {"file": file, "line": line} if known else {"file": "", "line": 0}
 
     def _note(self, reply: Reply) -> None:
         for claimed in reply.forbidden:

@@ -496,6 +496,20 @@ def test_so_many_deaths_as_are_allowed_end_it(answers: Answers, reason: str) -> 
     assert answers.events == []
 
 
+def test_cases_of_one_criterion_are_one_death(answers: Answers) -> None:
+    answers.reply = dying(at=0, times=4)
+    session = answers.session(deaths_allowed=2)
+    session.begin(plan_of([asking(0), asking(0), asking(0)]))
+    for _ in range(3):
+        with pytest.raises(ChildGone):
+            session.perform(asking(0))
+    assert (session.deaths, session.over) == (1, "")
+    session.begin(plan_of([asking(0)]))
+    with pytest.raises(ChildGone):
+        session.perform(asking(0))
+    assert (session.deaths, session.over) == (2, "crashed")
+
+
 def test_a_death_over_the_import_ends_it_at_once(answers: Answers) -> None:
     def died() -> Reply:
         raise ChildGone("timeout", "no answer")
