@@ -196,6 +196,12 @@ def leaves(value: Value) -> Iterator[Value]:
 
 def tensors_in(value: Value) -> Iterator[Tensor]:
     """Yield every tensor of a value, in order."""
+    # Most values are one, or hold none: they are asked for all the time.
+    if type(value) is Tensor:
+        yield value
+        return
+    if value is None or type(value) in (int, float, str, bool):
+        return
     for leaf in leaves(value):
         if isinstance(leaf, Tensor):
             yield leaf

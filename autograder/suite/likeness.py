@@ -107,12 +107,11 @@ class Comparison:
             return math.inf
         worst = 0.0
         for name, part in PARTS.items():
+            mine, theirs = getattr(one, name), getattr(other, name)
+            if part.is_empty(mine) and part.is_empty(theirs):
+                continue
             scale = _DERIVED_SCALE if part.derived else _OUTPUT_SCALE
-            mine, theirs, more = (
-                getattr(one, name),
-                getattr(other, name),
-                getattr(third, name, None),
-            )
+            more = getattr(third, name, None)
             if part.holds == "named" and isinstance(more, Mapping) and not self.drawn:
                 mine, theirs = with_one_name(mine, theirs, more)
             worst = max(worst, self._values(mine, theirs, more, scale, self.drawn and part.random))

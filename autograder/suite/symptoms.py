@@ -27,11 +27,13 @@ def with_one_symptom(
     A result on the wrong device is one with a clash of devices, and an argument that is not to be
     changed is changed, to whatever.
     """
-    if _leaves(one, right) and _leaves(other, right):
+    # A call without values, where it is right to stay on its device.
+    stays = {tensor.device.type for tensor in right.tensors()} == {"meta"}
+    if stays and _leaves(one) and _leaves(other):
         return right, right
-    given = request.tensors()
-    if not any(reply.inputs_after for reply in (one, other)) or one.error or other.error:
+    if not (one.inputs_after or other.inputs_after) or one.error or other.error:
         return one, other
+    given = request.tensors()
     kept = [any(_same(after, tensor) for tensor in given) for after in right.inputs_after]
     if not all(kept) or len(one.inputs_after) != len(kept) or len(other.inputs_after) != len(kept):
         return one, other
@@ -44,10 +46,8 @@ def with_one_symptom(
     return replace(one, inputs_after=alike), other
 
 
-def _leaves(reply: Reply, right: Reply) -> bool:
-    """Tell whether a call on a device without values left it, where it is right to stay."""
-    if {tensor.device.type for tensor in right.tensors()} != {"meta"}:
-        return False
+def _leaves(reply: Reply) -> bool:
+    """Tell whether a call on a device without values left it."""
     if reply.error is not None:
         return reply.error.kind == "DeviceMismatch"
     return any(tensor.device.type != "meta" for tensor in tensors_in(reply.value))
