@@ -14,8 +14,9 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
 from autograder.solutions import cache as caching
-from autograder.solutions.cache import AnswerStore, Cache, cache_folder, key_of
+from autograder.solutions.cache import AnswerStore, Cache, key_of
 from autograder.solutions.misconceptions import read
+from autograder.solutions.places import cache_folder
 from autograder.solutions.reference import SolutionSession, solution_of
 from autograder.solutions.variants import examples_of, variants_of
 from autograder.suite.likeness import all_alike
