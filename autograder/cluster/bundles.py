@@ -15,7 +15,7 @@ import tempfile
 import time
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from autograder.assignment import NOT_DECIDING, Assignment
 from autograder.errors import UsageError
@@ -112,9 +112,7 @@ def _write(bundle: Bundle, place: Path) -> None:
     """Write it beside its place and move it there; what is damaged there makes room."""
     made = Path(tempfile.mkdtemp(dir=place.parent, prefix="."))
     try:
-        with zipfile.ZipFile(io.BytesIO(bundle.data)) as archive:
-            archive.extractall(made / "new")
-        (made / "new").chmod(0o700)
+        _extract(bundle, made / "new")
         with contextlib.suppress(FileNotFoundError):
             if not _holds(place, bundle):
                 place.rename(made / "old")
@@ -126,6 +124,22 @@ def _write(bundle: Bundle, place: Path) -> None:
                 raise
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def _extract(bundle: Bundle, place: Path) -> None:
+    """Write every file so that its owner alone can read it."""
+    place.mkdir(mode=0o700)
+    with zipfile.ZipFile(io.BytesIO(bundle.data)) as archive:
+        for entry in archive.infolist():
+            path = place
+            *folders, name = PurePosixPath(entry.filename).parts
+            for part in [*folders, name] if entry.is_dir() else folders:
+                path = path / part
+                path.mkdir(mode=0o700, exist_ok=True)
+            if not entry.is_dir():
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                with os.fdopen(os.open(path / name, flags, 0o600), "wb") as file:
+                    file.write(archive.read(entry))
 
 
 def _holds(place: Path, bundle: Bundle) -> bool:

@@ -5,33 +5,44 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from autograder.judge.intake import Rejected, take_in
+from autograder.judge.intake import Rejected, digest, take_in
 
-# What was taken in: the submission's files, or why it is rejected, or what failed here.
-Files = dict[str, bytes]
+
+@dataclass(frozen=True)
+class Taken:
+    """What intake takes of a submission: its files by relative path, and their hash."""
+
+    files: dict[str, bytes]
+    digest: str
+
+
+class NotTaken(Exception):
+    """A submission is rejected; the message says why, in the words of one machine."""
 
 
 class NotRead(Exception):
     """A submission cannot be read on this machine; that is nobody's zero."""
 
 
-def taken_in(place: Path) -> Files:
-    """Return what intake takes of a submission: no more of it is ever sent, and no link followed.
+def taken_in(place: Path) -> Taken:
+    """Take a submission in: no more of it than this is ever sent, and no link is followed.
 
     Raises:
-        Rejected: as on one machine, in the same words.
-        NotRead: likewise.
+        NotTaken: it is rejected.
+        NotRead: it cannot be read here.
     """
     try:
-        return take_in(place)
-    except Rejected:
-        raise
+        files = take_in(place)
+    except Rejected as rejection:
+        raise NotTaken(str(rejection)) from rejection
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(last.filename).name}, line {last.lineno}"
         raise NotRead(f"{type(error).__name__}: {error} ({where})") from error
+    return Taken(files, digest(files))
 
 
 def laid_out(files: Mapping[str, bytes], name: bytes, folder: Path) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.cluster.bundles import packed
-from autograder.cluster.carrying import NotRead, taken_in
+from autograder.cluster.carrying import NotRead, NotTaken, Taken, taken_in
 from autograder.cluster.connection import LOOK_EVERY_S, Connection
 from autograder.cluster.naming import Wanted
 from autograder.cluster.schedulers import Reached, reached
@@ -32,7 +32,6 @@ from autograder.grading.messages import (
     written,
 )
 from autograder.grading.workers import CannotGrade, Tell, WorkerLost, unheard
-from autograder.judge.intake import Rejected, digest
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox.packages import OURS
 
@@ -134,20 +133,20 @@ class Grader:
         """
         try:
             with self._reading:
-                files = taken_in(job.place)
-        except Rejected as rejection:
+                taken = taken_in(job.place)
+        except NotTaken as rejection:
             return Marked(result=self._rejected(job, str(rejection)))
         except NotRead as reason:
             return Fault(reason=str(reason))
         graded = Graded(
-            submission_hash=digest(files),
+            submission_hash=taken.digest,
             suite_hash=job.suite_hash,
             seed=self._assignment.seed,
             versions={name: found for name, found in self._versions.items() if name != OURS},
         )
         if job.known == graded:
             return Unchanged()
-        return self._sent(job, files)
+        return self._sent(job, taken)
 
     def close(self) -> None:
         """Leave the cluster; what is still being graded is not kept."""
@@ -169,7 +168,7 @@ class Grader:
         with contextlib.suppress(Exception):
             self._client.unregister_worker_plugin(self._run)
 
-    def _sent(self, job: GradeJob, files: dict[str, bytes]) -> GradeAnswer:
+    def _sent(self, job: GradeJob, taken: Taken) -> GradeAnswer:
         from distributed import KilledWorker, Queue
 
         from autograder.cluster import far
@@ -182,7 +181,7 @@ class Grader:
             for attempt in itertools.count():
                 future = self._connection.ask(
                     self._client.submit,
-                    *(far.grade, self._run, ticket, name, files, line),
+                    *(far.grade, self._run, ticket, name, taken.files, line),
                     key=f"{ticket}-{attempt}",
                     pure=False,
                 )

@@ -17,6 +17,8 @@ from autograder.errors import UsageError
 EXTRA = "pip install 'gradeformer[cluster]'"
 _CONNECT_S = 20.0
 _CLOSE_S = 20.0
+# How long there may be no Dask worker at all.
+PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def _local(wanted: Local, stack: contextlib.ExitStack) -> Reached:
         silence_logs=logging.CRITICAL,
     )
     stack.callback(_quietly, cluster.close, timeout=_CLOSE_S)
-    return Reached(_client(stack, cluster), "this machine", wanted.processes, False, 60.0)
+    return Reached(_client(stack, cluster), "this machine", wanted.processes, False, PATIENCE_S)
 
 
 def _running(wanted: Address, stack: contextlib.ExitStack) -> Reached:
@@ -116,7 +118,7 @@ def _running(wanted: Address, stack: contextlib.ExitStack) -> Reached:
             f"no Dask scheduler answers at {wanted.url} ({said}): start one with `dask scheduler`, "
             "or see that the address is right and that TLS is configured on both sides alike"
         ) from error
-    return Reached(client, wanted.url, 0, True, 120.0)
+    return Reached(client, wanted.url, 0, True, PATIENCE_S)
 
 
 def _slurm(wanted: Slurm, stack: contextlib.ExitStack) -> Reached:
