@@ -171,15 +171,15 @@ class WorkerPool:
     Args:
         assignment: what is graded.
         sandbox: how student code is isolated.
-        make: starts a worker. Where the kernel ends workers with who started them (see
-            `die_with_parent`), that is the thread: it must be one that stays.
+        make: starts a worker; by default the thread that needs it does. Linux ends a worker with
+            the thread that started it (see `die_with_parent`): it must be one that stays.
     """
 
     def __init__(
         self,
         assignment: Assignment,
         sandbox: str,
-        make: Callable[[Assignment, str], Worker] = Worker,
+        make: Callable[[Assignment, str], Worker] | None = None,
     ) -> None:
         self._assignment = assignment
         self._sandbox = sandbox
@@ -256,6 +256,6 @@ class WorkerPool:
             worker.close()
 
     def _new(self) -> Worker:
-        worker = self._make(self._assignment, self._sandbox)
+        worker = (self._make or Worker)(self._assignment, self._sandbox)
         self._started.append(worker)
         return worker
