@@ -19,6 +19,9 @@ PATIENCE_S = 300.0
 COMMAND = "from autograder.cli import main; main()"
 # Told that there is no Dask worker after a second, and not after minutes.
 HASTY = "from autograder.cluster import schedulers; schedulers.PATIENCE_S = 1.0; " + COMMAND
+# First of all, until there is a Dask worker of the scheduler that the first argument names.
+WAITING = "import sys; from distributed import Client; c = Client(sys.argv.pop(1)); "
+WAITING += "c.wait_for_workers(n_workers=(1)); c.close(); "
 
 
 class Run:

@@ -15,7 +15,9 @@ from autograder.judge import intake
 from autograder.results import SubmissionResult
 from tests import sources
 from tests.e2e.clusters import (
+    COMMAND,
     HASTY,
+    WAITING,
     Cluster,
     Run,
     cluster,
@@ -122,7 +124,7 @@ def test_a_class_is_marked_as_on_one_machine(
     make_tar(batch / "tarred.tar.gz", {**WRONG, "data.bin": bytes(1_000_000)})
     (batch / "broken.zip").write_bytes((batch / "zipped.zip").read_bytes()[:-30])
     (batch / "linked").symlink_to(secret.parent)
-    make_folder(batch / "linking", {})
+    (batch / "linking").mkdir()
     (batch / "linking" / "layer_norm.py").symlink_to(secret)
     make_folder(batch / "empty", {"notes.txt": b"sorry"})
     make_folder(batch / "many", {f"m{n}.py": b"" for n in range(intake.MAX_FILES + 1)})
@@ -260,9 +262,8 @@ def test_a_dask_worker_with_another_version_is_refused_before_anything_is_graded
 ) -> None:
     dask.worker()
     dask.worker(PYTHONPATH=pretended(tmp_path / "other", {"hypothesis": "0.0.1"}))
-    there = "import sys; from distributed import Client; c = Client(sys.argv.pop(1)); "
-    there += "c.wait_for_workers(2); c.close(); from autograder.cli import main; main()"
-    run = grade("--cluster", dask.address, code=there, log=dask.address)
+    code = WAITING.replace("(1)", "(2)") + COMMAND
+    run = grade("--cluster", dask.address, code=code, log=dask.address)
     assert run.wait() == 2, run.said()
     assert "has hypothesis 0.0.1, and this machine has" in run.said()
     assert "the Dask worker tcp://" in run.said()
@@ -306,17 +307,26 @@ def test_no_dask_worker_is_one_sentence(
     assert run.wait() == 2, run.said()
     assert f"there is no Dask worker of {dask.address}" in run.said()
     assert "Traceback" not in run.said()
+    assert results(tmp_path / "out") == {}
+
+
+@pytest.mark.parametrize("lost", ["worker", "scheduler"])
+def test_a_cluster_that_goes_away_is_one_sentence(
+    lost: str, grade: Callable[..., Run], dask: Cluster, tmp_path: Path
+) -> None:
     worker = dask.worker()
-    # This time there is one until a result is there.
-    run = grade("--cluster", dask.address)
+    hasty = lost == "worker"
+    run = grade(
+        "--cluster", dask.address, code=WAITING + HASTY if hasty else None, log=hasty * dask.address
+    )
     run.has_done(1)
-    worker.kill()
-    dask.processes[0].kill()
+    (worker if hasty else dask.processes[0]).kill()
     assert run.wait() == 2, run.said()
     assert "Traceback" not in run.said()
-    assert "what is done is kept" in run.said()
+    assert ("there is no Dask worker" if hasty else "does no more work") in run.said()
+    assert "is done is kept" in " ".join(run.said().split())
     kept = stamps(tmp_path / "out")
-    assert len(kept) >= 1
+    assert 1 <= len(kept) < len(HONEST)
     check_marks(tmp_path / "out", {name.removesuffix(".json") for name in kept})
 
 
