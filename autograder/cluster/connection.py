@@ -83,7 +83,7 @@ class Connection:
             raise CannotGrade(other_scheduler(found, here[OURS]))
         there: dict[str, dict[str, str | None]] = {}
         # By functions that every Python has: theirs may lack all of ours.
-        for name in (PYTHON, OURS, *here):
+        for name in dict.fromkeys((PYTHON, OURS, *here)):
             ask: tuple[Any, ...] = (importlib.metadata.version, name)
             answers = self.everywhere(*((platform.python_version,) if name == PYTHON else ask))
             for address, answer in answers.items():
