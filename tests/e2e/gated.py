@@ -1,0 +1,38 @@
+"""Dask workers that some submissions kill, and that wait with some others until a test says so.
+
+`patch` is called in the command that a test runs, before it begins.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from autograder.cluster import far
+from autograder.grading.messages import GradeAnswer, GradeJob
+from tests.e2e.waiting import until
+
+KILLER, LATE = "killer", "z"
+# Of the environment: a file that every try is written to, and one that opens the gate.
+TRIES, GATE = "GRADEFORMER_TEST_TRIES", "GRADEFORMER_TEST_GATE"
+PATCH = "from tests.e2e import gated; gated.patch(); "
+_PATIENCE_S = 300.0
+
+
+class GatedSlots(far.Slots):
+    """Slots that end their process for a killer, and begin late ones when the gate is open."""
+
+    def grade(self, job: GradeJob) -> GradeAnswer:
+        with Path(os.environ[TRIES]).open("a") as file:
+            file.write(f"{job.id}\n")
+        if job.id.startswith(KILLER):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if job.id.startswith(LATE):
+            until(lambda: Path(os.environ[GATE]).exists() or None, _PATIENCE_S, "the gate")
+        return super().grade(job)
+
+
+def patch() -> None:
+    """Let the command take these."""
+    far.Slots = GatedSlots  # type: ignore[misc]
