@@ -339,12 +339,8 @@ def test_a_cluster_that_goes_away_is_one_sentence(
 ) -> None:
     worker = dask.worker()
     hasty = lost == "worker"
-    run = grade(
-        "--cluster",
-        dask.address,
-        code=WAITING + HASTY if hasty else None,
-        first=hasty * dask.address,
-    )
+    code = WAITING + PATCH + HASTY if hasty else PATCH + COMMAND
+    run = grade("--cluster", dask.address, code=code, first=hasty * dask.address)
     run.has_done(len(EARLY))
     (worker if hasty else dask.processes[0]).kill()
     assert run.wait() == 2, run.said()
