@@ -79,12 +79,12 @@ def wanted(text: str) -> Wanted:
     Raises:
         UsageError: it names none, or its file is malformed.
     """
-    if text.startswith("local"):
-        return _local(text)
     if "://" in text:
         return _address(text)
     if text.endswith(".toml"):
         return _from_file(Path(text))
+    if text.partition(":")[0] == "local":
+        return _local(text)
     raise UsageError(f"--cluster {text!r} names no cluster: {_FORMS}")
 
 

@@ -112,7 +112,7 @@ def _local(wanted: Local, stack: contextlib.ExitStack) -> Reached:
 def _running(wanted: Address, stack: contextlib.ExitStack) -> Reached:
     try:
         client = _client(stack, wanted.url)
-    except (OSError, TimeoutError, TypeError, ValueError) as error:
+    except (OSError, RuntimeError, TimeoutError, TypeError, ValueError) as error:
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise UsageError(
             f"no Dask scheduler answers at {wanted.url} ({said}): start one with `dask scheduler`, "

@@ -26,12 +26,13 @@ job_extra_directives = ["--constraint=new"]
 """
 
 
-def test_every_form_is_read(tmp_path: Path) -> None:
+def test_every_form_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert wanted("local:3") == Local(3)
     assert wanted("tcp://10.0.0.1:8786") == Address("tcp://10.0.0.1:8786")
     assert wanted("tls://[::1]:8786/") == Address("tls://[::1]:8786")
-    (tmp_path / "c.toml").write_text(WHOLE)
-    found = wanted(str(tmp_path / "c.toml"))
+    (tmp_path / "local.toml").write_text(WHOLE)
+    monkeypatch.chdir(tmp_path)
+    found = wanted("local.toml")
     assert isinstance(found, Slurm)
     assert (found.jobs, found.cores, found.queue) == (3, 4, "short")
     assert found.job_extra_directives == ("--constraint=new",)

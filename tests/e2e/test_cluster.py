@@ -28,7 +28,7 @@ from tests.e2e.clusters import (
 )
 from tests.e2e.gated import GATE, KILLER, PATCH, TRIES
 from tests.e2e.waiting import until
-from tests.grading.processes import descendants, stamps
+from tests.grading.processes import descendants, says, stamps
 from tests.packing import make_folder, make_tar, make_zip
 from tests.tiny import write_tiny
 
@@ -149,9 +149,9 @@ def test_a_class_is_marked_as_on_one_machine(
     run = grade("--cluster", "local:2", code=COMMAND)
     until(lambda: judges(run.process.pid) or not run.running or None, PATIENCE_S, "a judge")
     inside = descendants(run.process.pid)
-    for host in hosts(run.process.pid):
+    for host in [run.process.pid, *hosts(run.process.pid)]:
         maps = Path(f"/proc/{host}/maps").read_text()
-        assert "libtorch" not in maps, "a Dask worker has imported torch"
+        assert "libtorch" not in maps, "the command or a Dask worker has imported torch"
     assert run.wait() == 0, run.said()
     gone(inside)
     assert "Traceback" not in run.said()
@@ -357,3 +357,53 @@ def test_no_scheduler_is_one_sentence(grade: Callable[..., Run]) -> None:
     assert run.wait() == 2, run.said()
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in run.said()
     assert "Traceback" not in run.said()
+
+
+SBATCH = """\
+#!/bin/sh
+copy=$(mktemp {folder}/job-XXXXXX)
+cat "$1" > "$copy"
+setsid sh "$copy" > "$copy.log" 2>&1 &
+echo "Submitted batch job $!"
+"""
+
+
+def test_slurm_is_asked_for_jobs_and_these_grade(
+    grade: Callable[..., Run], gate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With programs of Slurm's names that begin a job at once, on this machine."""
+    gate.touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "jobs").mkdir()
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for name, text in (
+        ("sbatch", SBATCH.format(folder=tmp_path / "jobs")),
+        ("scancel", '#!/bin/sh\nexec kill -9 -- "-$1"\n'),
+    ):
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    (tmp_path / "slurm.toml").write_text(
+        f'[slurm]\njobs = 1\ncores = 2\nmemory = "2 GB"\nqueue = "short"\naccount = "cs1"\n'
+        f'walltime = "01:00:00"\nshared_directory = "{shared}"\n'
+    )
+    run = grade("--cluster", str(tmp_path / "slurm.toml"))
+    assert run.wait() == 0, run.said()
+    assert "Traceback" not in run.said()
+    check_marks(tmp_path / "out")
+    (script,) = [path.read_text() for path in (tmp_path / "jobs").glob("job-??????")]
+    for words in (
+        "-p short",
+        "-A cs1",
+        "-t 01:00:00",
+        "--cpus-per-task=2",
+        "--nthreads 1",
+        "tls://",
+    ):
+        assert words in script
+    # The keys of TLS are gone with the run, and were nobody else's to read.
+    assert list((shared / ".gradeformer-tls").iterdir()) == []
+    assert stat.S_IMODE((shared / ".gradeformer-tls").stat().st_mode) == 0o700
+    left = [int(p.name) for p in Path("/proc").glob("[0-9]*") if says(int(p.name), str(shared))]
+    gone(left)
