@@ -25,7 +25,7 @@ WAITING += "c.wait_for_workers(n_workers=(1)); c.close(); "
 
 
 class Run:
-    """`autograder grade --cluster`, running in a session of its own."""
+    """`autograder grade --cluster`, running in a group of processes of its own."""
 
     def __init__(self, words: list[str | Path], said: Path, code: str = COMMAND) -> None:
         self._said = said
@@ -35,7 +35,8 @@ class Run:
                 cwd=ROOT,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
+                # Of its own, to be interrupted as a whole, as a terminal does.
+                process_group=0,
             )
 
     @property

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -360,11 +361,13 @@ def test_no_scheduler_is_one_sentence(grade: Callable[..., Run]) -> None:
 
 
 SBATCH = """\
-#!/bin/sh
-copy=$(mktemp {folder}/job-XXXXXX)
-cat "$1" > "$copy"
-setsid sh "$copy" > "$copy.log" 2>&1 &
-echo "Submitted batch job $!"
+#!{python}
+import shutil, subprocess, sys, tempfile
+copy = tempfile.mktemp(dir="{folder}", prefix="job-")
+shutil.copy(sys.argv[1], copy)
+with open(copy + ".log", "wb") as log:
+    job = subprocess.Popen(["sh", copy], stdout=log, stderr=log, process_group=0)
+print("Submitted batch job", job.pid)
 """
 
 
@@ -378,7 +381,7 @@ def test_slurm_is_asked_for_jobs_and_these_grade(
     shared = tmp_path / "shared"
     shared.mkdir()
     for name, text in (
-        ("sbatch", SBATCH.format(folder=tmp_path / "jobs")),
+        ("sbatch", SBATCH.format(python=sys.executable, folder=tmp_path / "jobs")),
         ("scancel", '#!/bin/sh\nexec kill -9 -- "-$1"\n'),
     ):
         (tmp_path / "bin" / name).write_text(text)
@@ -392,7 +395,7 @@ def test_slurm_is_asked_for_jobs_and_these_grade(
     assert run.wait() == 0, run.said()
     assert "Traceback" not in run.said()
     check_marks(tmp_path / "out")
-    (script,) = [path.read_text() for path in (tmp_path / "jobs").glob("job-??????")]
+    (script,) = [path.read_text() for path in (tmp_path / "jobs").glob("job-????????")]
     for words in (
         "-p short",
         "-A cs1",
