@@ -165,8 +165,10 @@ class Grader:
     def _leave(self, under_way: list[Any]) -> None:
         with contextlib.suppress(Exception):
             self._client.cancel(under_way)
-        with contextlib.suppress(Exception):
-            self._client.unregister_worker_plugin(self._run)
+        # A cluster of our own ends with all that it has.
+        if self._cluster.lasting:
+            with contextlib.suppress(Exception):
+                self._client.unregister_worker_plugin(self._run)
 
     def _sent(self, job: GradeJob, taken: Taken) -> GradeAnswer:
         from distributed import KilledWorker, Queue
@@ -232,12 +234,16 @@ class Grader:
         return self._over or self._connection.gone(error)
 
     def _look(self) -> None:
-        """Look now and then whether there is any Dask worker."""
+        """Look now and then whether there is any Dask worker, and as many as there should be."""
         last = time.monotonic()
         while not self._closed.wait(LOOK_EVERY_S):
             try:
-                if self._connection.threads_there():
+                there = self._connection.threads_there()
+                if there:
                     last = time.monotonic()
+                if sum(there.values()) < self.slots:
+                    with contextlib.suppress(Exception):
+                        self._cluster.refill()
             except CannotGrade as gone:
                 self._give_up(gone)
                 return

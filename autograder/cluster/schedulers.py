@@ -7,6 +7,7 @@ import logging
 import os
 import tempfile
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ class Reached:
         slots: how many slots are expected; 0 where only the scheduler knows.
         lasting: whether the cluster is there after this run.
         patience_s: how long there may be no Dask worker at all.
+        refill: starts Dask workers in the place of those that are lost for good.
     """
 
     client: Any
@@ -38,6 +40,7 @@ class Reached:
     slots: int
     lasting: bool
     patience_s: float
+    refill: Callable[[], None] = lambda: None
 
 
 @contextlib.contextmanager
@@ -106,7 +109,13 @@ def _local(wanted: Local, stack: contextlib.ExitStack) -> Reached:
         silence_logs=logging.CRITICAL,
     )
     stack.callback(_quietly, cluster.close, timeout=_CLOSE_S)
-    return Reached(_client(stack, cluster), "this machine", wanted.processes, False, PATIENCE_S)
+    client = _client(stack, cluster)
+
+    def refill() -> None:
+        # Dask gives up a process that takes long to start anew.
+        cluster.scale(wanted.processes)
+
+    return Reached(client, "this machine", wanted.processes, False, PATIENCE_S, refill)
 
 
 def _running(wanted: Address, stack: contextlib.ExitStack) -> Reached:
