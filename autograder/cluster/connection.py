@@ -79,7 +79,8 @@ class Connection:
             found = None
         except Exception as error:
             raise self.gone(error) from error
-        if found != here[OURS]:
+        # From a checkout that is not installed, neither has one; the hash of the code is compared.
+        if (found or "unknown") != here[OURS]:
             raise CannotGrade(other_scheduler(found, here[OURS]))
         there: dict[str, dict[str, str | None]] = {}
         # By functions that every Python has: theirs may lack all of ours.

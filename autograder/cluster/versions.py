@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from autograder import __version__
-from autograder.sandbox.packages import OURS, versions
+from autograder.sandbox.packages import OURS, version_of, versions
 
 PYTHON = "python"
 
 
 def recorded(packages: Sequence[str]) -> dict[str, str]:
     """Return the versions here that a mark may depend on, and this package's own."""
-    return {**versions(tuple(packages)), OURS: __version__}
+    return {**versions(tuple(packages)), OURS: version_of(OURS)}
 
 
 def difference(worker: str, there: Mapping[str, str | None], here: Mapping[str, str]) -> str | None:

@@ -19,6 +19,8 @@ PATIENCE_S = 300.0
 COMMAND = "from autograder.cli import main; main()"
 # Told that there is no Dask worker after a second, and not after minutes.
 HASTY = "from autograder.cluster import schedulers; schedulers.PATIENCE_S = 1.0; " + COMMAND
+# Also where tests run in the background, in which shells let SIGINT be ignored.
+_HEARING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 # First of all, until there is a Dask worker of the scheduler that the first argument names.
 WAITING = "import sys; from distributed import Client; c = Client(sys.argv.pop(1)); "
 WAITING += "c.wait_for_workers(n_workers=(1)); c.close(); "
@@ -31,7 +33,7 @@ class Run:
         self._said = said
         with said.open("w") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", code, *map(str, words)],
+                [sys.executable, "-c", _HEARING + code, *map(str, words)],
                 cwd=ROOT,
                 stdout=file,
                 stderr=subprocess.STDOUT,

@@ -297,13 +297,14 @@ def test_a_dask_worker_with_another_version_is_refused_before_anything_is_graded
 
 
 def test_a_dask_worker_with_another_version_that_joins_later_is_refused(
-    grade: Callable[..., Run], dask: Cluster, tmp_path: Path
+    grade: Callable[..., Run], gate: Path, dask: Cluster, tmp_path: Path
 ) -> None:
     first = dask.worker()
     run = grade("--cluster", dask.address)
     run.has_done(len(EARLY))
     first.kill()
     dask.worker(PYTHONPATH=pretended(tmp_path / "other", {"gradeformer": "9.9"}))
+    gate.touch()
     assert run.wait() == 2, run.said()
     assert "has gradeformer 9.9, and this machine has" in run.said()
     kept = stamps(tmp_path / "out")
