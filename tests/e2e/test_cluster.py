@@ -286,7 +286,7 @@ def test_a_dask_worker_with_another_version_is_refused_before_anything_is_graded
 ) -> None:
     dask.worker()
     dask.worker(PYTHONPATH=pretended(tmp_path / "other", {"hypothesis": "0.0.1"}))
-    code = WAITING.replace("(1)", "(2)") + COMMAND
+    code = WAITING.replace("n_workers=(1)", "n_workers=2") + COMMAND
     run = grade("--cluster", dask.address, code=code, first=dask.address)
     assert run.wait() == 2, run.said()
     assert "has hypothesis 0.0.1, and this machine has" in run.said()
