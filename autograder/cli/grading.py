@@ -178,8 +178,6 @@ def _grade(
             highlight=False,
         )
     store.make_writable(out)
-    if slow := slow_build():
-        Console(stderr=True, soft_wrap=True).print(slow, highlight=False)
     regraded: list[tuple[SubmissionResult, SubmissionResult]] = []
     try:
         with contextlib.ExitStack() as stack:
@@ -188,6 +186,9 @@ def _grade(
             grader, workers = started.batch, started.workers
             regraded = grader.regraded
             console.print(f"sandbox {started.isolation}", highlight=False)
+            # Not before: what cannot start says so in one line.
+            if slow := slow_build():
+                Console(stderr=True, soft_wrap=True).print(slow, highlight=False)
             with ProgressReport(console, len(entries), workers=workers) as progress:
                 complete = True
                 if book is None:

@@ -43,6 +43,10 @@ _MOST_THREADS = 2000
 # So many submissions are read at a time, however many slots there are.
 _READ_AT_ONCE = 4
 _CLOSE_S = 30.0
+# So often the judges are started, where all Dask workers are lost while they do.
+_STARTS = 3
+# So often Dask may blame a submission for some lost workers, without that it was ever begun.
+_MOST_BLAMED = 25
 
 
 class Grader:
@@ -106,7 +110,7 @@ class Grader:
         for reason in self._connection.everywhere(far.check, self._run).values():
             if reason:
                 raise CannotGrade(reason)
-        while True:
+        for _ in range(_STARTS):
             tell("starting the judges")
             answers = self._connection.everywhere(far.open_slots, self._run)
             for ready, said in answers.values():
@@ -116,6 +120,8 @@ class Grader:
                 break
             # All were lost meanwhile.
             self._connection.await_workers()
+        else:
+            raise self._connection.always_lost()
         kinds = sorted({said for _, said in answers.values()})
         self._description = kinds[0]
         there = self._connection.threads_there()
@@ -180,7 +186,7 @@ class Grader:
         line = written(job.model_copy(update={"path": b"", "known": None}))
         begun = self._connection.ask(Queue, ticket, client=self._client)
         try:
-            for attempt in itertools.count():
+            for attempt in range(_MOST_BLAMED):
                 future = self._connection.ask(
                     self._client.submit,
                     *(far.grade, self._run, ticket, name, taken.files, line),
@@ -196,6 +202,9 @@ class Grader:
                 # begun twice says so itself.
                 if not isinstance(error, KilledWorker):
                     raise self._gone(error)
+            else:
+                self._give_up(self._connection.always_lost())
+                raise self._gone(None)
         finally:
             with contextlib.suppress(Exception):
                 begun.close()

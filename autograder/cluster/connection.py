@@ -114,3 +114,10 @@ class Connection:
             f"{self._cluster.patience_s:g} s: start some (`dask worker ADDRESS`); what is done is "
             "kept, and the same command goes on"
         )
+
+    def always_lost(self) -> CannotGrade:
+        """Return what to tell the user where Dask workers come and are lost before they grade."""
+        return CannotGrade(
+            f"the Dask workers of {self._cluster.where} are lost again and again before they grade "
+            "anything: see their logs, and whether they have memory enough; what is done is kept"
+        )

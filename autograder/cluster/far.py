@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from distributed import Queue, WorkerPlugin, get_client, get_worker
+from distributed import WorkerPlugin, get_worker
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.cluster.bundles import Bundle, unpacked
@@ -254,14 +254,20 @@ def grade(run: str, ticket: str, name: bytes, files: dict[str, bytes], line: byt
 def _graded(run: str, ticket: str, name: bytes, files: dict[str, bytes], job: GradeJob) -> Answer:
     worker = get_worker()
     slots = _slots(run, worker)
-    begun = Queue(ticket, client=get_client())
-    try:
-        # Acknowledged by the scheduler before anything is run: it outlives this process.
-        begun.put(worker.address)
-        if begun.qsize() > MOST_BEGUN:
-            return Fault(reason=LOST)
-        with tempfile.TemporaryDirectory(dir=worker.local_directory) as folder:
-            place = laid_out(files, name, Path(folder))
-            return slots.grade(job.model_copy(update={"path": bytes(place)}))
-    finally:
-        begun.close()
+    counting = asyncio.run_coroutine_threadsafe(_begun(worker, ticket), worker.loop.asyncio_loop)
+    if counting.result() > MOST_BEGUN:
+        return Fault(reason=LOST)
+    with tempfile.TemporaryDirectory(dir=worker.local_directory) as folder:
+        place = laid_out(files, name, Path(folder))
+        return slots.grade(job.model_copy(update={"path": bytes(place)}))
+
+
+async def _begun(worker: Any, ticket: str) -> int:
+    """Note that a submission is begun; return how often it now was.
+
+    The scheduler has acknowledged it before anything is run, so it outlives this process. Dask's
+    `Queue` would need a client in every Dask worker, and keep the queue for one that was lost.
+    """
+    await worker.scheduler.queue_put(name=ticket, data=worker.address)
+    count: int = await worker.scheduler.queue_qsize(name=ticket)
+    return count

@@ -18,6 +18,8 @@ from autograder.errors import UsageError
 EXTRA = "pip install 'gradeformer[cluster]'"
 _CONNECT_S = 20.0
 _CLOSE_S = 20.0
+# How long a process of local:N may take to start again.
+_RESTART = "60s"
 # How long there may be no Dask worker at all.
 PATIENCE_S = 120.0
 
@@ -90,11 +92,14 @@ def _quietly(close: Any, **more: Any) -> None:
 
 def _local(wanted: Local, stack: contextlib.ExitStack) -> Reached:
     with _imported():
+        import dask
         from distributed import LocalCluster
         from distributed.security import Security
 
         # Others of this machine can reach its ports, and who can reach a worker can run code.
         security = Security.temporary()
+    # Dask would end a process in the middle of its new start, where that takes long.
+    stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": _RESTART}))
     place = stack.enter_context(
         tempfile.TemporaryDirectory(prefix="gradeformer-dask-", ignore_cleanup_errors=True)
     )
@@ -112,7 +117,7 @@ def _local(wanted: Local, stack: contextlib.ExitStack) -> Reached:
     client = _client(stack, cluster)
 
     def refill() -> None:
-        # Dask gives up a process that takes long to start anew.
+        # One that could not start anew, or not in time, is gone for Dask, too.
         cluster.scale(wanted.processes)
 
     return Reached(client, "this machine", wanted.processes, False, PATIENCE_S, refill)

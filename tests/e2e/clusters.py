@@ -14,7 +14,7 @@ from tests.e2e.waiting import until
 from tests.grading.processes import alive, descendants, says
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 300.0
+PATIENCE_S = 1200.0
 # As the console script does it.
 COMMAND = "from autograder.cli import main; main()"
 # Told that there is no Dask worker after a second, and not after minutes.
@@ -96,9 +96,10 @@ class Cluster:
         self._start("dask_scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard")
         self.address: str = until(lambda: _address(file), PATIENCE_S, "a scheduler")
 
-    def worker(self, **more: str) -> subprocess.Popen[bytes]:
-        """Start a Dask worker with one thread and no nanny; `more` goes into its environment."""
-        return self._start("dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", **more)
+    def worker(self, nanny: bool = False, **more: str) -> subprocess.Popen[bytes]:
+        """Start a Dask worker with one thread; `more` goes into its environment."""
+        words = ["--nthreads", "1", "--no-dashboard", *([] if nanny else ["--no-nanny"])]
+        return self._start("dask_worker", *words, **more)
 
     def _start(self, program: str, *words: str, **more: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.{program}", *words]

@@ -40,7 +40,7 @@ RIGHT, WRONG = ({"layer_norm.py": text.encode()} for text in (sources.RIGHT, sou
 EARLY = {f"s{n:02}": WRONG if n % 4 == 0 else RIGHT for n in range(1, 9)}
 # Held back until the gate is open, so that a run is in the middle as long as a test wants.
 HONEST = {**EARLY, "z1": RIGHT, "z2": WRONG}
-PATIENCE_S = 300.0
+PATIENCE_S = 1200.0
 
 
 @pytest.fixture
