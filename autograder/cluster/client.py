@@ -194,14 +194,20 @@ class Grader:
                     pure=False,
                 )
                 self._await(future)
-                if future.status == "finished":
-                    answer = ANSWERS.validate_json(future.result())
-                    break
                 error = future.exception() if future.status == "error" else None
                 # Dask blames also what merely stood in the queue of lost workers; that which was
                 # begun twice says so itself.
-                if not isinstance(error, KilledWorker):
+                if isinstance(error, KilledWorker):
+                    continue
+                if error is not None or future.cancelled():
                     raise self._gone(error)
+                # Whatever has become of the Dask worker since. Beside it is who began.
+                told = self._connection.ask(begun.get, batch=True)
+                lines = [one for one in told if isinstance(one, bytes)]
+                if not lines:
+                    raise self._gone(None)
+                answer = ANSWERS.validate_json(lines[0])
+                break
             else:
                 self._give_up(self._connection.always_lost())
                 raise self._gone(None)

@@ -10,7 +10,7 @@ import asyncio
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -232,42 +232,46 @@ async def open_slots(run: str, dask_worker: Any) -> tuple[bool, str]:
         return False, str(refused)
 
 
-def grade(run: str, ticket: str, name: bytes, files: dict[str, bytes], line: bytes) -> bytes:
-    """Grade a submission; the answer is a line, as a judge writes it.
+def grade(run: str, ticket: str, name: bytes, files: dict[str, bytes], line: bytes) -> None:
+    """Grade a submission; the answer goes into the queue, as a judge writes it.
+
+    As what a task returns it would be lost with this process, and the submission graded again.
 
     Args:
         run: the run's name.
-        ticket: the name of a queue that counts how often this submission was begun.
+        ticket: the name of a queue of the scheduler's; what is in it says how often this submission
+            was begun.
         name: what the submission is called.
         files: what was taken in of it.
         line: the job, whose path is not of this machine.
     """
+    worker = get_worker()
+    answer: Answer
     try:
         answer = _graded(run, ticket, name, files, GradeJob.model_validate_json(line))
     except CannotGrade as refused:
         answer = Refused(reason=str(refused))
     except Exception as error:
         answer = Fault(reason=f"{type(error).__name__}: {error}")
-    return written(answer)
+    _told(worker, worker.scheduler.queue_put(name=ticket, data=written(answer)))
 
 
 def _graded(run: str, ticket: str, name: bytes, files: dict[str, bytes], job: GradeJob) -> Answer:
     worker = get_worker()
     slots = _slots(run, worker)
-    counting = asyncio.run_coroutine_threadsafe(_begun(worker, ticket), worker.loop.asyncio_loop)
-    if counting.result() > MOST_BEGUN:
+    # The scheduler has acknowledged it before anything is run: it outlives this process.
+    _told(worker, worker.scheduler.queue_put(name=ticket, data=worker.address))
+    if _told(worker, worker.scheduler.queue_qsize(name=ticket)) > MOST_BEGUN:
         return Fault(reason=LOST)
     with tempfile.TemporaryDirectory(dir=worker.local_directory) as folder:
         place = laid_out(files, name, Path(folder))
         return slots.grade(job.model_copy(update={"path": bytes(place)}))
 
 
-async def _begun(worker: Any, ticket: str) -> int:
-    """Note that a submission is begun; return how often it now was.
+def _told(worker: Any, saying: Coroutine[Any, Any, Any]) -> Any:
+    """Tell the scheduler something; return what it answers.
 
-    The scheduler has acknowledged it before anything is run, so it outlives this process. Dask's
-    `Queue` would need a client in every Dask worker, and keep the queue for one that was lost.
+    Dask's own `Queue` would need a client in every Dask worker, and the scheduler would keep it
+    for one that was lost.
     """
-    await worker.scheduler.queue_put(name=ticket, data=worker.address)
-    count: int = await worker.scheduler.queue_qsize(name=ticket)
-    return count
+    return asyncio.run_coroutine_threadsafe(saying, worker.loop.asyncio_loop).result()
