@@ -105,6 +105,7 @@ class Slots(WorkerPlugin):  # type: ignore[misc]
             if not state.sandbox:
                 pool = self._pool()
                 state.sandbox = self._named(lambda: pool.start(state.slots))
+            state.last = time.monotonic()
             return state.sandbox
 
     def grade(self, job: GradeJob) -> GradeAnswer:

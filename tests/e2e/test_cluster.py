@@ -27,7 +27,7 @@ from tests.e2e.clusters import (
     judges,
     pretended,
 )
-from tests.e2e.gated import GATE, KILLER, PATCH, TRIES
+from tests.e2e.gated import GATE, IDLE_S, KILLER, PATCH, TRIES
 from tests.e2e.waiting import until
 from tests.grading.processes import descendants, says, stamps
 from tests.packing import make_folder, make_tar, make_zip
@@ -225,10 +225,15 @@ def test_a_submission_that_kills_its_dask_worker_is_not_run_a_third_time(
 
 
 def test_a_killed_command_goes_on_where_it_stopped(
-    grade: Callable[..., Run], gate: Path, dask: Cluster, tmp_path: Path
+    grade: Callable[..., Run],
+    gate: Path,
+    dask: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On a cluster that lasts: what the first run left there is in nobody's way."""
+    """On a cluster that lasts: what the first run left there ends, and is in nobody's way."""
     workers = [dask.worker(), dask.worker()]
+    monkeypatch.setenv(IDLE_S, "4")
     run = grade("--cluster", dask.address)
     run.has_done(len(EARLY))
     run.process.kill()
@@ -236,16 +241,17 @@ def test_a_killed_command_goes_on_where_it_stopped(
     kept = stamps(tmp_path / "out")
     assert set(kept) == {f"{name}.json" for name in EARLY}
     check_marks(tmp_path / "out", set(EARLY))
+    # What it had begun ends, and some time after that the judges.
+    left = [pid for worker in workers for pid in judges(worker.pid)]
+    assert left
     gate.touch()
+    gone(left)
+    assert [worker.poll() for worker in workers] == [None, None]
     again = grade("--cluster", dask.address)
     assert again.wait() == 0, again.said()
     after = stamps(tmp_path / "out")
     assert {name: after[name] for name in kept} == kept
     check_marks(tmp_path / "out")
-    # The second run has taken its judges with it; those of the first end with the cluster.
-    left = [pid for worker in workers for pid in judges(worker.pid)]
-    dask.close()
-    gone(left)
 
 
 def test_a_run_that_ends_leaves_no_judge_on_a_cluster_that_lasts(
