@@ -15,6 +15,7 @@ from autograder.grading.workers import CannotGrade
 from autograder.sandbox.packages import OURS
 
 LOOK_EVERY_S = 1.0
+_NOTICED_S = 10.0
 
 
 class Connection:
@@ -58,14 +59,21 @@ class Connection:
         found: dict[str, Any] = self.ask(self._client.run, what, *args, on_error="return", **more)
         failed = {a: e for a, e in found.items() if isinstance(e, Exception)}
         expected = (importlib.metadata.PackageNotFoundError,)
-        there = self.threads_there() if failed else {}
         for address, error in failed.items():
-            if address in there and not isinstance(error, expected):
+            if not isinstance(error, expected) and not self._lost(address, error):
                 raise CannotGrade(
                     f"the Dask worker {address} cannot be asked ({type(error).__name__}: "
                     f"{str(error)[:200]}): see its log"
                 )
         return {a: e for a, e in found.items() if a not in failed or isinstance(e, expected)}
+
+    def _lost(self, address: str, error: Exception) -> bool:
+        """Tell whether a Dask worker that did not answer is gone."""
+        end = time.monotonic() + (_NOTICED_S if isinstance(error, OSError) else 0)
+        # The scheduler may learn of it later than we do.
+        while (there := address in self.threads_there()) and time.monotonic() < end:
+            self._closed.wait(LOOK_EVERY_S / 10)
+        return not there
 
     def compare(self, here: Mapping[str, str]) -> None:
         """See that every Dask worker has these versions, and the scheduler this package's.

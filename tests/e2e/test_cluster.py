@@ -27,13 +27,14 @@ from tests.e2e.clusters import (
     judges,
     pretended,
 )
-from tests.e2e.gated import GATE, IDLE_S, KILLER, PATCH, TRIES
 from tests.e2e.waiting import until
 from tests.grading.processes import descendants, says, stamps
 from tests.packing import make_folder, make_tar, make_zip
 from tests.tiny import write_tiny
 
 pytest.importorskip("distributed", reason="DASK IS NOT INSTALLED: run `make test-e2e`")
+
+from tests.e2e.gated import GATE, IDLE_S, KILLER, PATCH, TRIES
 
 FULL = 2
 RIGHT, WRONG = ({"layer_norm.py": text.encode()} for text in (sources.RIGHT, sources.WRONG))

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.clusters import COMMAND, Run, gone
-from tests.e2e.gated import GATE, PATCH, TRIES
 from tests.grading.processes import descendants
 from tests.nbgrader.conftest import Course
 from tests.nbgrader.test_autograde import FULL
@@ -17,6 +16,8 @@ from tests.nbgrader.test_class import everything, hand_in_a_class
 from tests.sources import RIGHT
 
 pytest.importorskip("distributed", reason="DASK IS NOT INSTALLED: run `make test-e2e`")
+
+from tests.e2e.gated import GATE, PATCH, TRIES
 
 
 def test_a_cluster_leaves_what_one_machine_leaves(course: Course, tmp_path: Path) -> None:
