@@ -164,6 +164,10 @@ def _slurm(wanted: Slurm, stack: contextlib.ExitStack) -> Reached:
             shared_temp_directory=os.fspath(folder),
             scheduler_options={"dashboard": False},
         )
+        for name in ("ca_file", "cert", "key"):
+            # Or dask-jobqueue looks for its files when their folder is gone.
+            if (held := getattr(cluster, f"_job_{name}", None)) is not None:
+                stack.callback(_quietly, held.close)
         stack.callback(_quietly, cluster.close, timeout=_CLOSE_S)
         cluster.scale(jobs=wanted.jobs)
         client = _client(stack, cluster)
