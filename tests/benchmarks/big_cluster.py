@@ -37,7 +37,6 @@ _KILLED_AT = ((0.2, 0.4), (0.55, 0.75))
 # What a process may grow by, in MB: once, and for each thousand submissions. The command keeps a
 # light result of each until it writes the table.
 _ONCE_MB, _CLIENT_MB, _SCHEDULER_MB = 40, 12, 2
-_LOST = "was lost"
 _MOST_RUNS = 8
 
 
@@ -96,7 +95,11 @@ class Class:
         }
 
     def graded(self, dask: Cluster) -> None:
-        """Grade the class, killing; again, as long as there is somebody's error to make good."""
+        """Grade the class, killing; again, as one would, until a run ends with a mark for all.
+
+        One that ends with 1 has errors, of those whose worker was killed twice; one that ends with
+        2 has lost its scheduler, which a machine that is too busy can bring about.
+        """
         nannies = [dask.worker(nanny=True).pid for _ in range(self.chosen.workers)]
         count = len(self.students)
         deaths = [int(count * self.chance.uniform(*share)) for share in _KILLED_AT]
@@ -107,7 +110,7 @@ class Class:
             self._check_kept(before)
             print(f"run {run}: {'killed' if status < 0 else f'ended with {status}'}", end="; ")
             print(f"{self.done()} results after it")
-            if status == 0 or (status > 0 and not self._lost()):
+            if status == 0:
                 break
         if status != 0:
             self.faults.append(f"the last run ended with {status}")
@@ -146,14 +149,6 @@ class Class:
 
     def _results(self) -> dict[str, dict[str, Any]]:
         return {p.stem: json.loads(p.read_bytes()) for p in (self.out / "results").glob("*.json")}
-
-    def _lost(self) -> list[str]:
-        """Those whose Dask worker was killed twice: the next run grades them."""
-        return [
-            name
-            for name, result in self._results().items()
-            if result["status"] == "error" and _LOST in result["message"]
-        ]
 
     def _kept(self) -> dict[str, int]:
         """When the results were written that no other run may write again.
@@ -214,6 +209,8 @@ class Class:
         self._flat("scheduler", whole, _SCHEDULER_MB)
 
     def _flat(self, who: str, seen: list[tuple[int, float]], each: float) -> None:
+        if not seen:
+            return
         (first, before), (last, _) = seen[0], seen[-1]
         grown = max(memory for _, memory in seen) - before
         if grown > _ONCE_MB + each * (last - first) / 1000:
