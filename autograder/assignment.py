@@ -25,7 +25,7 @@ _PACKAGE = Path(__file__).resolve().parent
 # Folders of the public part that every student is given as they are, and every child.
 GIVEN = ("provided", "data")
 # Folders of either part that decide no mark.
-_NOT_DECIDING = ("workbook", "right_variants", "wrong_variants")
+NOT_DECIDING = ("workbook", "right_variants", "wrong_variants")
 # What a component cannot be called: it is imported beside these.
 _TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder", "conftest")
 # What a worker imports: the rooms that decide a mark.
@@ -203,7 +203,7 @@ class Assignment:
             for path in sorted(root.rglob("*")):
                 parts = path.relative_to(root).parts
                 # The workbook and what proves a suite have no part in any mark.
-                if parts[0] in _NOT_DECIDING or "__pycache__" in parts:
+                if parts[0] in NOT_DECIDING or "__pycache__" in parts:
                     continue
                 if (path.suffix in kinds or parts[0] in GIVEN) and path.is_file():
                     yield root, path

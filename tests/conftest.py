@@ -24,7 +24,7 @@ from autograder.project import ROOT_VARIABLE
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.terms import Budget
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
-from autograder.solutions.cache import CACHE_VARIABLE
+from autograder.solutions.places import CACHE_VARIABLE
 
 # What solutions answer is kept for this run alone, and shared by all its processes.
 if CACHE_VARIABLE not in os.environ:

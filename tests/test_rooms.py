@@ -10,7 +10,7 @@ import pytest
 import autograder
 
 LIGHT = ["autograder.cli", "autograder.grading.batch", "autograder.nbgrader.course"]
-LIGHT += ["autograder.similar.finding"]
+LIGHT += ["autograder.similar.finding", "autograder.cluster.client"]
 LIGHT += [
     f"autograder.reports.{module.name}"
     for module in pkgutil.iter_modules([str(Path(autograder.__file__).parent / "reports")])
@@ -20,6 +20,11 @@ LIGHT += [
 @pytest.mark.parametrize("module", LIGHT)
 def test_what_only_reads_results_or_starts_workers_needs_no_torch(module: str) -> None:
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_only_who_asks_for_a_cluster_needs_dask() -> None:
+    code = "import sys, autograder.cli, autograder.cluster.client; sys.exit('dask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 

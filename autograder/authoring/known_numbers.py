@@ -22,8 +22,9 @@ from autograder.exchange.values import tensors_in
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import widest
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.solutions.cache import Cache, cache_folder, key_of
+from autograder.solutions.cache import Cache, key_of
 from autograder.solutions.misconceptions import Misconception, read
+from autograder.solutions.places import cache_folder
 from autograder.solutions.variants import RIGHT, Variants, examples_of, variants_of
 from autograder.suite.criterion import Criterion
 from autograder.suite.known_table import (

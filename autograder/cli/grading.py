@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,17 +14,18 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.cli.one import grade_one
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
 from autograder.cli.pages import write_after_grading
+from autograder.cli.starting import Settings, check_cluster, start
 from autograder.errors import UsageError
 from autograder.grading import store
-from autograder.grading.batch import Batch
-from autograder.grading.cores import cores
 from autograder.grading.entries import Listing, discover
+from autograder.grading.interpreter import slow_build
 from autograder.nbgrader import course
 from autograder.nbgrader.places import results_folder
 from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
 from autograder.reports.score_table import print_left_out, print_table
 from autograder.reports.terminal import ProgressReport, Stages, safe
+from autograder.results import SubmissionResult
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
@@ -59,15 +61,25 @@ def grade(
         float | None,
         typer.Option(min=0, max=100, help="With --one: the percentage that must be reached."),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Grade on a Dask cluster: local:N (processes here), tcp://HOST:PORT or "
+            "tls://HOST:PORT (its scheduler), or a .toml file for Slurm."
+        ),
+    ] = None,
     root: Root = None,
 ) -> None:
     """Grade every submission of a batch."""
+    check_cluster(cluster, jobs, one)
     if one and (gradebook is not None or jobs is not None):
         raise UsageError("--one grades a single submission: leave out --gradebook and --jobs")
     if fail_under is not None and not one:
         raise UsageError("--fail-under goes with --one, which grades a single submission")
     if gradebook is not None:
-        raise typer.Exit(_mark(batch, gradebook, assignment, out, jobs, resume, sandbox, root))
+        raise typer.Exit(
+            _mark(batch, gradebook, assignment, out, jobs, resume, sandbox, cluster, root)
+        )
     if assignment is None:
         raise UsageError("--assignment is missing: give it, or --gradebook for a course")
     if one:
@@ -77,7 +89,7 @@ def grade(
     if out is None:
         raise UsageError("--out is missing: give it, or --gradebook for a course")
     found = load_assignment(find_root(root), assignment)
-    raise typer.Exit(_grade(found, batch, out, jobs, resume, sandbox))
+    raise typer.Exit(_grade(found, batch, Settings(out, sandbox, jobs, resume, cluster)))
 
 
 def explain(
@@ -121,7 +133,7 @@ def demo(
         )
     out = folder / "demo-results"
     shutil.rmtree(out, ignore_errors=True)
-    raise typer.Exit(_grade(found, batch, out, jobs, True, sandbox))
+    raise typer.Exit(_grade(found, batch, Settings(out, sandbox, jobs, True)))
 
 
 def _mark(
@@ -132,6 +144,7 @@ def _mark(
     jobs: int | None,
     resume: bool,
     sandbox: str,
+    cluster: str | None,
     root: Path | None,
 ) -> int:
     """Grade the submissions of a course and mark them in its gradebook."""
@@ -140,19 +153,17 @@ def _mark(
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
     place = out or results_folder(home, found.name)
     book = course.gradebook(home, url, found)
-    return _grade(found, batch, place, jobs, resume, sandbox, book)
+    return _grade(found, batch, Settings(place, sandbox, jobs, resume, cluster), book)
 
 
 def _grade(
     assignment: Assignment,
     batch: Path,
-    out: Path,
-    jobs: int | None,
-    resume: bool,
-    sandbox: str,
+    settings: Settings,
     book: ClassGradebook | None = None,
 ) -> int:
-    check_sandbox(sandbox)
+    check_sandbox(settings.sandbox)
+    out = settings.out
     console = Console(soft_wrap=True)
     listing = Listing(course.handed_in(batch, assignment.name)) if book is not None else None
     listing = listing or discover(batch, assignment.name, list(assignment.totals))
@@ -167,28 +178,31 @@ def _grade(
             highlight=False,
         )
     store.make_writable(out)
-    workers = min(jobs or cores(), len(entries))
-    grader = Batch(assignment, out, sandbox, workers, resume)
+    regraded: list[tuple[SubmissionResult, SubmissionResult]] = []
     try:
-        with Stages(console) as stages:
-            isolation = grader.start(stages)
-        console.print(f"sandbox {isolation}", highlight=False)
-        with ProgressReport(console, len(entries), workers=workers) as progress:
-            complete = True
-            if book is None:
-                found = grader.run(entries, progress, whole=False)
-            else:
-                found, complete = book.grade(grader, entries, progress, not resume)
+        with contextlib.ExitStack() as stack:
+            with Stages(console) as stages:
+                started = start(assignment, settings, len(entries), stages, stack)
+            grader, workers = started.batch, started.workers
+            regraded = grader.regraded
+            console.print(f"sandbox {started.isolation}", highlight=False)
+            # Not before: what cannot start says so in one line.
+            if slow := slow_build():
+                Console(stderr=True, soft_wrap=True).print(slow, highlight=False)
+            with ProgressReport(console, len(entries), workers=workers) as progress:
+                complete = True
+                if book is None:
+                    found = grader.run(entries, progress, whole=False)
+                else:
+                    found, complete = book.grade(grader, entries, progress, not settings.resume)
     except KeyboardInterrupt:
         console.print("stopped: what is done is kept; run the same command to go on")
-        moved.report(console, out, grader.regraded)
+        moved.report(console, out, regraded)
         return _INTERRUPTED
-    finally:
-        grader.close()
     components = list(assignment.totals)
     table = store.write_table(out, found, components)
     print_table(console, found, components)
-    moved.report(console, out, grader.regraded)
+    moved.report(console, out, regraded)
     console.print(
         f"Results: {safe(str(table), 500)} and {safe(str(out), 500)}/results/", highlight=False
     )
@@ -196,7 +210,7 @@ def _grade(
         console.print("some marks are not in the gradebook; run the same command to try again")
     files = [store.path_of(out, entry.id) for entry in entries]
     written = store.Stored(files, [entry.id for entry in entries])
-    write_after_grading(console, assignment, out, written, grader.regraded)
+    write_after_grading(console, assignment, out, written, regraded)
     print_left_out(console, listing, found)
     if listing.doubled:
         return _MISUSED

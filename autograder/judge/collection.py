@@ -19,7 +19,8 @@ from autograder.exchange.names import resolve
 from autograder.judge.check import Case, Check
 from autograder.judge.lint import complaints
 from autograder.judge.suite import FIXTURES, Suite, SuiteFault
-from autograder.solutions.cache import Cache, cache_folder, key_of
+from autograder.solutions.cache import Cache, key_of
+from autograder.solutions.places import cache_folder
 from autograder.solutions.reference import reference_of, solution_of
 from autograder.solutions.workplace import workplace
 from autograder.suite.criterion import EXAMPLES, MARKER, criterion_of

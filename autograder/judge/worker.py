@@ -7,10 +7,8 @@ job is graded in a fork of the warm judge, so nothing of one submission is left 
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
 import os
-import platform
 import sys
 import time
 import traceback
@@ -48,19 +46,12 @@ from autograder.judge.terms import all_operations, largest_budget, usual_operati
 from autograder.judge.trace import explain_criterion
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
-from autograder.sandbox.packages import PackageFault, version_of
+from autograder.sandbox.packages import PackageFault, versions
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
-from autograder.solutions.cache import AnswerStore, Cache, cache_folder, key_of
+from autograder.solutions.cache import AnswerStore, Cache, key_of
+from autograder.solutions.places import cache_folder
 from autograder.solutions.reference import ReferenceFault
 from autograder.solutions.workplace import workplace
-
-
-@functools.cache
-def versions(packages: tuple[str, ...]) -> dict[str, str]:
-    """Return the versions that a mark may depend on, those of an assignment's `packages` too."""
-    names = ("torch", "numpy", "pytest", "hypothesis", *packages)
-    found = {name: version_of(name) for name in names}
-    return {"python": platform.python_version(), **found}
 
 
 def serve(

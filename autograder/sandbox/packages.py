@@ -6,6 +6,8 @@ anything installed beside these.
 
 from __future__ import annotations
 
+import functools
+import platform
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -94,6 +96,14 @@ def version_of(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "unknown"
+
+
+@functools.cache
+def versions(packages: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions that a mark may depend on, those of an assignment's `packages` too."""
+    names = ("torch", "numpy", "pytest", "hypothesis", *packages)
+    found = {name: version_of(name) for name in names}
+    return {"python": platform.python_version(), **found}
 
 
 def packages(named: Sequence[str] = ()) -> Packages:

@@ -15,7 +15,6 @@ import os
 import pickle
 import platform
 import sqlite3
-import stat
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,34 +27,11 @@ from autograder.assignment import Assignment
 from autograder.exchange.values import DTYPE_NAMES, DTYPES
 from autograder.sandbox.packages import version_of
 
-CACHE_VARIABLE = "GRADEFORMER_CACHE"
-OFF = "off"
 # Of what was used least recently, the rest goes.
 _MOST_BYTES = 512 * 1024 * 1024
 # Of the answers of one component's mistakes, which pairs of mistakes make many.
 _MOST_ANSWERS = 32 * 1024 * 1024
 _DIGEST = hashlib.sha256().digest_size
-
-
-def cache_folder() -> Path | None:
-    """Return where things are kept: `GRADEFORMER_CACHE`, or the user's own cache folder.
-
-    None where nothing is to be kept, or can be: the variable is `off`, or there is no folder that
-    is this user's alone.
-    """
-    named = os.environ.get(CACHE_VARIABLE, "")
-    if named == OFF:
-        return None
-    try:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        folder = Path(named) if named else Path(home, "gradeformer")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
-    except (OSError, RuntimeError):
-        return None
-    private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
-    # What is read from here is run, in a sense: nobody else may have written it.
-    return folder if private and (os.name != "posix" or found.st_uid == os.geteuid()) else None
 
 
 class Cache:

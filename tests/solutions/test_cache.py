@@ -14,8 +14,9 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
 from autograder.solutions import cache as caching
-from autograder.solutions.cache import AnswerStore, Cache, cache_folder, key_of
+from autograder.solutions.cache import AnswerStore, Cache, key_of
 from autograder.solutions.misconceptions import read
+from autograder.solutions.places import CACHE_VARIABLE, cache_folder
 from autograder.solutions.reference import SolutionSession, solution_of
 from autograder.solutions.variants import examples_of, variants_of
 from autograder.suite.likeness import all_alike
@@ -80,7 +81,7 @@ def test_what_was_used_least_recently_makes_room(
 def test_a_folder_that_others_can_get_into_is_not_used(
     folder: Path, mode: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(caching.CACHE_VARIABLE, str(folder))
+    monkeypatch.setenv(CACHE_VARIABLE, str(folder))
     assert cache_folder() == folder
     folder.chmod(mode)
     assert cache_folder() is None
@@ -90,19 +91,19 @@ def test_a_link_is_no_folder_of_ones_own(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "link").symlink_to(folder)
-    monkeypatch.setenv(caching.CACHE_VARIABLE, str(tmp_path / "link"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "link"))
     assert cache_folder() is None
 
 
 def test_the_folder_is_made_for_its_user_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(caching.CACHE_VARIABLE)
+    monkeypatch.delenv(CACHE_VARIABLE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     found = cache_folder()
     assert found == tmp_path / "home" / "gradeformer"
     assert stat.S_IMODE(found.stat().st_mode) == 0o700
-    monkeypatch.setenv(caching.CACHE_VARIABLE, "off")
+    monkeypatch.setenv(CACHE_VARIABLE, "off")
     assert cache_folder() is None
 
 
