@@ -10,14 +10,16 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from autograder.cluster import far
+from autograder.cluster import client, far
 from autograder.grading.messages import GradeAnswer, GradeJob
 from tests.e2e.waiting import until
 
 KILLER, LATE = "killer", "z"
-# Of the environment: a file that every try is written to, one that opens the gate, and after how
-# many idle seconds judges end.
-TRIES, GATE, IDLE_S = (f"GRADEFORMER_TEST_{name}" for name in ("TRIES", "GATE", "IDLE_S"))
+# Of the environment: a file that every try is written to, one that opens the gate, after how many
+# idle seconds judges end, and how many submissions have to be done before late ones are sent.
+TRIES, GATE, IDLE_S, EARLY = (
+    f"GRADEFORMER_TEST_{name}" for name in ("TRIES", "GATE", "IDLE_S", "EARLY")
+)
 PATCH = "from tests.e2e import gated; gated.patch(); "
 _PATIENCE_S = 1200.0
 
@@ -46,6 +48,27 @@ class GatedSlots(far.Slots):
                 state.busy -= 1
 
 
+class GatedGrader(client.Grader):
+    """Sends late submissions last, or they would keep others out of their slots."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._answered: list[str] = []
+
+    def grade(self, job: GradeJob) -> GradeAnswer:
+        if job.id.startswith(LATE):
+            until(self._late, _PATIENCE_S, "the early ones")
+            return super().grade(job)
+        answer = super().grade(job)
+        self._answered.append(job.id)
+        return answer
+
+    def _late(self) -> bool | None:
+        early = int(os.environ.get(EARLY, "0"))
+        return len(self._answered) >= early or Path(os.environ[GATE]).exists() or None
+
+
 def patch() -> None:
     """Let the command take these."""
     far.Slots = GatedSlots  # type: ignore[misc]
+    client.Grader = GatedGrader  # type: ignore[misc]

@@ -34,6 +34,7 @@ from tests.tiny import write_tiny
 
 pytest.importorskip("distributed", reason="DASK IS NOT INSTALLED: run `make test-e2e`")
 
+from tests.e2e.gated import EARLY as EARLY_COUNT
 from tests.e2e.gated import GATE, IDLE_S, KILLER, PATCH, TRIES
 
 FULL = 2
@@ -72,6 +73,7 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file that opens the gate as soon as it is there."""
     monkeypatch.setenv(GATE, str(tmp_path / "gate"))
     monkeypatch.setenv(TRIES, str(tmp_path / "tries"))
+    monkeypatch.setenv(EARLY_COUNT, str(len(EARLY)))
     return tmp_path / "gate"
 
 

@@ -41,7 +41,7 @@ def test_cat(component, expect):
     expect.close(result[0, 1], [1.3414710, 0.8403023, -0.1900002, 1.7999500], '"cat"', names="D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, pages 24 and 25")
+@pytest.mark.criterion(points=0.5, source="slides, pages 24 and 25", examples=1)
 @given(length=LENGTHS, pairs=PAIRS)
 def test_sine_beside_cosine(component, expect, length, pairs):
     """sine and cosine of one angle stand side by side: their squares add up to 1"""
@@ -51,7 +51,7 @@ def test_sine_beside_cosine(component, expect, length, pairs):
     expect.close(sums, torch.ones(length, pairs), "sine² + cosine² of every pair", names="T D/2")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 24")
+@pytest.mark.criterion(points=0.5, source="slides, page 24", examples=2)
 @given(step=st.integers(1, 4), pairs=PAIRS)
 def test_shift_is_a_rotation(component, expect, step, pairs):
     """moving on by k positions turns every pair by one and the same angle"""
@@ -74,7 +74,7 @@ def test_shift_is_a_rotation(component, expect, step, pairs):
     )
 
 
-@pytest.mark.criterion(points=1, source="slides, pages 23 and 25")
+@pytest.mark.criterion(points=1, source="slides, pages 23 and 25", examples=1)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=LENGTHS, pairs=PAIRS)
 def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
     """PositionalEncoding adds the same encoding to every sequence of the batch"""

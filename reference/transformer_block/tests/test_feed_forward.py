@@ -21,7 +21,7 @@ def module(source, make, features, hidden, seed, dtype, activation="relu", bias=
     return built.to(dtype).load(make.state(shapes, seed=seed, dtype=dtype))
 
 
-@pytest.mark.criterion(points=1, source="slides, pages 20 and 21")
+@pytest.mark.criterion(points=1, source="slides, pages 20 and 21", examples=2)
 @given(seed=SEEDS, leading=LEADING, sizes=st.tuples(HIDDEN, HIDDEN, HIDDEN))
 def test_memory_lookup(component, reference, expect, make, seed, leading, sizes):
     """memory_lookup is right for random memories"""
@@ -44,7 +44,7 @@ def test_module(component, reference, expect, make, seed, shape, hidden, activat
     expect.close(module(component, *arguments)(x).output, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1", examples=2)
 @given(seed=SEEDS, shape=SHAPES, hidden=HIDDEN)
 def test_gradients(component, reference, expect, make, seed, shape, hidden):
     """the gradients of the input, of every weight and bias are right"""
