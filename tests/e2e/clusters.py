@@ -107,10 +107,11 @@ class Cluster:
         if program == "dask_worker":
             command += ["--local-directory", str(self._folder)]
         log = (self._folder / f"log-{len(self.processes)}.txt").open("wb")
+        # Not run where the checkout lies: what is installed from there would be found first.
+        path = os.pathsep.join(filter(None, (more.get("PYTHONPATH"), os.fspath(ROOT))))
+        env = {**os.environ, **more, "PYTHONPATH": path}
         with log:
-            started = subprocess.Popen(
-                command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ, **more}
-            )
+            started = subprocess.Popen(command, cwd=self._folder, stdout=log, stderr=log, env=env)
         self.processes.append(started)
         return started
 
