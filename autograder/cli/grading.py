@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from autograder.cli.pages import write_after_grading
 from autograder.cli.starting import Settings, check_cluster, start
 from autograder.errors import UsageError
 from autograder.grading import store
+from autograder.grading.batch import Regraded
 from autograder.grading.entries import Listing, discover
 from autograder.grading.interpreter import slow_build
 from autograder.nbgrader import course
@@ -25,7 +27,6 @@ from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
 from autograder.reports.score_table import print_left_out, print_table
 from autograder.reports.terminal import ProgressReport, Stages, safe
-from autograder.results import SubmissionResult
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
@@ -178,7 +179,7 @@ def _grade(
             highlight=False,
         )
     store.make_writable(out)
-    regraded: list[tuple[SubmissionResult, SubmissionResult]] = []
+    regraded: Sequence[Regraded] = []
     try:
         with contextlib.ExitStack() as stack:
             with Stages(console) as stages:

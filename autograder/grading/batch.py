@@ -16,6 +16,7 @@ from pathlib import Path
 from autograder.assignment import Assignment
 from autograder.grading import store
 from autograder.grading.entries import Entry
+from autograder.grading.held import Held
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, WorkerLost, WorkerPool, unheard
 from autograder.results import SubmissionResult, light
@@ -26,6 +27,8 @@ _AHEAD = 4
 
 Progress = Callable[[SubmissionResult, bool], None]
 Task = Callable[[GradeJob], GradeAnswer]
+# An earlier result, and what it became.
+Regraded = tuple[SubmissionResult, SubmissionResult]
 _Done = tuple[SubmissionResult, bool]
 
 
@@ -64,7 +67,7 @@ class Batch:
         self._begun: dict[str, Future[_Done]] = {}
         self._queue: queue.SimpleQueue[tuple[Entry, Future[_Done]] | None] = queue.SimpleQueue()
         self._refused: CannotGrade | None = None
-        self.regraded: list[tuple[SubmissionResult, SubmissionResult]] = []
+        self.regraded: Held[Regraded] = Held(Regraded)
         for _ in range(jobs):
             # Daemons: an executor's threads would work off their queue before the process ends.
             threading.Thread(target=self._work, daemon=True).start()
@@ -113,7 +116,7 @@ class Batch:
 
     def run(
         self, entries: Sequence[Entry], progress: Progress, whole: bool = True
-    ) -> list[SubmissionResult]:
+    ) -> Sequence[SubmissionResult]:
         """Grade every entry and return the results in the order of `entries`.
 
         Args:
@@ -123,21 +126,29 @@ class Batch:
                 whole results do not fit into memory, and lie in their files.
         """
         done: dict[str, SubmissionResult] = {}
+        held: Held[SubmissionResult] = Held(SubmissionResult)
+        places: dict[str, int] = {}
         known = {entry.id: entry for entry in entries}
         coming = iter(entries)
         try:
-            while len(done) < len(known):
+            while len(places) < len(known):
                 self.ahead(coming)
                 wait(self._begun.values(), return_when=FIRST_COMPLETED)
                 for name in [n for n, future in self._begun.items() if future.done()]:
                     result, kept = self.result(known[name])
-                    done[name] = result if whole else light(result)
+                    places[name] = len(places)
+                    if whole:
+                        done[name] = result
+                    else:
+                        held.append(light(result))
                     progress(result, kept)
         except BaseException:
             self._pool.stop()
             self._cancel()
             raise
-        return [done[entry.id] for entry in entries]
+        if whole:
+            return [done[entry.id] for entry in entries]
+        return held.ordered(places[entry.id] for entry in entries)
 
     def close(self) -> None:
         """End all workers; what is still being graded is not kept."""

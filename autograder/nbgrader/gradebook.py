@@ -21,6 +21,7 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
+from autograder.grading.held import Held
 from autograder.nbgrader.preprocessors import stamp
 from autograder.results import SubmissionResult, light
 from autograder.settings import Feedback
@@ -209,7 +210,7 @@ class ClassGradebook:
         entries: Sequence[Entry],
         progress: Progress,
         again: bool = False,
-    ) -> tuple[list[SubmissionResult], bool]:
+    ) -> tuple[Sequence[SubmissionResult], bool]:
         """Grade a class and mark it at the same time.
 
         Args:
@@ -222,13 +223,15 @@ class ClassGradebook:
             The results in the order of `entries`, and whether all of them are in the gradebook.
         """
         coming = iter(entries)
-        found: dict[str, SubmissionResult] = {}
+        held: Held[SubmissionResult] = Held(SubmissionResult)
+        found: dict[str, int] = {}
 
         def result_of(entry: Entry) -> SubmissionResult:
             batch.begin(entry)
             batch.ahead(coming)
             result, kept = batch.result(entry)
-            found[entry.id] = light(result)
+            found[entry.id] = len(held)
+            held.append(light(result))
             progress(result, kept)
             return result
 
@@ -240,4 +243,4 @@ class ClassGradebook:
                 result_of(entry)
         finally:
             batch.close()
-        return [found[entry.id] for entry in entries], complete
+        return held.ordered(found[entry.id] for entry in entries), complete

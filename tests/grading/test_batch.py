@@ -105,8 +105,8 @@ def test_of_a_large_class_light_results_are_enough(make: Make, out: Path) -> Non
 
     whole: list[SubmissionResult] = []
     found = make(task).run(entries("a", "b"), lambda one, kept: whole.append(one), whole=False)
-    assert found != sorted(whole, key=lambda one: one.submission)
-    assert found == [light(one) for one in sorted(whole, key=lambda one: one.submission)]
+    assert list(found) != sorted(whole, key=lambda one: one.submission)
+    assert list(found) == [light(one) for one in sorted(whole, key=lambda one: one.submission)]
     assert [store.read(out, one.submission) for one in whole] == whole
 
 
@@ -184,7 +184,7 @@ def test_unchanged_work_is_kept_and_its_file_is_not_touched(make: Make, out: Pat
     batch = make()
     assert run(batch, "a", "b") == {"a": True, "b": True}
     assert store.path_of(out, "a").stat().st_mtime_ns == before
-    assert batch.regraded == []
+    assert list(batch.regraded) == []
 
 
 def test_work_that_has_moved_is_kept_and_its_new_place_noted(make: Make, out: Path) -> None:

@@ -1,0 +1,52 @@
+"""Results that are held in memory are those that were given, in the order that is asked for."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.grading.batch import Regraded
+from autograder.grading.held import Held
+from autograder.results import ComponentResult, CriterionResult, Graded, SubmissionResult
+
+TEXTS = st.text(max_size=8)
+CRITERIA = st.builds(
+    CriterionResult,
+    id=TEXTS,
+    title=TEXTS,
+    score=st.floats(0, 9),
+    max_score=st.floats(0, 9),
+    passed=st.none() | st.booleans(),
+    facts=st.lists(TEXTS, max_size=3),
+    message=TEXTS,
+)
+COMPONENTS = st.builds(
+    ComponentResult,
+    score=st.floats(0, 9),
+    max_score=st.floats(0, 9),
+    criteria=st.lists(CRITERIA, max_size=2),
+    misconceptions=st.lists(TEXTS, max_size=2),
+)
+RESULTS = st.builds(
+    SubmissionResult,
+    submission=TEXTS,
+    assignment=TEXTS,
+    score=st.none() | st.floats(0, 9),
+    max_score=st.floats(0, 9),
+    components=st.dictionaries(TEXTS, COMPONENTS, max_size=2),
+    graded=st.none() | st.builds(Graded, versions=st.dictionaries(TEXTS, TEXTS, max_size=2)),
+)
+
+
+@given(results=st.lists(RESULTS, max_size=3), data=st.data())
+def test_what_is_held_is_what_was_given(
+    results: list[SubmissionResult], data: st.DataObject
+) -> None:
+    held: Held[SubmissionResult] = Held(SubmissionResult)
+    pairs: Held[Regraded] = Held(Regraded)
+    for result in results:
+        held.append(result)
+        pairs.append((result, result))
+    assert list(held) == results
+    assert list(held[1:3]) == results[1:3]
+    assert list(pairs) == [(result, result) for result in results]
+    places = data.draw(st.permutations(range(len(results))))
+    assert list(held.ordered(places)) == [results[place] for place in places]
