@@ -57,6 +57,8 @@ _TOGETHER = {
 }
 
 
+# Before xdist looks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     groups = {f"test_{name}": group for group, names in _TOGETHER.items() for name in names}
     for item in items:
