@@ -6,6 +6,7 @@ import atexit
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,9 @@ from autograder.solutions.places import CACHE_VARIABLE
 if CACHE_VARIABLE not in os.environ:
     os.environ[CACHE_VARIABLE] = tempfile.mkdtemp(prefix="gradeformer-tests-")
     atexit.register(shutil.rmtree, os.environ[CACHE_VARIABLE], ignore_errors=True)
+# Shells let what runs in the background ignore SIGINT, and all that it starts: tests interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # What this run was told is not for the runs of pytest that tests start.
 os.environ.pop("PYTEST_ADDOPTS", None)
 # The tensors are small, and the machine is shared with the processes that the tests start.
