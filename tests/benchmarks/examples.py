@@ -39,6 +39,8 @@ from autograder.suite.criterion import EXAMPLES, Criterion, criterion_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = ("misconception", "wrong", "mutant")
+# The first example is the smallest there is: what is right for small ones alone would pass it.
+LEAST = 2
 # By criterion the first example that it was lost on; 0 where nothing is drawn.
 Lost = dict[str, int]
 
@@ -121,12 +123,12 @@ def chosen(
         for name in row:
             if name in by:
                 by[name].append(number)
-    found = {name: max([rows[n][name] for n in by[name]] + [1]) for name in properties}
+    found = {name: max([rows[n][name] for n in by[name]] + [LEAST]) for name in properties}
     while True:
         gains: list[tuple[int, str]] = []
         for name in properties:
             fewer = {**found, name: found[name] - 1}
-            if fewer[name] and all(
+            if fewer[name] >= LEAST and all(
                 loses(rows[n], fewer) >= max(keep * whole[n], 1e-9) - 1e-12 for n in by[name]
             ):
                 gains.append((properties[name].requests, name))

@@ -34,7 +34,7 @@ def test_encoder(component, expect, layers, right):
     expect.same(component.call("encoder_cost", 5, 64, 256, layers).number, right, "the count")
 
 
-@pytest.mark.criterion(points=0.5, source=SOURCE, examples=1)
+@pytest.mark.criterion(points=0.5, source=SOURCE, examples=2)
 @given(n=LENGTHS, d=SIZES, f=SIZES)
 def test_growth(component, expect, n, d, f):
     """twice the tokens: attention costs four times as much, all else twice as much"""

@@ -80,7 +80,7 @@ def test_parameters(component, expect):
     expect.shape(state.parameters["weight"], (7, 3), "weight", names="max_len D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, pages 23 and 26", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, pages 23 and 26", examples=2)
 @given(seed=SEEDS, shape=SHAPES, more=st.integers(1, 3))
 def test_vectors_are_added(component, expect, make, seed, shape, more):
     """the result minus x is the vectors of the positions 0 to T - 1, in every sequence"""

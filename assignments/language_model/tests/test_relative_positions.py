@@ -85,7 +85,7 @@ def test_start(component, expect):
     expect.that(different, "some rows or columns of weight are the same; draw every number")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
 @given(seed=SEEDS, heads=st.integers(1, 3), far=st.integers(1, 4), length=st.integers(2, 9))
 def test_distance_alone_matters(component, expect, make, seed, heads, far, length):
     """pairs that are equally far apart have the same bias, wherever they stand
@@ -132,7 +132,7 @@ def test_scale(component, expect):
     expect.close(weights, right, "the matrix of weights", names="B H T T")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=1)
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), heads=st.integers(1, 3), length=st.integers(1, 5))
 def test_masked_weights(component, expect, make, seed, batch, heads, length):
     """a weight is exactly 0 where the mask is False and above 0 elsewhere; rows sum to 1"""

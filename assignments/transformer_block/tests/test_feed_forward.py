@@ -84,7 +84,7 @@ def test_session_shapes(component, expect, make):
     expect.shape(answer.output, (16, 10, 64), names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1; slides, page 20", examples=1)
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1; slides, page 20", examples=2)
 @given(seed=SEEDS, matching=SLOTS, silent=SLOTS)
 def test_silent_keys(component, expect, make, seed, matching, silent):
     """a key that does not match adds nothing, one that matches never subtracts its value"""
@@ -100,7 +100,7 @@ def test_silent_keys(component, expect, make, seed, matching, silent):
     expect.that(bool((all_slots >= 0).all()), "positive values were subtracted")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1; slides, page 16", examples=1)
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 1; slides, page 16", examples=2)
 @given(seed=SEEDS, slots=SLOTS)
 def test_order_of_the_slots(component, expect, make, seed, slots):
     """a memory has no order: moving keys together with their values changes nothing"""
@@ -113,7 +113,7 @@ def test_order_of_the_slots(component, expect, make, seed, slots):
     expect.close(moved, plain, "the result with the slots in another order", names="B T Dv")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 17", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, page 17", examples=2)
 @given(seed=SEEDS, length=st.integers(2, 5))
 def test_positions_apart(component, expect, make, seed, length):
     """every position is worked on by itself, without a look at the others"""

@@ -65,7 +65,7 @@ def test_eps_inside_the_root(component, expect):
     expect.close(answer.output, [-0.5, 0.5], names="D")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 8", examples=1)
+@pytest.mark.criterion(points=1, source="slides, page 8", examples=2)
 @given(seed=SEEDS, leading=LEADING, features=FEATURES)
 def test_mean_and_variance(component, expect, make, seed, leading, features):
     """every vector of features comes out with mean 0 and variance 1"""
@@ -77,7 +77,7 @@ def test_mean_and_variance(component, expect, make, seed, leading, features):
     expect.close(variance, torch.ones(leading), "the variance of the result", scale=5, names="...")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 8", examples=1)
+@pytest.mark.criterion(points=1, source="slides, page 8", examples=2)
 @given(seed=SEEDS, shift=st.integers(-8, 8), factor=st.sampled_from([0.5, 2.0, 4.0]))
 def test_shift_and_scale(component, expect, make, seed, shift, factor):
     """adding a constant to a vector, or multiplying it by one, changes nothing"""

@@ -41,7 +41,7 @@ def test_cat(component, expect):
     expect.close(result[0, 1], [1.3414710, 0.8403023, -0.1900002, 1.7999500], '"cat"', names="D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, pages 24 and 25", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, pages 24 and 25", examples=2)
 @given(length=LENGTHS, pairs=PAIRS)
 def test_sine_beside_cosine(component, expect, length, pairs):
     """sine and cosine of one angle stand side by side: their squares add up to 1"""
@@ -74,7 +74,7 @@ def test_shift_is_a_rotation(component, expect, step, pairs):
     )
 
 
-@pytest.mark.criterion(points=1, source="slides, pages 23 and 25", examples=1)
+@pytest.mark.criterion(points=1, source="slides, pages 23 and 25", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=LENGTHS, pairs=PAIRS)
 def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
     """PositionalEncoding adds the same encoding to every sequence of the batch"""

@@ -95,7 +95,7 @@ def test_random(component, reference, expect, make, seed, sizes, masked):
     expect.close(found, right, "the logits", scale=5, names="B")
 
 
-@pytest.mark.criterion(points=1.5, source="walkthrough, attention and feed_forward", examples=1)
+@pytest.mark.criterion(points=1.5, source="walkthrough, attention and feed_forward", examples=2)
 @pytest.mark.parametrize("name", STEPS)
 @given(seed=SEEDS, sizes=SIZES)
 def test_steps(component, expect, make, seed, sizes, name):
@@ -115,7 +115,7 @@ def test_steps(component, expect, make, seed, sizes, name):
     expect.close(found(name), right, name, scale=3)
 
 
-@pytest.mark.criterion(points=0.5, source="walkthrough, introduction", examples=1)
+@pytest.mark.criterion(points=0.5, source="walkthrough, introduction", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_gradients(component, reference, expect, make, seed, sizes):
     """the gradients of every parameter are right"""
@@ -141,7 +141,7 @@ def test_one_of_everything(component, reference, expect, make):
     expect.close(found, right, "the logits", names="B")
 
 
-@pytest.mark.criterion(points=0.25, source="walkthrough, attention, step 1", examples=1)
+@pytest.mark.criterion(points=0.25, source="walkthrough, attention, step 1", examples=2)
 @given(seed=SEEDS, batch=st.sampled_from([2, 1, 3]), length=st.sampled_from([4, 2, 1]))
 def test_visible_mask_of_any_size(component, reference, expect, make, seed, batch, length):
     """visible_mask is right for random tokens and any number of hidden ids"""
@@ -152,7 +152,7 @@ def test_visible_mask_of_any_size(component, reference, expect, make, seed, batc
     expect.equal(found, right, "the mask", names="B T T")
 
 
-@pytest.mark.criterion(points=0.25, source="handout", examples=1)
+@pytest.mark.criterion(points=0.25, source="handout", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 6))
 def test_cross_entropy_random(component, reference, expect, make, seed, batch):
     """the cross-entropy is right for random logits, in every dtype"""

@@ -10,7 +10,7 @@ SIZES = st.integers(1, 5000)
 SOURCE = "session, knowledge point 5"
 
 
-@pytest.mark.criterion(points=0.5, source=SOURCE, examples=1)
+@pytest.mark.criterion(points=0.5, source=SOURCE, examples=2)
 @given(n=LENGTHS, d=SIZES)
 def test_random_projections(component, reference, expect, n, d):
     """the count of the projections is right for random sizes"""
@@ -18,7 +18,7 @@ def test_random_projections(component, reference, expect, n, d):
     expect.same(component.call("projection_cost", n, d).number, right, "the count")
 
 
-@pytest.mark.criterion(points=0.5, source=SOURCE, examples=1)
+@pytest.mark.criterion(points=0.5, source=SOURCE, examples=2)
 @given(n=LENGTHS, d=SIZES)
 def test_random_attention(component, reference, expect, n, d):
     """the count of attention is right for random sizes"""
@@ -26,7 +26,7 @@ def test_random_attention(component, reference, expect, n, d):
     expect.same(component.call("attention_cost", n, d).number, right, "the count")
 
 
-@pytest.mark.criterion(points=0.5, source=SOURCE, examples=1)
+@pytest.mark.criterion(points=0.5, source=SOURCE, examples=2)
 @given(n=LENGTHS, d=SIZES, f=SIZES)
 def test_random_feed_forward(component, reference, expect, n, d, f):
     """the count of the feed-forward layer is right for random sizes"""
@@ -43,7 +43,7 @@ def test_random_encoder(component, reference, expect, n, d, f, layers):
         expect.same(component.call("encoder_cost", n, d, f, number).number, right, "the count")
 
 
-@pytest.mark.criterion(points=1, source=SOURCE, examples=1)
+@pytest.mark.criterion(points=1, source=SOURCE, examples=2)
 @given(d=st.integers(1, 300), f=st.integers(1, 900))
 def test_random_meeting(component, reference, expect, d, f):
     """the length at which they meet is right for random sizes, to the token"""

@@ -71,7 +71,7 @@ def draw_mask(make, kind, sizes, seed):
 
 
 @pytest.mark.criterion(
-    points=2, source="slides, pages 15 and 31; session, knowledge point 5", examples=1
+    points=2, source="slides, pages 15 and 31; session, knowledge point 5", examples=2
 )
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_pre(component, reference, expect, make, seed, sizes, kind):
@@ -92,7 +92,7 @@ def test_post(component, reference, expect, make, seed, sizes, kind):
     expect.close(found, right, scale=10, names="B T D")
 
 
-@pytest.mark.criterion(points=1.5, source="slides, pages 5 and 15", examples=1)
+@pytest.mark.criterion(points=1.5, source="slides, pages 5 and 15", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS, norm=NORMS)
 def test_stream(component, reference, expect, make, seed, sizes, kind, norm):
     """the stream is right for random parameters, tokens and masks"""

@@ -44,7 +44,7 @@ def build(source, make, sizes, seed, dtype=torch.float64):
     return built.load({key: value.to(dtype) for key, value in state.items()})
 
 
-@pytest.mark.criterion(points=2, source="slides, pages 28 to 31", examples=1)
+@pytest.mark.criterion(points=2, source="slides, pages 28 to 31", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_random_logits(component, reference, expect, make, seed, sizes):
     """the logits are right for random parameters and tokens"""
@@ -53,7 +53,7 @@ def test_random_logits(component, reference, expect, make, seed, sizes):
     expect.close(build(component, make, sizes, seed)(tokens).output, right, scale=10, names="B T V")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 28", examples=1)
+@pytest.mark.criterion(points=1, source="slides, page 28", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=st.integers(2, 5), words=st.integers(2, 9))
 def test_random_loss(component, reference, expect, make, seed, batch, length, words):
     """the loss and its perplexity are right for random logits and tokens"""
@@ -80,7 +80,7 @@ def test_random_padding(component, reference, expect, make, seed, pad, batch, si
     expect.close(found, right, "the loss")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 30", examples=1)
+@pytest.mark.criterion(points=1, source="slides, page 30", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_parameter_gradients(component, reference, expect, make, seed, sizes):
     """the gradients of every parameter are right"""

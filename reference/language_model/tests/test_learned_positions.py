@@ -20,7 +20,7 @@ def positions(source, make, max_len, features, seed, dtype=torch.float32):
     return module.to(dtype).load(state).train(False)
 
 
-@pytest.mark.criterion(points=1, source="slides, pages 23 and 26", examples=1)
+@pytest.mark.criterion(points=1, source="slides, pages 23 and 26", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, features=FEATURES, more=MORE)
 def test_random(component, reference, expect, make, seed, batch, length, features, more):
     """the sum is right for random tables and inputs of any size"""
@@ -30,7 +30,7 @@ def test_random(component, reference, expect, make, seed, batch, length, feature
     expect.close(actual, right, like=x, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, page 26", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, features=FEATURES, more=MORE)
 def test_input_gradient(component, reference, expect, make, seed, batch, length, features, more):
     """the gradient of the input is right"""
@@ -43,7 +43,7 @@ def test_input_gradient(component, reference, expect, make, seed, batch, length,
     expect.close(actual, right, "the input's gradient", names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 26", examples=1)
+@pytest.mark.criterion(points=1, source="slides, page 26", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, features=FEATURES, more=MORE)
 def test_weight_gradient(component, reference, expect, make, seed, batch, length, features, more):
     """the gradient of weight is right: the sum over the batch, and 0 for positions not in use"""
@@ -57,7 +57,7 @@ def test_weight_gradient(component, reference, expect, make, seed, batch, length
     expect.close(found, right["weight"], "the gradient of weight", scale=2, names="max_len D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, page 26", examples=2)
 @given(seed=SEEDS, lengths=st.permutations([1, 2, 4]))
 def test_lengths_in_turn(component, reference, expect, make, seed, lengths):
     """one module takes shorter and longer sequences and other batches in turn"""

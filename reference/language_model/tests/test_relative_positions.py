@@ -45,7 +45,7 @@ def expect_pair(component, reference, expect, asked, scale=1.0):
     expect.close(actual[0], right[0], "the output", scale=scale, names="B H T d_v")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
 @given(length=st.sampled_from([6, 9, 3, 1]), far=st.sampled_from([3, 1, 4, 12]))
 def test_distances_of_any_size(component, reference, expect, length, far):
     """relative_distances is right for any length and maximum"""
@@ -63,7 +63,7 @@ def test_random_bias(component, reference, expect, make, seed, heads, far, lengt
     expect.close(actual, right, "the bias", names="H T T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
 @given(seed=SEEDS, heads=HEADS, far=FAR, length=LENGTHS)
 def test_table_gradient(component, reference, expect, make, seed, heads, far, length):
     """the gradient of the table is right: the sum over all pairs of a distance"""
@@ -75,7 +75,7 @@ def test_table_gradient(component, reference, expect, make, seed, heads, far, le
     expect.close(actual.get("weight"), right["weight"], what, scale=5, names=names)
 
 
-@pytest.mark.criterion(points=1.5, source="slides, page 27; session, knowledge point 3", examples=1)
+@pytest.mark.criterion(points=1.5, source="slides, page 27; session, knowledge point 3", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_random_attention(component, reference, expect, make, seed, sizes, kind):
     """the attention is right for any sizes, biases and masks, in float64"""
@@ -94,7 +94,7 @@ def test_gradients(component, reference, expect, make, seed, sizes, kind):
         expect.close(actual[number], right[number], f"the gradient of the {name}", scale=5)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=1)
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, size=st.sampled_from([2, 3, 1]), length=st.sampled_from([3, 2, 4]))
 def test_as_many_heads_as_sequences(component, reference, expect, make, seed, size, length):
     """a mask (B, T, T) holds for its own sequence, also where B equals H"""

@@ -49,7 +49,7 @@ def expect_alike(expect, found, right, what, scale=5):
         expect.close(parameters.get(name), tensor, f"{name} {what}", scale=scale)
 
 
-@pytest.mark.criterion(points=0.5, source="handout", examples=1)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(step=st.integers(0, 60), peak=st.floats(0.001, 2.0), warmup=st.integers(0, 40))
 def test_random_rates(component, reference, expect, step, peak, warmup):
     """the learning rate is right for random steps, peaks and warm-ups"""
@@ -57,7 +57,7 @@ def test_random_rates(component, reference, expect, step, peak, warmup):
     expect.same(component.call("learning_rate", step, peak, warmup).number, right, "the rate")
 
 
-@pytest.mark.criterion(points=1.5, source="handout", examples=1)
+@pytest.mark.criterion(points=1.5, source="handout", examples=2)
 @given(
     seed=SEEDS,
     peak=st.sampled_from([0.05, 0.3]),
@@ -115,7 +115,7 @@ def test_default_settings(component, reference, expect, make):
     expect_alike(expect, models[1], models[0], "after five steps", scale=1)
 
 
-@pytest.mark.criterion(points=0.5, source="handout", examples=1)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, rows=st.integers(1, 3))
 def test_fit_on_full_batches(component, reference, expect, make, seed, rows):
     """five steps of fit are right where a batch holds all sequences"""
@@ -129,7 +129,7 @@ def test_fit_on_full_batches(component, reference, expect, make, seed, rows):
     expect_alike(expect, models[1], models[0], "after five steps")
 
 
-@pytest.mark.criterion(points=0.5, source="handout", examples=1)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, before=st.integers(0, 3))
 def test_random_resumed(component, reference, expect, make, seed, before):
     """a training resumed after any number of steps is right, log and all"""

@@ -45,7 +45,7 @@ def self_attention(source, make, features, seed, bias=True):
     return source.build("SelfAttention", features, bias).to(torch.float64).load(state)
 
 
-@pytest.mark.criterion(points=1.5, source="session, knowledge point 3", examples=1)
+@pytest.mark.criterion(points=1.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, leading=LEADING, sizes=SIZES, kind=MASKS)
 def test_float64(component, reference, expect, make, seed, leading, sizes, kind):
     """attention is right for any leading dimensions, lengths, sizes and masks, in float64"""
@@ -70,7 +70,7 @@ def test_bfloat16(component, reference, expect, make, seed, leading, sizes, kind
     expect.close(actual[0], right[0], "the output", like=query, names="... Tq d_v")
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 3", examples=1)
+@pytest.mark.criterion(points=1, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, leading=LEADING, sizes=SIZES, kind=MASKS)
 def test_input_gradients(component, reference, expect, make, seed, leading, sizes, kind):
     """the gradients of query, key and value are right"""
@@ -105,7 +105,7 @@ def test_self_attention(component, reference, expect, make, seed, shape, kind, b
     expect.close(actual[0], right[0], "the output", scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 3", examples=1)
+@pytest.mark.criterion(points=1, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, shape=SHAPES, kind=SELF_MASKS)
 def test_parameter_gradients(component, reference, expect, make, seed, shape, kind):
     """the gradients of SelfAttention's input and projections are right"""
@@ -146,7 +146,7 @@ def test_padding_mask_of_any_size(component, reference, expect, make, seed, batc
 
 
 @pytest.mark.criterion(
-    points=0.5, source="session, knowledge point 3; walkthrough, attention, step 1", examples=1
+    points=0.5, source="session, knowledge point 3; walkthrough, attention, step 1", examples=2
 )
 @given(seed=SEEDS, padding=st.integers(0, 2))
 def test_combined_masks(component, reference, expect, make, seed, padding):

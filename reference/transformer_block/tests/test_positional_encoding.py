@@ -16,7 +16,7 @@ def far(length):
     return 1 + length / 50
 
 
-@pytest.mark.criterion(points=1, source="slides, page 24", examples=1)
+@pytest.mark.criterion(points=1, source="slides, page 24", examples=2)
 @given(length=LENGTHS, pairs=st.integers(1, 20))
 def test_encoding(component, reference, expect, length, pairs):
     """sinusoidal_encoding is right for any number of positions and features"""
@@ -44,7 +44,7 @@ def test_module(component, reference, expect, make, seed, batch, length, pairs):
     expect.close(actual, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25", examples=1)
+@pytest.mark.criterion(points=0.5, source="slides, page 25", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, pairs=PAIRS)
 def test_input_gradient(component, reference, expect, make, seed, batch, length, pairs):
     """the gradient of the input is right"""

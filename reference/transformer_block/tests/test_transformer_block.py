@@ -61,7 +61,7 @@ def draw_mask(make, kind, batch, length, seed):
     return make.mask(*([batch] if "B" in kind else []), length, length, seed=seed)
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 5", examples=1)
+@pytest.mark.criterion(points=1, source="session, knowledge point 5", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS, activation=ACTIVATIONS)
 def test_pre(component, reference, expect, make, seed, sizes, kind, activation):
     """norm="pre" is right for random parameters, inputs and masks, in float64"""
@@ -85,7 +85,7 @@ def test_post(component, reference, expect, make, seed, sizes, kind, activation)
     expect.close(actual, right, scale=10, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="walkthrough, attention and feed_forward", examples=1)
+@pytest.mark.criterion(points=0.5, source="walkthrough, attention and feed_forward", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS, activation=ACTIVATIONS, bias=st.booleans())
 def test_none(component, reference, expect, make, seed, sizes, kind, activation, bias):
     """norm="none" is right for random parameters, inputs and masks, with bias and without"""
