@@ -7,6 +7,7 @@ kernel ends that program with the thread that started it, so one thread starts t
 from __future__ import annotations
 
 import asyncio
+import signal
 import tempfile
 import threading
 import time
@@ -195,7 +196,7 @@ class _State:
 
     def started(self, assignment: Assignment, sandbox: str) -> Worker:
         """Start a judge, from the thread that stays."""
-        return self._starter.submit(Worker, assignment, sandbox).result()
+        return self._starter.submit(_judge, assignment, sandbox).result()
 
     def close(self) -> None:
         """End all judges."""
@@ -205,6 +206,18 @@ class _State:
             pool.close()
         # After them, or the kernel would end them before they have tidied up.
         self._starter.shutdown(wait=False)
+
+
+def _judge(assignment: Assignment, sandbox: str) -> Worker:
+    """Start a judge, in which SIGINT does what it does on one machine.
+
+    A Dask worker of `local:N` is started with SIGINT blocked, and what it starts inherits that.
+    """
+    before = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    try:
+        return Worker(assignment, sandbox)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _slots(run: str, worker: Any) -> Slots:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,10 +64,7 @@ def reached(wanted: Wanted, stack: contextlib.ExitStack) -> Reached:
     """
     with _imported():
         import distributed  # noqa: F401
-    logger = logging.getLogger("distributed")
-    stack.callback(logger.setLevel, logger.level)
-    # What goes wrong is said by us, in a sentence.
-    logger.setLevel(logging.CRITICAL)
+    _silence(stack)
     stack.enter_context(warnings.catch_warnings())
     warnings.filterwarnings("ignore", module=r"(distributed|dask_jobqueue)\b.*")
     if isinstance(wanted, Local):
@@ -74,6 +72,29 @@ def reached(wanted: Wanted, stack: contextlib.ExitStack) -> Reached:
     if isinstance(wanted, Address):
         return _running(wanted, stack)
     return _slurm(wanted, stack)
+
+
+def _silence(stack: contextlib.ExitStack) -> None:
+    """Have Dask log nothing: what goes wrong is said by us, in a sentence."""
+    # Some of its loggers have levels of their own (`distributed.client`).
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    for name in names:
+        logger = logging.getLogger(name)
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL)
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Have whatever is started here never hear Ctrl-C, which a terminal tells all its processes.
+
+    The user tells the command, and the command ends them. Threads and processes inherit it.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _client(stack: contextlib.ExitStack, cluster: Any, **more: Any) -> Any:
@@ -103,16 +124,17 @@ def _local(wanted: Local, stack: contextlib.ExitStack) -> Reached:
     place = stack.enter_context(
         tempfile.TemporaryDirectory(prefix="gradeformer-dask-", ignore_cleanup_errors=True)
     )
-    cluster = LocalCluster(
-        n_workers=wanted.processes,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        local_directory=place,
-        protocol="tls://",
-        security=security,
-        silence_logs=logging.CRITICAL,
-    )
+    with _deaf():
+        cluster = LocalCluster(
+            n_workers=wanted.processes,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=place,
+            protocol="tls://",
+            security=security,
+            silence_logs=logging.CRITICAL,
+        )
     stack.callback(_quietly, cluster.close, timeout=_CLOSE_S)
     client = _client(stack, cluster)
 
