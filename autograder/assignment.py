@@ -19,7 +19,7 @@ from pydantic.functional_validators import AfterValidator
 
 from autograder.errors import UsageError
 from autograder.sandbox.packages import check_name
-from autograder.settings import Feedback, Forbidden, Limits, Strict
+from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault
 
 _PACKAGE = Path(__file__).resolve().parent
 # Folders of the public part that every student is given as they are, and every child.
@@ -238,11 +238,7 @@ def load_assignment(root: Path, name: str) -> Assignment:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        value = f" (it is {first['input']!r})" if first["type"] != "missing" else ""
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{path}: {place}: {message}{value}") from error
+        raise UsageError(f"{path}: {first_fault(error)}") from error
     if found.name != name:
         raise UsageError(f"{path}: name is {found.name!r}, but its folder is called {name!r}")
     named = (found.name, found.title, found.seed, found.components, found.packages)

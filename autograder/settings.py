@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from autograder.exchange.kernels import FORBIDDEN
 from autograder.exchange.rules import Rules
@@ -15,6 +15,14 @@ class Strict(BaseModel):
     """A table in which an unknown key is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return what is wrong first in a file of settings: the key, the reason and the value."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    value = f" (it is {first['input']!r})" if first["type"] != "missing" else ""
+    return f"{place}: {first['msg'].removeprefix('Value error, ')}{value}"
 
 
 class Limits(Strict):

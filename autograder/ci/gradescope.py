@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autograder.archives import archive
 from autograder.assignment import Assignment
 from autograder.ci import packing, written
 from autograder.errors import UsageError
@@ -48,7 +49,7 @@ def pack(assignment: Assignment, seconds: int = _SECONDS) -> bytes:
             if path.is_file() and not any(word in _LEFT_OUT for word in relative.parts):
                 name = f"project/{part}/{assignment.name}/{relative.as_posix()}"
                 files.append((name, _read(path), False))
-    return packing.archive(files)
+    return archive(files)
 
 
 def _read(path: Path) -> bytes:

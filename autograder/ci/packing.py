@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.metadata
-import io
 import sysconfig
-import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -16,13 +13,12 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from autograder import __version__
+from autograder.archives import archive
 from autograder.errors import UsageError
 
 NAME = "gradeformer"
 WHEEL_NAME = f"{NAME}-{__version__}-py3-none-any.whl"
 _PACKAGE = Path(__file__).resolve().parents[1]
-# The earliest that an archive can say: the same files make the same archive.
-_DATE = (1980, 1, 1, 0, 0, 0)
 _WHEEL = f"Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
@@ -51,18 +47,6 @@ def wheel() -> bytes:
     record = f"{about}/RECORD"
     files[record] = "".join([*rows, f"{record},,\n"]).encode()
     return archive((name, data, False) for name, data in files.items())
-
-
-def archive(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
-    """Return a zip of files: their names, what they hold, and whether they are programs."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, data, program in files:
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o100755 if program else 0o100644) << 16
-            packed.writestr(entry, data)
-    return made.getvalue()
 
 
 def constraints() -> str:

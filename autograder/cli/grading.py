@@ -15,7 +15,8 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.cli.one import grade_one
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
 from autograder.cli.pages import write_after_grading
-from autograder.cli.starting import Settings, check_cluster, start
+from autograder.cli.starting import Settings, cluster_of, start
+from autograder.cluster.naming import Wanted
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Regraded
@@ -72,14 +73,14 @@ def grade(
     root: Root = None,
 ) -> None:
     """Grade every submission of a batch."""
-    check_cluster(cluster, jobs, one)
+    wanted = cluster_of(cluster, jobs, one)
     if one and (gradebook is not None or jobs is not None):
         raise UsageError("--one grades a single submission: leave out --gradebook and --jobs")
     if fail_under is not None and not one:
         raise UsageError("--fail-under goes with --one, which grades a single submission")
     if gradebook is not None:
         raise typer.Exit(
-            _mark(batch, gradebook, assignment, out, jobs, resume, sandbox, cluster, root)
+            _mark(batch, gradebook, assignment, out, jobs, resume, sandbox, wanted, root)
         )
     if assignment is None:
         raise UsageError("--assignment is missing: give it, or --gradebook for a course")
@@ -90,7 +91,7 @@ def grade(
     if out is None:
         raise UsageError("--out is missing: give it, or --gradebook for a course")
     found = load_assignment(find_root(root), assignment)
-    raise typer.Exit(_grade(found, batch, Settings(out, sandbox, jobs, resume, cluster)))
+    raise typer.Exit(_grade(found, batch, Settings(out, sandbox, jobs, resume, wanted)))
 
 
 def explain(
@@ -145,7 +146,7 @@ def _mark(
     jobs: int | None,
     resume: bool,
     sandbox: str,
-    cluster: str | None,
+    cluster: Wanted | None,
     root: Path | None,
 ) -> int:
     """Grade the submissions of a course and mark them in its gradebook."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.assignment import Assignment
+from autograder.cluster.naming import Wanted, wanted
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch
@@ -14,10 +15,14 @@ from autograder.grading.cores import cores
 from autograder.grading.workers import Tell
 
 
-def check_cluster(cluster: str | None, jobs: int | None, one: bool) -> None:
-    """Refuse what does not go with `--cluster`, and what is no cluster."""
+def cluster_of(cluster: str | None, jobs: int | None, one: bool) -> Wanted | None:
+    """Return what `--cluster` names.
+
+    Raises:
+        UsageError: it is no cluster, or other options do not go with one.
+    """
     if cluster is None:
-        return
+        return None
     if one:
         raise UsageError("--one grades a single submission on this machine: leave out --cluster")
     if jobs is not None:
@@ -25,9 +30,7 @@ def check_cluster(cluster: str | None, jobs: int | None, one: bool) -> None:
             "--jobs is the number of this machine's workers: leave it out with --cluster, whose "
             "Dask workers say how many slots they have"
         )
-    from autograder.cluster.naming import wanted
-
-    wanted(cluster)
+    return wanted(cluster)
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,14 @@ class Settings:
         sandbox: how student code is isolated.
         jobs: workers of this machine; None for its cores.
         resume: keep results of unchanged submissions.
-        cluster: what `--cluster` names, if anything.
+        cluster: what grades in the place of this machine's workers.
     """
 
     out: Path
     sandbox: str
     jobs: int | None
     resume: bool
-    cluster: str | None = None
+    cluster: Wanted | None = None
 
 
 @dataclass(frozen=True)
@@ -78,10 +81,9 @@ def start(
         return Started(batch, workers, batch.start(tell))
     # It brings Dask along.
     from autograder.cluster.client import Grader
-    from autograder.cluster.naming import wanted
 
     tell("reaching the cluster")
-    far = Grader(wanted(settings.cluster), assignment, sandbox)
+    far = Grader(settings.cluster, assignment, sandbox)
     stack.callback(far.close)
     isolation = far.start(tell)
     store.sweep(out)

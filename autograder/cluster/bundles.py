@@ -14,17 +14,17 @@ import shutil
 import tempfile
 import time
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from autograder.archives import archive
 from autograder.assignment import NOT_DECIDING, Assignment
 from autograder.errors import UsageError
 from autograder.project import FOLDERS
 from autograder.solutions.places import CACHE_VARIABLE, cache_folder
 
 MOST_BYTES = 256_000_000
-# The earliest that a zip can say: the same files make the same bytes.
-_DATE = (1980, 1, 1, 0, 0, 0)
 _FOLDER = "assignments"
 # What was not used for so long goes.
 _KEPT_S = 14 * 24 * 3600.0
@@ -47,28 +47,27 @@ def packed(assignment: Assignment) -> Bundle:
     Raises:
         UsageError: they are far too large to be sent.
     """
-    made = io.BytesIO()
-    size = 0
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for place, folder in zip(FOLDERS, (assignment.public, assignment.secret), strict=True):
-            # Also one without a file: a project has both.
-            archive.writestr(zipfile.ZipInfo(f"{place}/{assignment.name}/", _DATE), b"")
-            for path in sorted(folder.rglob("*")):
-                inner = path.relative_to(folder)
-                left_out = inner.parts[0] in NOT_DECIDING or "__pycache__" in inner.parts
-                if left_out or not path.is_file():
-                    continue
-                size += path.stat().st_size
-                if size > MOST_BYTES:
-                    raise UsageError(
-                        f"the assignment {assignment.name} has more than {MOST_BYTES} bytes, which "
-                        "is too much to send to a cluster: keep large data out of its folders"
-                    )
-                entry = zipfile.ZipInfo(f"{place}/{assignment.name}/{inner.as_posix()}", _DATE)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, path.read_bytes())
-    data = made.getvalue()
+    data = archive((name, data, False) for name, data in _files(assignment))
     return Bundle(assignment.name, data, hashlib.sha256(data).hexdigest())
+
+
+def _files(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
+    size = 0
+    for place, folder in zip(FOLDERS, (assignment.public, assignment.secret), strict=True):
+        # Also one without a file: a project has both.
+        yield f"{place}/{assignment.name}/", b""
+        for path in sorted(folder.rglob("*")):
+            inner = path.relative_to(folder)
+            left_out = inner.parts[0] in NOT_DECIDING or "__pycache__" in inner.parts
+            if left_out or not path.is_file():
+                continue
+            size += path.stat().st_size
+            if size > MOST_BYTES:
+                raise UsageError(
+                    f"the assignment {assignment.name} has more than {MOST_BYTES} bytes, which is "
+                    "too much to send to a cluster: keep large data out of its folders"
+                )
+            yield f"{place}/{assignment.name}/{inner.as_posix()}", path.read_bytes()
 
 
 def private_folder() -> Path:
@@ -129,8 +128,8 @@ def _write(bundle: Bundle, place: Path) -> None:
 def _extract(bundle: Bundle, place: Path) -> None:
     """Write every file so that its owner alone can read it."""
     place.mkdir(mode=0o700)
-    with zipfile.ZipFile(io.BytesIO(bundle.data)) as archive:
-        for entry in archive.infolist():
+    with zipfile.ZipFile(io.BytesIO(bundle.data)) as opened:
+        for entry in opened.infolist():
             path = place
             *folders, name = PurePosixPath(entry.filename).parts
             for part in [*folders, name] if entry.is_dir() else folders:
@@ -139,13 +138,13 @@ def _extract(bundle: Bundle, place: Path) -> None:
             if not entry.is_dir():
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
                 with os.fdopen(os.open(path / name, flags, 0o600), "wb") as file:
-                    file.write(archive.read(entry))
+                    file.write(opened.read(entry))
 
 
 def _holds(place: Path, bundle: Bundle) -> bool:
     """Tell whether every file of a bundle is in its place as it was packed, and no other."""
-    with zipfile.ZipFile(io.BytesIO(bundle.data)) as archive:
-        wanted = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
+    with zipfile.ZipFile(io.BytesIO(bundle.data)) as opened:
+        wanted = {entry.filename: entry for entry in opened.infolist() if not entry.is_dir()}
         try:
             # What Python makes beside a module is its own; anything else is somebody's.
             found = {
@@ -154,7 +153,7 @@ def _holds(place: Path, bundle: Bundle) -> bool:
                 if "__pycache__" not in path.parts and not path.is_dir()
             }
             return found == set(wanted) and all(
-                (place / name).read_bytes() == archive.read(entry) for name, entry in wanted.items()
+                (place / name).read_bytes() == opened.read(entry) for name, entry in wanted.items()
             )
         except OSError:
             return False

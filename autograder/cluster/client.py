@@ -33,7 +33,7 @@ from autograder.grading.messages import (
 )
 from autograder.grading.workers import CannotGrade, Tell, WorkerLost, unheard
 from autograder.results import Graded, SubmissionResult
-from autograder.sandbox.packages import OURS
+from autograder.sandbox.packages import versions
 
 # Threads a slot: while one submission is graded the next is on its way.
 _A_SLOT = 2
@@ -148,7 +148,7 @@ class Grader:
             submission_hash=taken.digest,
             suite_hash=job.suite_hash,
             seed=self._assignment.seed,
-            versions={name: found for name, found in self._versions.items() if name != OURS},
+            versions=versions(tuple(self._assignment.packages)),
         )
         if job.known == graded:
             return Unchanged()

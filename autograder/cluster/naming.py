@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError
 
 from autograder.errors import UsageError
-from autograder.settings import Strict
+from autograder.settings import Strict, first_fault
 
 _FORMS = "give local:N, tcp://HOST:PORT, tls://HOST:PORT, or a .toml file for Slurm"
 _MOST_LOCAL = 512
@@ -124,10 +124,9 @@ def _from_file(path: Path) -> Slurm:
         return _File.model_validate(data).slurm
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
         if first["type"] == "extra_forbidden":
+            place = ".".join(map(str, first["loc"]))
             table = Slurm if first["loc"][0] == "slurm" else _File
             known = ", ".join(table.model_fields)
             raise UsageError(f"{path}: {place} is no key here; there is: {known}") from error
-        value = f" (it is {first['input']!r})" if first["type"] != "missing" else ""
-        raise UsageError(f"{path}: {place}: {first['msg']}{value}") from error
+        raise UsageError(f"{path}: {first_fault(error)}") from error

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from autograder.assignment import Assignment
 from autograder.grading import store
 from autograder.grading.entries import Entry
@@ -67,7 +69,7 @@ class Batch:
         self._begun: dict[str, Future[_Done]] = {}
         self._queue: queue.SimpleQueue[tuple[Entry, Future[_Done]] | None] = queue.SimpleQueue()
         self._refused: CannotGrade | None = None
-        self.regraded: Held[Regraded] = Held(Regraded)
+        self.regraded: Held[Regraded] = Held(TypeAdapter(Regraded))
         for _ in range(jobs):
             # Daemons: an executor's threads would work off their queue before the process ends.
             threading.Thread(target=self._work, daemon=True).start()
@@ -125,8 +127,8 @@ class Batch:
             whole: return whole results; else what a list of the class needs: of a large one the
                 whole results do not fit into memory, and lie in their files.
         """
-        done: dict[str, SubmissionResult] = {}
-        held: Held[SubmissionResult] = Held(SubmissionResult)
+        found: list[SubmissionResult] | Held[SubmissionResult]
+        found = [] if whole else Held(TypeAdapter(SubmissionResult))
         places: dict[str, int] = {}
         known = {entry.id: entry for entry in entries}
         coming = iter(entries)
@@ -137,18 +139,14 @@ class Batch:
                 for name in [n for n, future in self._begun.items() if future.done()]:
                     result, kept = self.result(known[name])
                     places[name] = len(places)
-                    if whole:
-                        done[name] = result
-                    else:
-                        held.append(light(result))
+                    found.append(result if whole else light(result))
                     progress(result, kept)
         except BaseException:
             self._pool.stop()
             self._cancel()
             raise
-        if whole:
-            return [done[entry.id] for entry in entries]
-        return held.ordered(places[entry.id] for entry in entries)
+        order = [places[entry.id] for entry in entries]
+        return found.ordered(order) if isinstance(found, Held) else [found[at] for at in order]
 
     def close(self) -> None:
         """End all workers; what is still being graded is not kept."""

@@ -1,10 +1,10 @@
-"""Results of a class that are held in memory: written and compressed, a tenth of what they take."""
+"""Results of a class that are held in memory, written and compressed."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Generic, TypeVar, overload
 
 from pydantic import TypeAdapter
 
@@ -15,12 +15,11 @@ class Held(Sequence[_T], Generic[_T]):
     """Values that pydantic can write, each read when it is asked for.
 
     Args:
-        kind: of the values: a model, or a tuple of models.
+        form: of the values: that of a model, or of a tuple of models.
     """
 
-    def __init__(self, kind: Any, written: Iterable[bytes] = ()) -> None:
-        self._kind = kind
-        self._form: TypeAdapter[_T] = TypeAdapter(kind)
+    def __init__(self, form: TypeAdapter[_T], written: Iterable[bytes] = ()) -> None:
+        self._form = form
         self._written = list(written)
 
     def append(self, value: _T) -> None:
@@ -30,7 +29,7 @@ class Held(Sequence[_T], Generic[_T]):
 
     def ordered(self, places: Iterable[int]) -> Held[_T]:
         """Return those at these places, in this order."""
-        return Held(self._kind, (self._written[place] for place in places))
+        return Held(self._form, (self._written[place] for place in places))
 
     def __len__(self) -> int:
         return len(self._written)

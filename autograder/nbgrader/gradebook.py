@@ -14,6 +14,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import AutogradeApp
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
+from pydantic import TypeAdapter
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SAWarning, SQLAlchemyError
 
@@ -223,7 +224,7 @@ class ClassGradebook:
             The results in the order of `entries`, and whether all of them are in the gradebook.
         """
         coming = iter(entries)
-        held: Held[SubmissionResult] = Held(SubmissionResult)
+        held = Held(TypeAdapter(SubmissionResult))
         found: dict[str, int] = {}
 
         def result_of(entry: Entry) -> SubmissionResult:

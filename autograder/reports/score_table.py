@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -52,11 +53,11 @@ def print_table(
 
     It fits the console: what is too wide is numbered, and what is still too wide follows below.
     """
-    shown = list(results)
-    if len(shown) > _ROWS:
-        shown = sorted(shown, key=lambda result: (result.score is not None, result.score or 0.0))
-        shown = shown[:_ROWS]
+    if len(results) > _ROWS:
+        shown = heapq.nsmallest(_ROWS, results, key=_by_score)
         console.print(f"The {_ROWS} lowest of {len(results)}:")
+    else:
+        shown = list(results)
     for table in _tables(shown, components, console.width):
         console.print(table)
     used = {
@@ -70,7 +71,9 @@ def print_table(
         words = f"[dim]{'; '.join(numbers)}[/dim]"
         console.print(words, highlight=False, soft_wrap=False, width=console.width)
     legend = [f"{mark} {_MEANINGS[status]}" for status, mark in used.items()]
-    standings = Counter(result.standing for result in results)
+    # Each may be read anew when it is asked for.
+    found = [(result.standing, result.score or 0.0) for result in results]
+    standings = Counter(standing for standing, _ in found)
     legend += [f"{name}: {words}" for name, words in _STANDINGS.items() if standings[name]]
     if legend:
         console.print(f"[dim]{'; '.join(legend)}[/dim]", highlight=False)
@@ -79,13 +82,17 @@ def print_table(
             console.print(
                 f"{safe(result.submission, _ID)}: {result.status}: {safe(result.message)}"
             )
-    counted = [result.score or 0.0 for result in results if result.standing == "graded"]
+    counted = [score for standing, score in found if standing == "graded"]
     names = ("graded", *_STANDINGS)
     words = ", ".join(f"{standings[name]} {name}" for name in names if standings[name])
     mean = ""
     if counted:
-        mean = f"; mean {sum(counted) / len(counted):.1f} of {results[0].max_score:g}"
+        mean = f"; mean {sum(counted) / len(counted):.1f} of {shown[0].max_score:g}"
     console.print(f"{len(results)} submissions: {words}{mean}", highlight=False)
+
+
+def _by_score(result: SubmissionResult) -> tuple[bool, float]:
+    return result.score is not None, result.score or 0.0
 
 
 def _are_numbered(

@@ -16,7 +16,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -43,14 +43,6 @@ WRONG = ("misconception", "wrong", "mutant")
 LEAST = 2
 # By criterion the first example that it was lost on; 0 where nothing is drawn.
 Lost = dict[str, int]
-
-
-@dataclass(frozen=True)
-class Property:
-    """What it asks with all its examples, and what it is worth."""
-
-    requests: int
-    points: float
 
 
 def checks_of(suite: Suite) -> dict[str, Check]:
@@ -110,28 +102,35 @@ def watch(suite: Suite, own: Lost) -> None:
 
 
 def chosen(
-    properties: Mapping[str, Property], points: Mapping[str, float], rows: list[Lost], keep: float
+    requests: Mapping[str, int], points: Mapping[str, float], rows: list[Lost], keep: float
 ) -> dict[str, int]:
-    """Choose how many examples every property is asked, so that all rows lose enough."""
+    """Choose how many examples every property is asked, so that all rows lose enough.
+
+    Args:
+        requests: of every property with all its examples.
+        points: what every criterion is worth.
+        rows: what every wrong submission lost.
+        keep: the share of it that it must still lose.
+    """
 
     def loses(row: Lost, examples: Mapping[str, int]) -> float:
         return sum(points[c] for c, at in row.items() if at <= examples.get(c, EXAMPLES))
 
     whole = [loses(row, {}) for row in rows]
-    by: dict[str, list[int]] = {name: [] for name in properties}
+    by: dict[str, list[int]] = {name: [] for name in requests}
     for number, row in enumerate(rows):
         for name in row:
-            if name in by:
+            if name in requests:
                 by[name].append(number)
-    found = {name: max([rows[n][name] for n in by[name]] + [LEAST]) for name in properties}
+    found = {name: max([rows[n][name] for n in by[name]] + [LEAST]) for name in requests}
     while True:
         gains: list[tuple[int, str]] = []
-        for name in properties:
+        for name in requests:
             fewer = {**found, name: found[name] - 1}
             if fewer[name] >= LEAST and all(
                 loses(rows[n], fewer) >= max(keep * whole[n], 1e-9) - 1e-12 for n in by[name]
             ):
-                gains.append((properties[name].requests, name))
+                gains.append((requests[name], name))
         if not gains:
             return found
         found[max(gains)[1]] -= 1
@@ -170,28 +169,26 @@ def show(assignment: Assignment, found: Mapping[str, Mapping[str, Lost]], keep: 
     suite = collection.collect(assignment)
     every = {c.id: c for criteria in suite.criteria.values() for c in criteria}
     asked = {name: len(suite.plans[name]) for name in every}
-    properties = {
-        name: Property(asked[name] * EXAMPLES // criterion.examples, criterion.points)
+    requests = {
+        name: asked[name] * EXAMPLES // criterion.examples
         for name, criterion in every.items()
         if checks_of(suite)[name].is_property
     }
     points = {name: criterion.points for name, criterion in every.items()}
     rows = [
-        {name: at if name in properties else 0 for name, at in own.items() if name in points}
+        {name: at if name in requests else 0 for name, at in own.items() if name in points}
         for lost in found.values()
         for own in lost.values()
     ]
     rows = [row for row in rows if row]
-    examples = chosen(properties, points, rows, keep)
+    examples = chosen(requests, points, rows, keep)
     for name, few in examples.items():
         counts = Counter(row[name] for row in rows if name in row)
         shown = "  ".join(f"{at}: {counts[at]}" for at in sorted(counts))
         print(f"{name:<52} examples={few}   lost on {shown}")
-    others = sum(count for name, count in asked.items() if name not in properties)
-    all_asked = others + sum(one.requests for one in properties.values())
-    fewer = others + sum(
-        one.requests * examples[name] / EXAMPLES for name, one in properties.items()
-    )
+    others = sum(count for name, count in asked.items() if name not in requests)
+    all_asked = others + sum(one.requests for one in requests.values())
+    fewer = others + sum(one.requests * examples[name] / EXAMPLES for name, one in requests.items())
     print(f"{len(found)} seeds, {len(rows)} submissions that lose points")
     print(f"requests: {all_asked} with {EXAMPLES} examples each, {fewer:.0f} with these: ", end="")
     print(f"{1 - fewer / all_asked:.0%} less")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -77,6 +78,16 @@ def hosts(pid: int) -> list[int]:
     """The processes of Dask workers: what judges were started by."""
     found = [one for one in [pid, *descendants(pid)] if not says(one, "autograder.judge.worker")]
     return [one for one in found if any(_parent(judge) == one for judge in judges(one))]
+
+
+def hears_interrupt(pid: int) -> bool:
+    """Whether SIGINT reaches any thread of a process."""
+    masks = Path(f"/proc/{pid}/task").glob("*/status")
+    return any(not _blocked(one.read_text()) >> (signal.SIGINT - 1) & 1 for one in masks)
+
+
+def _blocked(status: str) -> int:
+    return next(int(line.split()[1], 16) for line in status.splitlines() if "SigBlk" in line)
 
 
 def _parent(pid: int) -> int:

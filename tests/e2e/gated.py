@@ -17,8 +17,8 @@ from tests.e2e.waiting import until
 KILLER, LATE = "killer", "z"
 # Of the environment: a file that every try is written to, one that opens the gate, after how many
 # idle seconds judges end, and how many submissions have to be done before late ones are sent.
-TRIES, GATE, IDLE_S, EARLY = (
-    f"GRADEFORMER_TEST_{name}" for name in ("TRIES", "GATE", "IDLE_S", "EARLY")
+TRIES, GATE, IDLE_S, EARLY_COUNT = (
+    f"GRADEFORMER_TEST_{name}" for name in ("TRIES", "GATE", "IDLE_S", "EARLY_COUNT")
 )
 PATCH = "from tests.e2e import gated; gated.patch(); "
 _PATIENCE_S = 1200.0
@@ -64,7 +64,7 @@ class GatedGrader(client.Grader):
         return answer
 
     def _late(self) -> bool | None:
-        early = int(os.environ.get(EARLY, "0"))
+        early = int(os.environ.get(EARLY_COUNT, "0"))
         return len(self._answered) >= early or Path(os.environ[GATE]).exists() or None
 
 

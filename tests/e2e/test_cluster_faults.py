@@ -35,6 +35,14 @@ def grader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Grader]:
     found.close()
 
 
+@pytest.fixture
+def quick_grader(grader: Grader, monkeypatch: pytest.MonkeyPatch) -> Grader:
+    """Ready, with slots that have no judge."""
+    monkeypatch.setattr(far, "Slots", quick.QuickSlots)
+    grader.start()
+    return grader
+
+
 def graded(grader: Grader, folder: Path, names: list[str]) -> dict[str, GradeAnswer]:
     """Have all of these graded side by side."""
     jobs = []
@@ -50,26 +58,22 @@ def tries(tmp_path: Path) -> Counter[str]:
 
 
 def test_one_that_kills_is_begun_twice_and_costs_nobody_else_anything(
-    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quick_grader: Grader, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(far, "Slots", quick.QuickSlots)
-    grader.start()
     killers = [f"{quick.KILLER}{n}" for n in range(3)]
     honest = [f"s{n:02}" for n in range(12)]
-    answers = graded(grader, tmp_path / "batch", [*killers, *honest])
+    answers = graded(quick_grader, tmp_path / "batch", [*killers, *honest])
     assert {name for name in answers if answers[name] == Fault(reason=far.LOST)} == set(killers)
     assert all(isinstance(answers[name], Marked) for name in honest)
     assert {tries(tmp_path)[name] for name in killers} == {far.MOST_BEGUN}
 
 
 def test_an_answer_outlives_the_dask_worker_that_gave_it(
-    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quick_grader: Grader, tmp_path: Path
 ) -> None:
     """Lost three times, after each had answered: nobody is graded again, nobody is blamed."""
-    monkeypatch.setattr(far, "Slots", quick.QuickSlots)
-    grader.start()
     names = [f"{quick.LATE_KILLER}{n}" for n in range(3)]
-    answers = graded(grader, tmp_path / "batch", names)
+    answers = graded(quick_grader, tmp_path / "batch", names)
     assert all(isinstance(answer, Marked) for answer in answers.values()), answers
     assert tries(tmp_path) == dict.fromkeys(names, 1)
 

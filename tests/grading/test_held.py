@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from autograder.grading.batch import Regraded
 from autograder.grading.held import Held
@@ -40,8 +41,8 @@ RESULTS = st.builds(
 def test_what_is_held_is_what_was_given(
     results: list[SubmissionResult], data: st.DataObject
 ) -> None:
-    held: Held[SubmissionResult] = Held(SubmissionResult)
-    pairs: Held[Regraded] = Held(Regraded)
+    held = Held(TypeAdapter(SubmissionResult))
+    pairs: Held[Regraded] = Held(TypeAdapter(Regraded))
     for result in results:
         held.append(result)
         pairs.append((result, result))

@@ -17,7 +17,7 @@ from tests.sources import RIGHT
 
 pytest.importorskip("distributed", reason="DASK IS NOT INSTALLED: run `make test-e2e`")
 
-from tests.e2e.gated import EARLY, GATE, PATCH, TRIES
+from tests.e2e.gated import EARLY_COUNT, GATE, PATCH, TRIES
 
 
 def test_a_cluster_leaves_what_one_machine_leaves(course: Course, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_an_interrupt_keeps_what_is_done(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv(GATE, str(tmp_path / "gate"))
     monkeypatch.setenv(TRIES, str(tmp_path / "tries"))
-    monkeypatch.setenv(EARLY, "2")
+    monkeypatch.setenv(EARLY_COUNT, "2")
     words: list[str | Path] = ["grade", course.folder / "submitted", "--gradebook", course.url]
     run = Run([*words, "--cluster", "local:1"], tmp_path / "said.txt", PATCH + COMMAND)
     try:
