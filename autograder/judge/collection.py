@@ -19,7 +19,7 @@ from autograder.exchange.names import resolve
 from autograder.judge.check import Case, Check
 from autograder.judge.lint import complaints
 from autograder.judge.suite import FIXTURES, Suite, SuiteFault
-from autograder.solutions.cache import Cache, key_of
+from autograder.solutions.cache import Cache
 from autograder.solutions.places import cache_folder
 from autograder.solutions.reference import reference_of, solution_of
 from autograder.solutions.workplace import workplace
@@ -93,7 +93,7 @@ def collect(
     with warnings.catch_warnings(), workplace(assignment):
         warnings.simplefilter("ignore")
         for component in checks:
-            key = key_of(assignment, component, f"examples of seed {seed}")
+            key = cache.key_of(assignment, component, f"examples of seed {seed}")
             if suite.restore(component, cache.load(key)):
                 suite.faults += suite.idle(component)
                 continue

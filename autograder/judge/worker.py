@@ -48,10 +48,13 @@ from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
 from autograder.sandbox.packages import PackageFault, versions
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
-from autograder.solutions.cache import AnswerStore, Cache, key_of
+from autograder.solutions.cache import AnswerStore, Cache
 from autograder.solutions.places import cache_folder
 from autograder.solutions.reference import ReferenceFault
 from autograder.solutions.workplace import workplace
+
+# After so many jobs forks are made cheaper.
+_SETTLED = 1
 
 
 def serve(
@@ -89,11 +92,12 @@ def serve(
             versions(assignment.packages)
             losses, faults = judge.suite.losses, judge.suite.faults
             answer(written(Ready(sandbox=description, losses=losses, faults=faults)))
-            gc.collect()
             gc.freeze()
-            if sys.platform == "linux":
-                confine.gather_pages()
-            for line in jobs:
+            for number, line in enumerate(jobs):
+                # Of one submission alone it would cost more than it saves.
+                if number == _SETTLED and sys.platform == "linux":
+                    confine.gather_pages()
+                    judge.sandbox.settle()
                 answer(_in_a_fork(judge, description, JOBS.validate_json(line)))
         except (NotIsolated, PackageFault, UsageError) as error:
             answer(written(Refused(reason=str(error))))
@@ -139,7 +143,7 @@ def _judge_of(
     suite = collected.result()
 
     def stores(component: str) -> AnswerStore:
-        return cache.answers(key_of(assignment, component, "answers"))
+        return cache.answers(cache.key_of(assignment, component, "answers"))
 
     plans = suite.plans_by_component()
     diagnoser = Diagnoser(assignment, plans, checking is None, stores)

@@ -9,7 +9,6 @@ import os
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,10 +16,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from autograder.exchange.rules import Rules
-from autograder.sandbox import bubblewrap, confine, paths, policy
+from autograder.sandbox import bubblewrap, confine, imports, paths, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
+from autograder.sandbox.control import Control
 from autograder.sandbox.handle import Child, SandboxFault
-from autograder.sandbox.imports import ENVIRONMENT
 from autograder.sandbox.jail import SCRATCHES, Jail
 from autograder.sandbox.scratch import make_scratch, remove_scratch
 from autograder.sandbox.terms import Budget, Terms
@@ -145,9 +144,13 @@ class Sandbox:
             child.read(1)
         return child.end().operation == operation
 
+    def settle(self) -> None:
+        """Make every later fork cheaper; it takes as long as some twenty forks do."""
+        self._control.ask({"settle": True})
+
     def reap(self, folder: Path, pid: int) -> dict[str, Any]:
         """Collect a dead child, and what it left in its folder."""
-        answer = self._ask({"reap": pid})[0]
+        answer = self._control.ask({"reap": pid})[0]
         if self.tier != 1:
             # Its own alone: another child may be alive beside it.
             remove_scratch(folder)
@@ -174,26 +177,21 @@ class Sandbox:
             process.wait()
 
     def _start(self) -> None:
-        self._control, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair()
+        self._control = Control(ours, self._complaint)
         with theirs:
             self._process = self._launch(theirs)
         # Only the zygote holds its end now: should it die, we hear of it at once.
         self._configure()
 
     def _launch(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        start = str(_PACKAGE / "sandbox" / "imports.py")
-        code = "import importlib.util as util; "
-        code += f"spec = util.spec_from_file_location('gradeformer_imports', {start!r}); "
-        code += "start = util.module_from_spec(spec); spec.loader.exec_module(start); "
-        code += f"start.main({theirs.fileno()})"
-        # Without `site`, which would run what lies in the folders of packages. Of its environment,
-        # which is all ours, Python takes note, for that sets how it hashes.
-        command = [sys.executable, "-sSPB", "-c", code]
+        words = imports.command(theirs.fileno())
         if self.tier == 1:
-            command = [*bubblewrap.command(self.view, _SCRATCHES, _SCRATCH, ENVIRONMENT), *command]
+            around = bubblewrap.command(self.view, _SCRATCHES, _SCRATCH, imports.ENVIRONMENT)
+            words = [*around, *words]
         return subprocess.Popen(
-            command,
-            env=ENVIRONMENT,
+            words,
+            env=imports.ENVIRONMENT,
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -232,12 +230,13 @@ class Sandbox:
             "notes": [str(note) for note in self.view.packages.notes],
             "warm": self.view.packages.modules_of(self._named),
         }
-        self._control.settimeout(_START_S)
-        self._tell(config)
+        self._control.tell(config)
         if self._jail is not None:
             self._jail.fill()
+        # Whether it could start at all; before that, nothing else is begun.
+        self._control.alive(_START_S)
         self._meanwhile()
-        self._unsealed = self._hear()[0]["unsealed"]
+        self._unsealed = self._control.hear()[0]["unsealed"]
         self.seals = self._sealed and not self._unsealed
         if self._jail is not None:
             self._jail.finish(self._process.pid)
@@ -268,31 +267,8 @@ class Sandbox:
                     "file_size": budget.file_size,
                 },
             }
-            answer, handle = self._ask(message, theirs.fileno())
+            answer, handle = self._control.ask(message, theirs.fileno())
         return Child(partial(self.reap, folder), budget, ours, answer["pid"], handle)
-
-    def _ask(self, message: dict[str, Any], *descriptors: int) -> tuple[dict[str, Any], int]:
-        self._tell(message, *descriptors)
-        return self._hear()
-
-    def _tell(self, message: dict[str, Any], *descriptors: int) -> None:
-        try:
-            line = json.dumps(message).encode() + b"\n"
-            # What does not fit the socket at once.
-            sent = socket.send_fds(self._control, [line], descriptors)
-            self._control.sendall(line[sent:])
-        except OSError as error:
-            raise SandboxFault(f"the sandbox stopped: {self._complaint()}") from error
-
-    def _hear(self) -> tuple[dict[str, Any], int]:
-        try:
-            data, handles, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
-        except OSError as error:
-            raise SandboxFault(f"the sandbox stopped: {self._complaint()}") from error
-        if not data:
-            raise SandboxFault(f"the sandbox stopped: {self._complaint()}")
-        answer: dict[str, Any] = json.loads(data)
-        return answer, handles[0] if handles else -1
 
     def _complaint(self) -> str:
         self._log.seek(0)

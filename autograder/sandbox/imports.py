@@ -6,6 +6,7 @@ nothing but the standard library.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -92,8 +93,21 @@ def forget(folder: str) -> None:
             del sys.path_importer_cache[place]
 
 
+def command(control_descriptor: int) -> list[str]:
+    """Return the words that start a zygote."""
+    code = "import importlib.util as util; "
+    code += f"spec = util.spec_from_file_location('gradeformer_imports', {__file__!r}); "
+    code += "start = util.module_from_spec(spec); spec.loader.exec_module(start); "
+    code += f"start.main({control_descriptor})"
+    # Without `site`, which would run what lies in the folders of packages. Of its environment,
+    # which is all ours, Python takes note, for that sets how it hashes.
+    return [sys.executable, "-sSPB", "-c", code]
+
+
 def main(control_descriptor: int) -> None:
     """Become a zygote; what it is to be comes in one line through the control socket."""
+    # All that is made here is kept.
+    gc.disable()
     # As at a usual start of Python, which also runs whatever lies in the folders of packages.
     import site
 
@@ -112,6 +126,8 @@ def main(control_descriptor: int) -> None:
         confine.die_with_parent()
     from autograder.sandbox.zygote import serve, warm_up
 
+    # It can read what it needs; the rest takes seconds.
+    control.sendall(b"\n")
     warm_up(config["warm"], config["libraries"])
     # Nothing of the project can be imported from here on, by us or by a student.
     sys.meta_path.remove(ours)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ def functions(library: Path, starts: Sequence[bytes], words: Sequence[bytes]) ->
         head = _HEADER.unpack_from(data)
         if head[0][:6] != b"\x7fELF\x02\x01":
             raise ValueError(f"{library} is no ELF library of 64 bits")
+        holds = re.compile(b"|".join(map(re.escape, words)))
         begin, size, count = head[6], head[11], head[12]
         sections = [_SECTION.unpack_from(data, begin + size * n) for n in range(count)]
         found: dict[int, Function] = {}
@@ -55,20 +57,23 @@ def functions(library: Path, starts: Sequence[bytes], words: Sequence[bytes]) ->
                 symbols = data[section[4] : section[4] + section[5]]
                 names = sections[section[6]]
                 text = data[names[4] : names[4] + names[5]]
-                for function in _in_table(symbols, text, starts):
-                    if any(word in function.name for word in words):
-                        found.setdefault(function.offset, function)
+                for function in _in_table(symbols, text, starts, holds):
+                    found.setdefault(function.offset, function)
         return sorted(found.values(), key=lambda function: function.offset)
 
 
-def _in_table(table: bytes, text: bytes, starts: Sequence[bytes]) -> Iterator[Function]:
+def _in_table(
+    table: bytes, text: bytes, starts: Sequence[bytes], holds: re.Pattern[bytes]
+) -> Iterator[Function]:
     symbols = np.frombuffer(table, dtype=_SYMBOL)
     symbols = symbols[((symbols["info"] & 15) == _FUNCTION) & (symbols["section"] != 0)]
     # Half a million names: looked at one by one they would take seconds.
     padded = np.frombuffer(text + bytes(8), dtype=np.uint8)
     first = padded[symbols["name"].astype(np.int64)[:, None] + np.arange(8)]
     wanted = np.array([int.from_bytes(start[:8], "little") for start in starts], dtype=np.uint64)
-    for symbol in symbols[np.isin(first.view(np.uint64)[:, 0], wanted)]:
-        begin = int(symbol["name"])
-        name = text[begin : text.index(b"\0", begin)]
-        yield Function(name, int(symbol["value"]), int(symbol["size"]))
+    chosen = symbols[np.isin(first.view(np.uint64)[:, 0], wanted)]
+    places = zip(*(chosen[field].tolist() for field in ("name", "value", "size")), strict=True)
+    for begin, value, size in places:
+        end = text.index(b"\0", begin)
+        if holds.search(text, begin, end):
+            yield Function(text[begin:end], value, size)

@@ -49,15 +49,19 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
     )
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
     lenders: dict[int, int] = {}
-    gc.collect()
+    # What the imports left behind is not looked through: it would take longer than it frees.
     gc.freeze()
-    confine.gather_pages()
+    gc.enable()
     control.sendall(json.dumps({"unsealed": unsealed}).encode() + b"\n")
     while True:
         message, descriptors = _receive(control)
         if not message:
             return
         request = json.loads(message)
+        if "settle" in request:
+            confine.gather_pages()
+            control.sendall(b"{}\n")
+            continue
         if "reap" in request:
             answer = _reap(request["reap"])
             if lender := lenders.pop(request["reap"], 0):

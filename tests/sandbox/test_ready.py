@@ -1,0 +1,53 @@
+"""A zygote that starts, that does not, and that has settled."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from autograder.exchange.messages import Request
+from autograder.exchange.operations import Call
+from autograder.sandbox import imports
+from autograder.sandbox.handle import SandboxFault
+from autograder.sandbox.host import Sandbox
+from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.conftest import BUDGET, TIERS, skip
+
+
+@pytest.fixture(scope="module", params=TIERS)
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """A sandbox of each tier."""
+    try:
+        found, _ = open_sandbox(request.param, BUDGET, (), [])
+    except NotIsolated as reason:
+        skip(request.param, reason)
+    yield found
+    found.close()
+
+
+def answer(sandbox: Sandbox) -> object:
+    child = sandbox.fork("f", {"f.py": b"def f(x):\n    return x + 1\n"})
+    try:
+        assert child.perform(Request()).error is None
+        reply = child.perform(Request([Call("f", args=(torch.zeros(1),))]))
+        assert reply.error is None, reply.error
+        return reply.value
+    finally:
+        child.close()
+
+
+def test_after_it_has_settled_children_answer_as_before(sandbox: Sandbox) -> None:
+    assert answer(sandbox) == torch.ones(1)
+    sandbox.settle()
+    sandbox.settle()
+    assert answer(sandbox) == torch.ones(1)
+
+
+def test_nothing_is_begun_meanwhile_where_it_does_not_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[bool] = []
+    monkeypatch.setattr(imports, "command", lambda descriptor: ["/bin/false"])
+    with pytest.raises(SandboxFault):
+        Sandbox(0, BUDGET, (), (), lambda: begun.append(True))
+    assert not begun
