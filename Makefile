@@ -21,7 +21,7 @@ test: $(STAMP) lint
 
 # nbgrader, PostgreSQL, JupyterLab and a browser, for real; what is missing here is skipped loudly.
 test-e2e: $(E2E_STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --durations=40 tests/nbgrader tests/e2e
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=40 tests/nbgrader tests/e2e
 
 # Every mutant of every assignment, on every tier: before a release.
 selftest: $(STAMP)

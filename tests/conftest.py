@@ -59,14 +59,30 @@ _TOGETHER = {
     "course": ("formgrader", "hostile", "marks", "postgresql", "student_lab"),
     "wheel": ("ci", "ci_files", "ci_gradescope", "courses", "second_assignment", "tour", "wheel"),
 }
+# Files that take minutes, for few tests.
+_LONGEST = ("test_selftest",)
+_GROUPS = {f"test_{name}": group for group, names in _TOGETHER.items() for name in names}
 
 
-# Before xdist looks.
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each process whole groups of files, where it would be given whole files."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Grouped(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return _GROUPS.get(Path(file).stem, file)
+
+    return Grouped(config, log)
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    groups = {f"test_{name}": group for group, names in _TOGETHER.items() for name in names}
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(groups.get(item.path.stem, item.path.stem)))
+    """Begin with what takes longest, so that no process is left with it in the end."""
+    items.sort(key=lambda item: item.path.stem not in _LONGEST)
 
 
 @pytest.fixture(scope="session")
