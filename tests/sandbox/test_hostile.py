@@ -19,7 +19,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +29,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT, make_project, set_limits
-from tests.grading.processes import offspring
+from tests.grading.processes import descendants, offspring
 
 HOSTILE = ROOT / "tests" / "hostile"
 SOLUTIONS = ROOT / "reference" / "transformer_block"
@@ -112,14 +113,34 @@ def adopting() -> Iterator[list[str]]:
     ctypes.CDLL(None).prctl(set_subreaper, 0, 0, 0, 0)
 
 
-def groups(abandoned: bool) -> Iterator[str]:
-    """The control groups of graders: of all, or of those that have ended."""
+def groups(graders: Collection[int]) -> Iterator[str]:
+    """The control groups of these processes."""
     for folder, folders, _ in os.walk("/sys/fs/cgroup"):
         for name in folders:
             grader = re.fullmatch(r"gradeformer-(\d+)-\d+", name)
-            if grader is None or (abandoned and Path("/proc", grader[1]).exists()):
-                continue
-            yield os.path.join(folder, name)
+            if grader is not None and int(grader[1]) in graders:
+                yield os.path.join(folder, name)
+
+
+def run(command: list[str], timeout_s: float) -> tuple[int, str, str, set[int]]:
+    """Run a command; return its exit code, what it printed, and what was seen to run below it."""
+    environment = {**os.environ, "GRADEFORMER_SECRET": "s3cret-of-the-grader"}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=environment
+    )
+    seen: set[int] = set()
+    end = time.monotonic() + timeout_s
+    while True:
+        try:
+            out, error = process.communicate(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            seen.update(descendants(process.pid))
+            if time.monotonic() > end:
+                process.kill()
+                raise
+        else:
+            return process.returncode, out, error, seen
 
 
 def marked_files() -> Iterator[str]:
@@ -160,24 +181,16 @@ def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
         if number % step == 0:
             control(batch / f"{number:03}-zz-control", number)
     mounts = set(Path("/proc/self/mounts").read_text().splitlines())
-    # Other graders may be at work here, and end meanwhile.
-    groups_before = set(groups(abandoned=False))
     command = [sys.executable, "-m", "autograder", "grade", str(batch), "--assignment", "hostile"]
     command += ["--out", str(folder / "out"), "--root", str(root), "--sandbox", tier]
     # Every component may use its limit up, and no more; two workers do them side by side.
     each = LIMITS["component_wall_s"] + LIMITS["deaths"] * LIMITS["call_wall_s"]
     with adopting() as left:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=each * len(list(batch.iterdir())),
-            env={**os.environ, "GRADEFORMER_SECRET": "s3cret-of-the-grader"},
-        )
-    if done.returncode == 2 and "tier" in done.stderr:
-        pytest.skip(f"{tier} CANNOT BE TESTED HERE: {done.stderr.strip()}")
-    assert done.returncode == 0, done.stdout + done.stderr
+        code, out, error, seen = run(command, each * len(list(batch.iterdir())))
+    if code == 2 and "tier" in error:
+        pytest.skip(f"{tier} CANNOT BE TESTED HERE: {error.strip()}")
+    assert code == 0, out + error
+    assert seen
     results = {
         path.stem: json.loads(path.read_text()) for path in (folder / "out" / "results").iterdir()
     }
@@ -187,8 +200,8 @@ def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
         left,
         list(marked_files()),
         set(Path("/proc/self/mounts").read_text().splitlines()) - mounts,
-        sorted(set(groups(abandoned=True)) - groups_before),
-        done.stdout + done.stderr,
+        sorted(groups(seen)),
+        out + error,
     )
 
 
