@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT, make_project, set_limits
-from tests.grading.processes import descendants, offspring
+from tests.grading.processes import offspring, says
 
 HOSTILE = ROOT / "tests" / "hostile"
 SOLUTIONS = ROOT / "reference" / "transformer_block"
@@ -113,17 +113,17 @@ def adopting() -> Iterator[list[str]]:
     ctypes.CDLL(None).prctl(set_subreaper, 0, 0, 0, 0)
 
 
-def groups(graders: Collection[int]) -> Iterator[str]:
-    """The control groups of these processes."""
+def groups() -> Iterator[tuple[int, str]]:
+    """The control groups of graders, after whose process each is named."""
     for folder, folders, _ in os.walk("/sys/fs/cgroup"):
         for name in folders:
             grader = re.fullmatch(r"gradeformer-(\d+)-\d+", name)
-            if grader is not None and int(grader[1]) in graders:
-                yield os.path.join(folder, name)
+            if grader is not None:
+                yield int(grader[1]), os.path.join(folder, name)
 
 
 def run(command: list[str], timeout_s: float) -> tuple[int, str, str, set[int]]:
-    """Run a command; return its exit code, what it printed, and what was seen to run below it."""
+    """Run a command; return its exit code, what it printed, and the workers that were seen."""
     environment = {**os.environ, "GRADEFORMER_SECRET": "s3cret-of-the-grader"}
     pipe = subprocess.PIPE
     process = subprocess.Popen(
@@ -135,7 +135,7 @@ def run(command: list[str], timeout_s: float) -> tuple[int, str, str, set[int]]:
         try:
             out, error = process.communicate(timeout=0.5)
         except subprocess.TimeoutExpired:
-            seen.update(descendants(process.pid))
+            seen.update(p for p in offspring(process.pid) if says(p, "autograder.judge.worker"))
             if time.monotonic() > end:
                 process.kill()
                 raise
@@ -181,6 +181,8 @@ def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
         if number % step == 0:
             control(batch / f"{number:03}-zz-control", number)
     mounts = set(Path("/proc/self/mounts").read_text().splitlines())
+    # Other graders may be at work here, or have been killed: numbers of processes come again.
+    groups_before = set(groups())
     command = [sys.executable, "-m", "autograder", "grade", str(batch), "--assignment", "hostile"]
     command += ["--out", str(folder / "out"), "--root", str(root), "--sandbox", tier]
     # Every component may use its limit up, and no more; two workers do them side by side.
@@ -200,7 +202,7 @@ def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
         left,
         list(marked_files()),
         set(Path("/proc/self/mounts").read_text().splitlines()) - mounts,
-        sorted(groups(seen)),
+        sorted(path for grader, path in set(groups()) - groups_before if grader in seen),
         out + error,
     )
 
