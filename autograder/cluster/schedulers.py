@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,8 @@ def _deaf() -> Iterator[None]:
 
     The user tells the command, and the command ends them. Threads and processes inherit it.
     """
+    # Whoever starts it later has the signal let through again in its own thread.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
