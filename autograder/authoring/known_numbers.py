@@ -22,7 +22,7 @@ from autograder.exchange.values import tensors_in
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import widest
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.solutions.cache import Cache, key_of
+from autograder.solutions.cache import Cache
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.places import cache_folder
 from autograder.solutions.variants import RIGHT, Variants, examples_of, variants_of
@@ -83,7 +83,7 @@ def table(
     found: dict[str, Any] = {}
     for name in assignment.totals:
         known = read(assignment, name)
-        key = key_of(assignment, name, f"known numbers {written_by}")
+        key = cache.key_of(assignment, name, f"known numbers {written_by}")
         if known and (kept := cache.load(key)) is not None:
             found[name] = kept
         elif not known:

@@ -17,11 +17,13 @@ class Control:
     Args:
         end: of a pair of sockets.
         complaint: returns the last that the zygote said otherwise.
+        patience_s: how long is waited for anything.
     """
 
-    def __init__(self, end: socket.socket, complaint: Callable[[], str]) -> None:
+    def __init__(self, end: socket.socket, complaint: Callable[[], str], patience_s: float) -> None:
         self._end = end
         self._complaint = complaint
+        self._end.settimeout(patience_s)
 
     def ask(self, message: dict[str, Any], *descriptors: int) -> tuple[dict[str, Any], int]:
         """Say something; return what is answered, and the descriptor that comes along, or -1.
@@ -48,13 +50,8 @@ class Control:
         answer: dict[str, Any] = json.loads(data)
         return answer, handles[0] if handles else -1
 
-    def alive(self, patience_s: float) -> None:
-        """Hear a single byte, which says that the zygote has begun to start.
-
-        Args:
-            patience_s: how long is waited for anything that is said from now on.
-        """
-        self._end.settimeout(patience_s)
+    def alive(self) -> None:
+        """Hear a single byte, which says that the zygote has begun to start."""
         with self._talking():
             if not self._end.recv(1):
                 raise EOFError

@@ -145,7 +145,7 @@ class Sandbox:
         return child.end().operation == operation
 
     def settle(self) -> None:
-        """Make every later fork cheaper; it takes as long as some twenty forks do."""
+        """Make every later fork cheaper, which takes longer than a few forks save."""
         self._control.ask({"settle": True})
 
     def reap(self, folder: Path, pid: int) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Sandbox:
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
-        self._control = Control(ours, self._complaint)
+        self._control = Control(ours, self._complaint, _START_S)
         with theirs:
             self._process = self._launch(theirs)
         # Only the zygote holds its end now: should it die, we hear of it at once.
@@ -234,7 +234,7 @@ class Sandbox:
         if self._jail is not None:
             self._jail.fill()
         # Whether it could start at all; before that, nothing else is begun.
-        self._control.alive(_START_S)
+        self._control.alive()
         self._meanwhile()
         self._unsealed = self._control.hear()[0]["unsealed"]
         self.seals = self._sealed and not self._unsealed

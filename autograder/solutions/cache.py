@@ -16,7 +16,7 @@ import pickle
 import platform
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, overload
 
@@ -43,14 +43,28 @@ class Cache:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        # What decides a mark, by the assignment's folder: names and hashes.
         self._read: dict[Path, list[tuple[str, bytes]]] = {}
 
     def key_of(self, assignment: Assignment, component: str, what: str) -> str:
-        """As `key_of`, but the files of an assignment are read once."""
-        place = assignment.secret
-        if place not in self._read:
-            self._read[place] = digests(assignment)
-        return key_of(assignment, component, what, self._read[place])
+        """Return the key of something that follows from one component of an assignment.
+
+        That is all that decides a mark, but the tests and misconceptions of other components. An
+        assignment's files are read once.
+        """
+        if assignment.secret not in self._read:
+            self._read[assignment.secret] = [
+                (name, hashlib.sha256(data).digest()) for name, data in assignment.deciding()
+            ]
+        digest = hashlib.sha256(f"{what}\0{component}\0{_machine(assignment.packages)}".encode())
+        others = {name for name in assignment.totals if name != component}
+        for name, found in self._read[assignment.secret]:
+            place, _, file = name.partition("/")
+            stem = file.removesuffix(".py")
+            if place in ("misconceptions", "tests") and stem.removeprefix("test_") in others:
+                continue
+            digest.update(f"{name}\0".encode() + found)
+        return digest.hexdigest()
 
     def load(self, key: str) -> Any | None:
         """Return what is kept under a key, or None if it is not, or is damaged."""
@@ -238,38 +252,6 @@ def _tensor(data: bytes | None, dtype: str, shape: tuple[int, ...]) -> Tensor:
     if not data:
         return torch.empty(shape, dtype=DTYPES[dtype], device="cpu" if data == b"" else "meta")
     return torch.frombuffer(bytearray(data), dtype=DTYPES[dtype]).reshape(shape)
-
-
-def digests(assignment: Assignment) -> list[tuple[str, bytes]]:
-    """Return a hash of every file that decides a mark, after its name."""
-    return [(name, hashlib.sha256(data).digest()) for name, data in assignment.deciding()]
-
-
-def key_of(
-    assignment: Assignment,
-    component: str,
-    what: str,
-    files: Iterable[tuple[str, bytes]] | None = None,
-) -> str:
-    """Return the key of something that follows from one component of an assignment.
-
-    That is all that decides a mark, but the tests and misconceptions of other components.
-
-    Args:
-        assignment: the assignment.
-        component: the component.
-        what: what it is.
-        files: what `digests` returned of the assignment; by default they are read anew.
-    """
-    digest = hashlib.sha256(f"{what}\0{component}\0{_machine(assignment.packages)}".encode())
-    others = {name for name in assignment.totals if name != component}
-    for name, found in digests(assignment) if files is None else files:
-        place, _, file = name.partition("/")
-        stem = file.removesuffix(".py")
-        if place in ("misconceptions", "tests") and stem.removeprefix("test_") in others:
-            continue
-        digest.update(f"{name}\0".encode() + found)
-    return digest.hexdigest()
 
 
 @functools.cache

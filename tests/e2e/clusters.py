@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.e2e.waiting import until
-from tests.grading.processes import alive, descendants, says
+from tests.grading.processes import alive, descendants, offspring, says
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 1200.0
@@ -77,7 +77,7 @@ def judges(pid: int) -> list[int]:
 def hosts(pid: int) -> list[int]:
     """The processes of Dask workers: what judges were started by."""
     found = [one for one in [pid, *descendants(pid)] if not says(one, "autograder.judge.worker")]
-    return [one for one in found if any(_parent(judge) == one for judge in judges(one))]
+    return [one for one in found if set(offspring(one)) & set(judges(one))]
 
 
 def hears_interrupt(pid: int) -> bool:
@@ -88,13 +88,6 @@ def hears_interrupt(pid: int) -> bool:
 
 def _blocked(status: str) -> int:
     return next(int(line.split()[1], 16) for line in status.splitlines() if "SigBlk" in line)
-
-
-def _parent(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
 
 
 class Cluster:

@@ -16,7 +16,7 @@ from tests.conftest import BUDGET, TIERS, skip
 
 @pytest.fixture(scope="module", params=TIERS)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """A sandbox of each tier."""
+    """A sandbox of each tier, and none that other tests share: it is settled here."""
     try:
         found, _ = open_sandbox(request.param, BUDGET, (), [])
     except NotIsolated as reason:

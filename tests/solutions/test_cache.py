@@ -14,7 +14,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
 from autograder.solutions import cache as caching
-from autograder.solutions.cache import AnswerStore, Cache, key_of
+from autograder.solutions.cache import AnswerStore, Cache
 from autograder.solutions.misconceptions import read
 from autograder.solutions.places import CACHE_VARIABLE, cache_folder
 from autograder.solutions.reference import SolutionSession, solution_of
@@ -159,15 +159,15 @@ def test_another_seed_is_asked_anew(folder: Path, tiny: Assignment, asked: list[
     ],
 )
 def test_whatever_an_answer_follows_from_changes_its_key(tiny: Assignment, changed: str) -> None:
-    before = key_of(tiny, "layer_norm", "answers")
-    assert key_of(tiny, "layer_norm", "answers") == before
+    before = Cache(None).key_of(tiny, "layer_norm", "answers")
+    assert Cache(None).key_of(tiny, "layer_norm", "answers") == before
     path = tiny.root / changed
     text = path.read_text()
     # Its comments are nobody's answer.
     settings = text.replace("points = ", "points = 1", 1)
     path.write_text(settings if path.suffix == ".toml" else text + "\n# changed\n")
-    assert key_of(tiny, "layer_norm", "answers") != before
-    assert key_of(tiny, "layer_norm", "other") != before
+    assert Cache(None).key_of(tiny, "layer_norm", "answers") != before
+    assert Cache(None).key_of(tiny, "layer_norm", "other") != before
 
 
 def test_a_suite_that_is_another_takes_nothing_that_was_kept(
