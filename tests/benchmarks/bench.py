@@ -108,6 +108,7 @@ def bench_warm(rounds: int, submission: Path) -> tuple[list[float], list[float],
 def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
     """Grade submissions with mistakes; return their CPU as multiples of a right one's.
 
+    A right one is graded before each: a machine that others share is not equally fast all the time.
     Some with one known mistake and some with a pair of them for every component, some with a
     mistake in every component, some with three in each, and so many of the `bank` of wrong variants
     for every component.
@@ -115,7 +116,7 @@ def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
     assignment = load_assignment(ROOT, NAME)
     worker = Worker(assignment, "auto")
     worker.wait()
-    rows: dict[str, list[dict[str, bytes]]] = {"right": [], "one mistake": [], "a pair": []}
+    rows: dict[str, list[dict[str, bytes]]] = {"one mistake": [], "a pair": []}
     everywhere: dict[str, bytes] = {}
     thrice: dict[str, bytes] = {}
     variants: list[dict[str, bytes]] = []
@@ -125,7 +126,6 @@ def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
         source = file_of(assignment, name).read_bytes()
         known = list(read(assignment, name))
         for wrong in draw.sample(known, each):
-            rows["right"].append(solutions)
             mistaken = {f"{name}.py": with_mistakes(source, [wrong])}
             rows["one mistake"].append({**solutions, **mistaken})
             pair = {f"{name}.py": with_mistakes(source, draw.sample(known, 2))}
@@ -139,21 +139,27 @@ def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
     rows["one in every component"] = [everywhere] * 3
     rows["three in every component"] = [thrice] * 3
     rows["a wrong variant in a foreign style"] = variants
-    spent: dict[str, list[float]] = {label: [] for label in rows}
-    pid = worker.pid
+    ratios: dict[str, list[float]] = {label: [] for label in rows}
     with tempfile.TemporaryDirectory() as folder:
+
+        def cost(name: str, files: dict[str, bytes]) -> float:
+            place = Path(folder, name)
+            place.mkdir(exist_ok=True)
+            for file, data in files.items():
+                (place / file).write_bytes(data)
+            before = tree_cpu(worker.pid)
+            marked(worker.ask(job(place)))
+            return tree_cpu(worker.pid) - before
+
+        # What the first ones cost is the warming up of the worker.
+        right = [cost("right", solutions) for _ in range(5)][2:]
         for label, submissions in rows.items():
             for number, files in enumerate(submissions):
-                place = Path(folder, f"{label}{number}")
-                place.mkdir()
-                for file, data in files.items():
-                    (place / file).write_bytes(data)
-                cpu = tree_cpu(pid)
-                marked(worker.ask(job(place)))
-                spent[label].append(tree_cpu(pid) - cpu)
+                right.append(cost("right", solutions))
+                each_right = statistics.median(right[-3:])
+                ratios[label].append(cost(f"{label}{number}", files) / each_right)
     worker.close()
-    right = statistics.median(spent["right"])
-    return {label: [cpu / right for cpu in cpus] for label, cpus in spent.items()}
+    return ratios
 
 
 def bench_pairs(pairs: int, jobs: int) -> None:
