@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from autograder.assignment import Assignment
 from autograder.judge.evidence import Ask
+from autograder.judge.expected import Expected
 from autograder.judge.replay import Case, Heard
 from autograder.solutions.cache import AnswerStore
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.plan import Planned
-from autograder.solutions.variants import examples_of, variants_of
+from autograder.solutions.variants import Variants, examples_of, variants_of
 from autograder.suite.likeness import Slack
 
 
@@ -60,28 +61,18 @@ class Diagnoser:
     ) -> None:
         self._plans = plans
         self._known = {name: read(assignment, name) for name in assignment.totals}
-        self._variants = {
-            name: variants_of(assignment, name, tuple(known), stores(name))
+        self._expected = {
+            name: _expected_of(
+                variants_of(assignment, name, tuple(known), stores(name)), plans[name]
+            )
             for name, known in self._known.items()
             if known and looking
         }
-        # By the identity of an example's first request, and what is usual for a component.
-        self._slack: dict[int, Slack] = {}
-        self._usual: dict[str, Slack] = {}
-        for name, variants in self._variants.items():
-            self._usual[name] = widest([planned.slack for plan in plans[name] for planned in plan])
-            for plan in plans[name]:
-                self._slack |= {id(planned.request): planned.slack for planned in plan}
-                requests = [planned.request for planned in plan]
-                for indices in examples_of(requests):
-                    example = [requests[index] for index in indices]
-                    work = sum(plan[index].work for index in indices)
-                    variants.know(example, [plan[index].reply for index in indices], work)
 
     def flush(self) -> None:
         """Keep what was computed of mistakes' answers, for later submissions and runs."""
-        for variants in self._variants.values():
-            variants.store.flush()
+        for expected in self._expected.values():
+            expected.variants.store.flush()
 
     def diagnose(self, component: str, heard: Sequence[Heard], ask: Ask) -> Diagnosis:
         """Find the misconceptions that explain what a component answered.
@@ -91,16 +82,29 @@ class Diagnoser:
             heard: what was asked, and what was answered.
             ask: puts the requests of a further example to the component; None if it is gone.
         """
-        if component not in self._variants:
+        if component not in self._expected:
             return Diagnosis()
         plans = [[planned.request for planned in plan] for plan in self._plans[component]]
-        variants, usual = self._variants[component], self._usual[component]
-        case = Case(variants, heard, ask, self._slack, usual)
+        case = Case(self._expected[component], heard, ask)
         names, either, explained = case.solve(plans)
         known = self._known[component]
         # In the order of the table, which is that of the file.
         found = tuple(misconception for name, misconception in known.items() if name in names)
         return Diagnosis(found, either, explained)
+
+
+def _expected_of(variants: Variants, plans: Sequence[Sequence[Planned]]) -> Expected:
+    """Tell a component with mistakes what its criteria ask, with the right answers."""
+    slack: dict[int, Slack] = {}
+    for plan in plans:
+        slack |= {id(planned.request): planned.slack for planned in plan}
+        requests = [planned.request for planned in plan]
+        for indices in examples_of(requests):
+            example = [requests[index] for index in indices]
+            work = sum(plan[index].work for index in indices)
+            variants.know(example, [plan[index].reply for index in indices], work)
+    usual = widest([planned.slack for plan in plans for planned in plan])
+    return Expected(variants, slack, usual)
 
 
 def widest(slacks: Sequence[Slack]) -> Slack:

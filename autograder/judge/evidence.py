@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import entries_of
-from autograder.solutions.variants import RIGHT, Names, Variants, reseeded
-from autograder.suite.likeness import CLEARLY, Comparison, Slack
+from autograder.judge.expected import Expected
+from autograder.solutions.variants import RIGHT, Names, reseeded
+from autograder.suite.likeness import CLEARLY, Comparison
 from autograder.suite.symptoms import raised_wrongly
 
 # Two ways to write the same differ by this share of what marks allow.
@@ -31,12 +33,12 @@ class Example:
     replies: tuple[Reply, ...]
     free: bool = False
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many numbers were asked with."""
         return sum(tensor.numel() for request in self.requests for tensor in request.tensors())
 
-    @property
+    @cached_property
     def entries(self) -> frozenset[str]:
         """The names of the component's functions and classes that were asked."""
         return frozenset().union(*(entries_of(request.ops) for request in self.requests))
@@ -68,24 +70,22 @@ class Fit:
 
 
 class Evidence:
-    """Weighs examples for and against mistakes.
+    """Weighs examples of one submission for and against mistakes.
 
     Args:
-        variants: the component with mistakes.
+        expected: what is expected of the component with mistakes.
         ask: puts the requests of an example to the student's component; None if it is gone.
-        slack: by the identity of an example's first request, by how much more than usual its
-            criterion lets answers be off.
-        usual: the same for examples that no criterion compares values of.
     """
 
-    def __init__(
-        self, variants: Variants, ask: Ask, slack: Mapping[int, Slack], usual: Slack
-    ) -> None:
-        self.variants = variants
+    def __init__(self, expected: Expected, ask: Ask) -> None:
+        self.variants = expected.variants
+        self._expected = expected
         self._ask = ask
-        self._slack = slack
-        self._usual = usual
         self._fits: dict[tuple[Names, int], Fit] = {}
+        # Most mistakes show in few examples, so that many answer alike. Beside what was compared
+        # stands what must stay alive: its identity is in the key.
+        self._exact: dict[tuple[int, int, bool], tuple[Sequence[Reply], Fit]] = {}
+        self._drawn: dict[tuple[int, int, int], tuple[Sequence[Sequence[Reply]], float]] = {}
         self._drawing: dict[int, bool | None] = {}
 
     def fit(self, names: Names, example: Example) -> Fit:
@@ -139,27 +139,11 @@ class Evidence:
 
     def shows(self, names: Names, example: Example) -> bool:
         """Tell whether the mistakes make another answer than the right one, beside other draws."""
-        requests = example.requests
-        right = self.variants.answer(RIGHT, requests)
-        wrong = self.variants.answer(names, requests)
-        if Comparison(self._allowed(example), enough=1.0).replies(wrong, right, requests) <= 1:
-            return False
-        if not self.variants.drawn(RIGHT, requests):
-            return True
-        again = self.variants.answer(RIGHT, requests, redraw=True)
-        return Comparison(drawn=True, enough=1.0).replies(wrong, right, requests, again) > 1
-
-    def _allowed(self, example: Example) -> Slack:
-        return self._slack.get(id(example.requests[0])) or self._usual
+        return self._expected.shows(names, example.requests)
 
     def _fit(self, names: Names, example: Example) -> Fit:
-        requests = example.requests
-        compare = Comparison(self._allowed(example), void=bool(names) and not example.passed)
-        right = self.variants.answer(RIGHT, requests) if names else None
-        answer = self.variants.answer(names, requests)
-        exact = compare.replies(example.replies, answer, requests, right)
-        fit = Fit(exact, voided=compare.voided)
-        if exact <= 1 or not self.variants.drawn(names, requests):
+        fit = self._by_value(names, example)
+        if fit.exact <= 1 or not self.variants.drawn(names, example.requests):
             return fit
         drawn = self._as_samples(names, example)
         if drawn > 1 or not self._draws(example):
@@ -168,13 +152,30 @@ class Evidence:
         halves = [frozenset([name]) for name in names] if len(names) > 1 else []
         if halves and not any(self.fit(half, example).holds for half in halves):
             return fit
-        return Fit(exact, drawn)
+        return Fit(fit.exact, drawn)
+
+    def _by_value(self, names: Names, example: Example) -> Fit:
+        requests = example.requests
+        answer = self.variants.answer(names, requests)
+        key = (id(answer), id(requests[0]), bool(names))
+        if key not in self._exact:
+            right = self.variants.answer(RIGHT, requests) if names else None
+            void = bool(names) and not example.passed
+            compare = Comparison(self._expected.allowed(requests), void=void)
+            exact = compare.replies(example.replies, answer, requests, right)
+            self._exact[key] = answer, Fit(exact, voided=compare.voided)
+        return self._exact[key][1]
 
     def _as_samples(self, names: Names, example: Example) -> float:
         requests = example.requests
         answer = self.variants.answer(names, requests)
         again = self.variants.answer(names, requests, redraw=True)
-        return Comparison(drawn=True, enough=1.0).replies(example.replies, answer, requests, again)
+        key = (id(answer), id(again), id(requests[0]))
+        if key not in self._drawn:
+            compare = Comparison(drawn=True, enough=1.0)
+            apart = compare.replies(example.replies, answer, requests, again)
+            self._drawn[key] = (answer, again), apart
+        return self._drawn[key][1]
 
     def _draws(self, example: Example) -> bool:
         """Tell whether the student's answer hangs on random draws: ask with other seeds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,8 +10,9 @@ from torch import Tensor
 
 from autograder.exchange.messages import Reply, Request
 from autograder.judge.evidence import Ask, Evidence, Example, clearly_nearer
-from autograder.solutions.variants import RIGHT, Names, Variants, examples_of
-from autograder.suite.likeness import Slack, all_alike
+from autograder.judge.expected import Expected
+from autograder.solutions.variants import RIGHT, Names, examples_of
+from autograder.suite.likeness import all_alike
 
 # Beyond these a diagnosis costs more than it helps: examples computed, candidates named,
 # further questions put to the child.
@@ -40,25 +41,16 @@ class Case:
     """One component of one submission.
 
     Args:
-        variants: the component with mistakes.
+        expected: what is expected of the component with mistakes.
         heard: what was asked, and what was answered.
         ask: puts the requests of a further example to the component; None if it is gone.
-        slack: see `Evidence`.
-        usual: see `Evidence`.
     """
 
-    def __init__(
-        self,
-        variants: Variants,
-        heard: Sequence[Heard],
-        ask: Ask,
-        slack: Mapping[int, Slack],
-        usual: Slack,
-    ) -> None:
-        self._variants = variants
+    def __init__(self, expected: Expected, heard: Sequence[Heard], ask: Ask) -> None:
+        self._variants = variants = expected.variants
+        variants.begin()
         self._ask = ask
-        self._evidence = Evidence(variants, ask, slack, usual)
-        self._end = variants.computed + _MAX_COMPUTED
+        self._evidence = Evidence(expected, ask)
         self._examples = [
             Example(
                 criterion.criterion,
@@ -120,7 +112,7 @@ class Case:
         evidence = self._evidence
         found = []
         for names in candidates:
-            if self._variants.computed > self._end:
+            if self._variants.computed > _MAX_COMPUTED:
                 break
             if (
                 all(evidence.nearer(names, example) for example in self._failing)
@@ -171,7 +163,7 @@ class Case:
             fitting = [
                 name
                 for name in self._variants.names
-                if self._variants.computed <= self._end
+                if self._variants.computed <= _MAX_COMPUTED
                 and all(evidence.nearer(frozenset([name]), example) for example in failing)
                 and any(
                     evidence.clear(frozenset([name]), example)

@@ -119,17 +119,17 @@ class Cache:
 
 
 class Kept(Sequence[Any]):
-    """Values that were kept, each read when it is first asked for.
+    """Values as they are written, each read when it is first asked for.
 
     Most answers of mistakes are set aside for their first reply.
     """
 
     def __init__(self, written: Sequence[bytes]) -> None:
-        self._written = written
+        self.written = tuple(written)
         self._read: dict[int, Any] = {}
 
     def __len__(self) -> int:
-        return len(self._written)
+        return len(self.written)
 
     @overload
     def __getitem__(self, index: int) -> Any: ...
@@ -142,9 +142,9 @@ class Kept(Sequence[Any]):
             places = range(len(self))[index]
             # Mostly it is all of them.
             return self if places == range(len(self)) else [self[place] for place in places]
-        place = range(len(self._written))[index]
+        place = range(len(self.written))[index]
         if place not in self._read:
-            self._read[place] = pickle.loads(self._written[place])  # noqa: S301 - see Cache.load
+            self._read[place] = pickle.loads(self.written[place])  # noqa: S301 - see Cache.load
         return self._read[place]
 
 
@@ -159,10 +159,10 @@ class AnswerStore:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._added: dict[str, Sequence[Any]] = {}
+        self._added: dict[str, Kept] = {}
         self._opened: sqlite3.Connection | None = None
 
-    def get(self, name: str) -> Sequence[Any] | None:
+    def get(self, name: str) -> Kept | None:
         """Return the values that are kept under a name, or None."""
         if self._path is None:
             return None
@@ -179,9 +179,18 @@ class AnswerStore:
             self._give_up()
             return None
 
-    def put(self, name: str, values: Sequence[Any]) -> None:
-        """Keep values, once they are flushed."""
-        self._added[name] = values
+    def put(self, name: str, values: Sequence[Any]) -> Sequence[Any]:
+        """Keep values, once they are flushed, and return them as `get` will.
+
+        Those that cannot be written down are returned as they are.
+        """
+        try:
+            kept = Kept([_pickled(value) for value in values])
+        except Exception:
+            return values
+        if self._path is not None:
+            self._added[name] = kept
+        return kept
 
     def flush(self) -> None:
         """Write what was added; where that is not possible, it is computed anew the next time."""
@@ -220,8 +229,8 @@ class AnswerStore:
             self.close()
 
 
-def _row(values: Sequence[Any]) -> bytes:
-    data = pickle.dumps([_pickled(value) for value in values], protocol=5)
+def _row(values: Kept) -> bytes:
+    data = pickle.dumps(values.written, protocol=5)
     return hashlib.sha256(data).digest() + data
 
 

@@ -12,13 +12,15 @@ from typing import Any, NoReturn
 from autograder.assignment import Assignment
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call, Operation, Reset
-from autograder.solutions.cache import AnswerStore
+from autograder.solutions.cache import AnswerStore, Kept
 from autograder.solutions.misconceptions import file_of
 from autograder.solutions.reference import import_apart
 from autograder.suite.likeness import alike
 
 Names = frozenset[str]
 RIGHT: Names = frozenset()
+# Mistakes, the identity of an example's first request, and whether with other draws.
+_Key = tuple[Names, int, bool]
 
 
 def examples_of(requests: Sequence[Request]) -> list[list[int]]:
@@ -52,9 +54,10 @@ class Variants:
         store: keeps answers to examples that are known.
 
     Attributes:
-        computed: how many examples were answered anew or looked up, each once: what a diagnosis
-            may cost is counted so, that it comes out the same with nothing kept. Of several
-            mistakes at once a long example counts as many: there are too many pairs to keep.
+        computed: how many examples were answered since `begin`, each once, whether they had to be
+            computed or not: what a diagnosis may cost is counted so, that it comes out the same
+            whatever is kept, and whoever was graded before. Of several mistakes at once a long
+            example counts as many: there are too many pairs to keep.
     """
 
     def __init__(
@@ -71,12 +74,14 @@ class Variants:
         self.computed = 0
         self._executor = import_apart(folder, component, given, program)
         # The requests stand beside the replies to stay alive: their identity is the key.
-        self._replies: dict[tuple[Names, int, bool], tuple[Sequence[Request], Sequence[Reply]]] = {}
-        self._counted: dict[tuple[Names, int, bool], int] = {}
+        self._replies: dict[_Key, tuple[Sequence[Request], Sequence[Reply]]] = {}
+        self._counted: dict[_Key, int] = {}
         self._drawn: dict[tuple[Names, int], bool] = {}
         # What examples are called in the store, by the identity of their first request.
         self._known: dict[int, int] = {}
         self._costs: dict[int, int] = {}
+        # What was answered to a known example, by the bytes: most mistakes show in few examples.
+        self._alike: dict[tuple[int, tuple[bytes, ...]], Kept] = {}
 
     def know(self, example: Sequence[Request], replies: Sequence[Reply], work: int = 0) -> None:
         """Take these for the right answers to an example, which then need not be computed.
@@ -92,26 +97,39 @@ class Variants:
     ) -> Sequence[Reply]:
         """Answer an example with these mistakes in force.
 
+        The same answers to a known example are the same object.
+
         Args:
             wrong: names of the mistakes.
             example: its requests.
             redraw: whether to seed the random draws otherwise than the requests say.
         """
         key = (wrong, id(example[0]), redraw)
+        self._count(key, example)
         _, replies = self._replies.get(key, ((), ()))
         if len(replies) < len(example):
-            self._count(wrong, example, redraw)
             replies = self._looked_up(wrong, example, redraw)
             self._replies[key] = (example, replies)
         return replies[: len(example)]
 
-    def _count(self, wrong: Names, example: Sequence[Request], redraw: bool) -> None:
-        """Count an answer, unless it was counted."""
-        key = (wrong, id(example[0]), redraw)
-        _, replies = self._replies.get(key, ((), ()))
-        if max(len(replies), self._counted.get(key, 0)) < len(example):
+    def begin(self) -> None:
+        """Count anew, and forget the examples of one submission alone."""
+        self.computed = 0
+        self._counted = {}
+        self._replies = {k: found for k, found in self._replies.items() if k[1] in self._known}
+        self._drawn = {k: found for k, found in self._drawn.items() if k[1] in self._known}
+
+    def _count(self, key: _Key, example: Sequence[Request]) -> None:
+        """Count an answer, unless it was counted, or is that of the solution to what is known."""
+        if self._counted.get(key, 0) < len(example):
             self._counted[key] = len(example)
-            self.computed += self.cost(example) if len(wrong) > 1 else 1
+            wrong, first, redraw = key
+            if wrong or redraw or first not in self._known:
+                self.computed += self.cost(example) if len(wrong) > 1 else 1
+
+    def knows(self, example: Sequence[Request]) -> bool:
+        """Tell whether an example is one of the suite's own."""
+        return id(example[0]) in self._known
 
     def cost(self, example: Sequence[Request]) -> int:
         """Return for how many short examples this one counts."""
@@ -139,11 +157,10 @@ class Variants:
             return make()
         # An example that the student's answers cut short is another one.
         name = f"{'+'.join(sorted(wrong))} {number} {len(example)} {what}"
-        kept = self.store.get(name)
-        if kept is None:
-            kept = make()
-            self.store.put(name, kept)
-        return kept
+        kept = self.store.get(name) or self.store.put(name, make())
+        if not isinstance(kept, Kept):
+            return kept
+        return self._alike.setdefault((number, kept.written), kept)
 
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
@@ -163,6 +180,8 @@ class Variants:
         if len(wrong) > 1:
             return any(self.drawn(frozenset([name]), example) for name in wrong)
         key = (wrong, id(example[0]))
+        for redraw in (False, True):
+            self._count((*key, redraw), example)
         if key not in self._drawn:
 
             def compared() -> list[bool]:
@@ -171,8 +190,6 @@ class Variants:
                 pairs = zip(plain, other, strict=True)
                 return [not all(alike(one, two) for one, two in pairs)]
 
-            for redraw in (False, True):
-                self._count(wrong, example, redraw)
             (self._drawn[key],) = self._kept(wrong, example, "drawn", compared)
         return self._drawn[key]
 

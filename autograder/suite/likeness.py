@@ -7,7 +7,7 @@ shape, dtype, exception or key.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,11 +81,13 @@ class Comparison:
         worst = 0.0
         # A request that is not told is like the last one.
         asked = [requests[min(index, len(requests) - 1)] for index in range(len(other))]
-        answers = zip(one, other, beside, asked, _given_numbers(asked), strict=True)
-        for mine, theirs, more, request, given in answers:
+        answers = zip(one, other, beside, asked, strict=True)
+        for index, (mine, theirs, more, request) in enumerate(answers):
             if more is not None and not self.drawn:
                 mine, theirs = with_one_symptom(mine, theirs, more, request)
-            worst = max(worst, self.reply(mine, theirs, more, dtypes=given))
+            # Mostly they are the same, and then it need not be known whether they must be.
+            dtypes = _dtypes(mine) != _dtypes(theirs) and _given_numbers(asked[: index + 1])
+            worst = max(worst, self.reply(mine, theirs, more, dtypes=dtypes))
             if worst > self.enough:
                 break
         return worst
@@ -101,9 +103,7 @@ class Comparison:
             return 0.0 if one.error.kind == other.error.kind else math.inf
         if one.gradient != other.gradient:
             return math.inf
-        if dtypes and [t.dtype for t in tensors_in(one.value)] != [
-            t.dtype for t in tensors_in(other.value)
-        ]:
+        if dtypes and _dtypes(one) != _dtypes(other):
             return math.inf
         worst = 0.0
         for name, part in PARTS.items():
@@ -185,11 +185,19 @@ class Comparison:
         self, one: Tensor, other: Tensor, right: Tensor | None, tolerance: tuple[float, float]
     ) -> float:
         relative, absolute = tolerance
-        error = (one - other).abs().masked_fill_(one == other, 0.0)
-        if bool(error.isfinite().all()):
-            absolute *= max(1.0, float(other.abs().max()))
-            return float((error / (other.abs() * relative + absolute)).max())
-        error.masked_fill_(one.isnan() & other.isnan(), 0.0)
+        error = (one - other).abs_()
+        most = float(error.max())
+        if most == 0.0:
+            return 0.0
+        if math.isfinite(most):
+            size = other.abs()
+            largest = float(size.max())
+            absolute *= max(1.0, largest)
+            least = most / (largest * relative + absolute)
+            if least > self.enough:
+                return least
+            return float(error.div_(size.mul_(relative).add_(absolute)).max())
+        error.masked_fill_((one == other) | (one.isnan() & other.isnan()), 0.0)
         finite = other.nan_to_num(0.0, 0.0, 0.0).abs()
         if self.void and right is not None:
             at_right = right.to(torch.float64)
@@ -201,18 +209,24 @@ class Comparison:
         return float((error.nan_to_num(nan=math.inf) / (finite * relative + absolute)).max())
 
 
-def _given_numbers(requests: Sequence[Request]) -> Iterator[bool]:
-    """Tell of each request whether floating-point tensors go into its answer.
+def _dtypes(reply: Reply) -> list[torch.dtype]:
+    return [tensor.dtype for tensor in tensors_in(reply.value)]
+
+
+def _given_numbers(requests: Sequence[Request]) -> bool:
+    """Tell of the last request whether floating-point tensors go into its answer.
 
     Where none does, more than one dtype is right.
     """
     holding: set[object] = set()
+    given = False
     for request in requests:
         handles = {op.__dict__.get("handle") for op in request.ops} - {None}
         given = any(tensor.is_floating_point() for tensor in request.tensors())
         if given:
             holding |= handles
-        yield given or not holding.isdisjoint(handles)
+        given = given or not holding.isdisjoint(handles)
+    return given
 
 
 def all_alike(
@@ -243,9 +257,13 @@ def _samples_apart(one: Tensor, other: Tensor, again: Tensor | None) -> float:
     the same differ by is thus allowed beside what chance does to values that do not.
     """
     allowed = _SURE * math.sqrt(2 / one.numel())
-    if again is not None and again.device.type != "meta":
+    if allowed >= 1:
+        # No two functions part by more.
+        return 0.0
+    apart = _steps_apart(one, other)
+    if apart > allowed and again is not None and again.device.type != "meta":
         allowed += _steps_apart(other, again.to(torch.float64))
-    return _steps_apart(one, other) / allowed
+    return apart / allowed
 
 
 def _steps_apart(one: Tensor, other: Tensor) -> float:

@@ -1,5 +1,7 @@
 """Misconceptions: the table fits the code, and the variants answer with mistakes in force."""
 
+import gc
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -123,6 +125,48 @@ def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None
     assert variants.computed == before + 1
     variants.answer(frozenset(["noisy", "tripled"]), question)
     assert variants.computed == before + 1 + 10
+
+
+def test_answers_to_a_known_example_that_are_equal_are_one(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = [Request([Reset(), Call("double", args=(0 * X,), seed=0)])]
+    variants.know(question, variants.answer(RIGHT, question))
+    tripled, noisy, both = (
+        variants.answer(frozenset(names), question)
+        for names in (["tripled"], ["noisy"], ["noisy", "tripled"])
+    )
+    assert tripled[0].value.tolist() == [0.0, 0.0]
+    assert tripled is both
+    assert noisy is not tripled
+
+
+def test_what_a_diagnosis_may_cost_is_counted_anew_and_whatever_is_there(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    variants.know(question, variants.answer(RIGHT, question))
+    counted = []
+    for _ in range(2):
+        variants.begin()
+        variants.answer(RIGHT, question)
+        variants.answer(frozenset(["noisy"]), question)
+        variants.drawn(frozenset(["noisy"]), question)
+        variants.drawn(frozenset(["noisy"]), question)
+        counted.append(variants.computed)
+    assert counted == [2, 2]
+
+
+def test_what_one_submission_was_asked_alone_is_forgotten_before_the_next(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    kept, own = example(0), example(1)
+    variants.know(kept, variants.answer(RIGHT, kept))
+    gone = weakref.ref(own[0])
+    for question in (kept, own):
+        variants.drawn(frozenset(["tripled"]), question)
+    variants.begin()
+    del question, own
+    gc.collect()
+    assert gone() is None
+    assert variants.knows(kept)
 
 
 def test_a_mistake_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
