@@ -28,15 +28,15 @@ def describe(error: BaseException, phase: str, folder: str) -> StudentError:
     file, line, innermost = _locate(error.__traceback__, folder)
     if isinstance(error, SyntaxError) and error.filename:
         file, line = Path(str(error.filename)).name, error.lineno or 0
-    kind = _kind(error)
+    kind, *bases = _kinds(error)
     text = _text(error.msg if isinstance(error, SyntaxError) else error)
     if isinstance(error, NotImplementedError) and innermost and _by_raise(error):
-        kind = "NotAttempted"
+        kind, bases = "NotAttempted", []
     elif isinstance(error, ForbiddenOperation):
-        kind = "Forbidden"
+        kind, bases = "Forbidden", []
     elif "same device" in text or "is not on the expected device" in text:
-        kind = "DeviceMismatch"
-    return StudentError(kind, phase, text, file, line)
+        kind, bases = "DeviceMismatch", []
+    return StudentError(kind, phase, text, file, line, bases=tuple(bases))
 
 
 def _locate(traceback: TracebackType | None, folder: str) -> tuple[str, int, bool]:
@@ -61,11 +61,15 @@ def _by_raise(error: BaseException) -> bool:
     return traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
-def _kind(error: BaseException) -> str:
-    for cls in type(error).__mro__:
-        if cls.__name__ in ERROR_KINDS and cls.__module__ == "builtins":
-            return cls.__name__
-    return "Exception"
+def _kinds(error: BaseException) -> list[str]:
+    """Return the built-in exceptions that it is, the nearest first."""
+    found = [
+        cls.__name__
+        for cls in type(error).__mro__
+        if cls.__name__ in ERROR_KINDS and cls.__module__ == "builtins"
+    ]
+    # Every exception is one, which says nothing.
+    return [name for name in found if name != "Exception"] or ["Exception"]
 
 
 def _text(error: object) -> str:

@@ -27,41 +27,22 @@ from autograder.exchange.parts import Part, part
 from autograder.exchange.plain import Malformed, Reader, Writer
 from autograder.exchange.values import Embedding, Value, tensors_in
 
-# Closed vocabularies: no word in a reply's frame is of the student's choosing but its texts.
-ERROR_KINDS = (
-    "Exception",
-    "NotAttempted",
-    "DeviceMismatch",
-    "Forbidden",
-    "MissingName",
-    "StateKeys",
-    "StateShape",
-    "ArithmeticError",
-    "AssertionError",
-    "AttributeError",
-    "EOFError",
-    "ImportError",
-    "IndexError",
-    "KeyError",
-    "KeyboardInterrupt",
-    "LookupError",
-    "MemoryError",
-    "ModuleNotFoundError",
-    "NameError",
-    "NotImplementedError",
-    "OSError",
-    "PermissionError",
-    "RecursionError",
-    "RuntimeError",
-    "StopIteration",
-    "SyntaxError",
-    "SystemExit",
-    "TypeError",
-    "UnboundLocalError",
-    "UnicodeError",
-    "ValueError",
-    "ZeroDivisionError",
-)
+# No word of a reply's frame is of the student's choosing but its texts: first what is not the name
+# of a class, then the built-in exceptions, but for those that are made of more than a text.
+_OWN_KINDS = "NotAttempted DeviceMismatch Forbidden MissingName StateKeys StateShape"
+_BUILT_IN_KINDS = """
+    ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError
+    BytesWarning ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError
+    ConnectionResetError DeprecationWarning EOFError EncodingWarning FileExistsError
+    FileNotFoundError FloatingPointError FutureWarning ImportError ImportWarning IndentationError
+    IndexError InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError
+    ModuleNotFoundError NameError NotADirectoryError NotImplementedError OSError OverflowError
+    PendingDeprecationWarning PermissionError ProcessLookupError RecursionError ReferenceError
+    ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration StopIteration SyntaxError
+    SyntaxWarning SystemError SystemExit TabError TimeoutError TypeError UnboundLocalError
+    UnicodeError UnicodeWarning UserWarning ValueError Warning ZeroDivisionError
+"""
+ERROR_KINDS = ("Exception", *_OWN_KINDS.split(), *_BUILT_IN_KINDS.split())
 PHASES = ("import", "build", "load", "move", "call", "backward", "state")
 GRADIENTS = ("not asked", "computed", "detached", "wrong shape", "failed")
 
@@ -72,8 +53,9 @@ MAX_TEXT = 2000
 class StudentError:
     """An exception that left the student's code, or a name or key that it lacks.
 
-    `kind` is one of ERROR_KINDS (the nearest built-in base of the exception's class), `text` is
-    the student's and hostile, `file` and `line` say where in the submission it was raised.
+    `kind` is one of ERROR_KINDS (the nearest built-in base of the exception's class), `bases` are
+    the others that it is, too, `text` is the student's and hostile, `file` and `line` say where in
+    the submission it was raised.
     `key` is the state_dict's that is lacking or has a wrong shape, `found` the keys that are there;
     `shape` is the one of the student's, `wanted` the right one.
     """
@@ -87,6 +69,11 @@ class StudentError:
     found: tuple[str, ...] = ()
     shape: tuple[int, ...] = ()
     wanted: tuple[int, ...] = ()
+    bases: tuple[str, ...] = ()
+
+    def is_a(self, kind: str) -> bool:
+        """Tell whether `except kind` would catch it."""
+        return kind == self.kind or kind in self.bases
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 
-# All that Python, torch and numpy need once they are imported. No fork, exec, socket, signal to
-# another process, lock, key ring, memfd, io_uring, ptrace, chmod or link.
+# All that Python, torch and numpy need once they are imported. No fork, exec, socket but a pair
+# that leads nowhere else, signal to another process, lock, key ring, memfd, io_uring, ptrace, chmod
+# or link.
 _ALLOWED = """
 read readv pread64 preadv write writev pwrite64 pwritev lseek close close_range
 open openat openat2 stat lstat fstat newfstatat statx access faccessat faccessat2
@@ -35,7 +36,15 @@ _FCNTL = {
     "F_SETFL": 4,
     "F_DUPFD_CLOEXEC": 1030,
 }
-_IOCTL = {"TCGETS": 0x5401, "FIONREAD": 0x541B, "FIOCLEX": 0x5451, "FIONCLEX": 0x5450}
+_IOCTL = {
+    "TCGETS": 0x5401,
+    "FIONREAD": 0x541B,
+    "FIONBIO": 0x5421,
+    "FIOCLEX": 0x5451,
+    "FIONCLEX": 0x5450,
+}
+# asyncio wakes itself by a pair of sockets.
+_AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
 _PROT_EXEC = 4
 # Normal, random, sequential, willneed, free, (no) huge pages, (no) dump, cold, collapse.
@@ -74,6 +83,12 @@ def seccomp_program(sealed: bool = False) -> bytes:
         _allow(seccomp, program, "fcntl", seccomp.Arg(1, seccomp.EQ, value))
     for value in _IOCTL.values():
         _allow(seccomp, program, "ioctl", seccomp.Arg(1, seccomp.EQ, value))
+    kind = seccomp.Arg(1, seccomp.MASKED_EQ, _SOCK_TYPE, _SOCK_STREAM)
+    _allow(seccomp, program, "socketpair", seccomp.Arg(0, seccomp.EQ, _AF_UNIX), kind)
+    for name in ("sendto", "recvfrom"):
+        # No flags, which ask for more than bytes, and no address.
+        plain = [seccomp.Arg(number, seccomp.EQ, 0) for number in (3, 4)]
+        _allow(seccomp, program, name, *plain)
     for value in (_PR_SET_NAME, _PR_GET_NAME):
         _allow(seccomp, program, "prctl", seccomp.Arg(0, seccomp.EQ, value))
     _allow(seccomp, program, "prlimit64", seccomp.Arg(0, seccomp.EQ, 0))

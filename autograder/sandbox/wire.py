@@ -38,7 +38,7 @@ Receive = Callable[[int], bytes]
 
 
 class Pipe:
-    """A descriptor in plain reads and writes: a child's filter has no socket calls."""
+    """A descriptor in plain reads and writes, which every filter lets through."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor

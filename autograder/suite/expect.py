@@ -265,7 +265,7 @@ class Expect:
             )
         if error.kind in _OWN_WORDS or error.phase == "import":
             raise StudentRaised(error, answer.question)
-        if error.kind not in kinds:
+        if not any(error.is_a(kind) for kind in kinds):
             where = f" ({clean(error.file, 80)}, line {error.line})" if error.file else ""
             fact = f"it must raise {words}, but raised {error.kind}{where}"
             said = f"it said: {clean(error.text)}" if error.text else ""

@@ -100,7 +100,8 @@ class Comparison:
             if one.error is None or other.error is None:
                 return math.inf
             # Not the phase: wrong arguments may be refused by constructor or forward.
-            return 0.0 if one.error.kind == other.error.kind else math.inf
+            alike = one.error.is_a(other.error.kind) or other.error.is_a(one.error.kind)
+            return 0.0 if alike else math.inf
         if one.gradient != other.gradient:
             return math.inf
         if dtypes and _dtypes(one) != _dtypes(other):

@@ -16,7 +16,7 @@ def raised_wrongly(reply: Reply, right: Reply) -> bool:
     """Tell whether there is an exception, and not the right one."""
     if reply.error is None:
         return False
-    return right.error is None or right.error.kind != reply.error.kind
+    return right.error is None or not reply.error.is_a(right.error.kind)
 
 
 def with_one_symptom(

@@ -359,6 +359,7 @@ def test_only_known_words_and_places_are_read() -> None:
     assert hostile({"error": error}).error == StudentError("ValueError", "call", "no", "a.py", 3)
     for change in (
         {"kind": "MyError"},
+        {"bases": ["MyError"]},
         {"phase": "later"},
         {"text": "a" * 3000},
         {"text": 1},
