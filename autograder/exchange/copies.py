@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FrameType
 from typing import Any
@@ -13,16 +14,40 @@ from autograder.exchange.out_of_sight import untrack
 _RUNS_CODE = ("exec", "function.__new__", "object.__setattr__")
 
 
-class NoSecondImport:
-    """Refuses to import again, or to reload, what was taken operations out of."""
+# Packages of torch that only its own tests and its compiler need. They hold copies of everything.
+_CLOSED = ("torch.testing._internal", "torch._inductor.fx_passes")
 
-    def __init__(self, refuse: dict[str, Callable[..., Any]]) -> None:
+
+class NoImport:
+    """Refuses to import again what was taken operations out of, and what is full of copies.
+
+    Args:
+        refuse: what refuses, by the modules that operations were taken out of.
+        caller: finds the frame of the student's that something is done for, if any.
+    """
+
+    def __init__(
+        self,
+        refuse: dict[str, Callable[..., Any]],
+        caller: Callable[[FrameType | None], FrameType | None],
+    ) -> None:
         self._refuse = refuse
+        self._caller = caller
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Find nothing; what has been imported once is looked for here only then."""
+        """Find nothing; what has been imported once is looked for here only then.
+
+        Raises:
+            ModuleNotFoundError: it is closed to students.
+        """
         if name in self._refuse:
             self._refuse[name]()
+        closed = any(name == other or name.startswith(f"{other}.") for other in _CLOSED)
+        # Another thread may begin with the import itself.
+        own = threading.current_thread() is threading.main_thread()
+        if closed and (not own or self._caller(sys._getframe(1))):
+            reason = f"{name} is not there in grading: it belongs to torch's own tests or compiler"
+            raise ModuleNotFoundError(reason, name=name)
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from autograder.exchange.copies import NoSecondImport, codes, refuse_copies, text_of
+from autograder.exchange.copies import NoImport, codes, refuse_copies, text_of
 from autograder.exchange.kernels import COMPOSED, FURTHER_KEYS, KERNELS, KEYS
 from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.names import NameGuard
@@ -203,7 +203,7 @@ class Guard:
                     self._set(function, "__kwdefaults__", {"_refuse": refuse})
                 else:
                     self._set(owner, name, refuse)
-        finder = NoSecondImport(taken)
+        finder = NoImport(taken, self._caller)
         sys.meta_path.insert(0, finder)
         self._undo.append(partial(sys.meta_path.remove, finder))
 
@@ -265,12 +265,12 @@ class Guard:
     ) -> NameGuard:
         """Refuse modules and functions, too; see `NameGuard`.
 
-        `is_others` tells of the name of a file whether it is another component's, which has rules
-        of its own.
+        `is_others` tells of a file, by its path in the submission, whether it is another
+        component's, which has rules of its own.
         """
 
         def is_students(file: str) -> bool:
-            return self._is_students(file) and not is_others(Path(file).name)
+            return self._is_students(file) and not is_others(file[len(self._folder) + 1 :])
 
         names = NameGuard(modules, functions, is_students, self._charge)
         names.install(last)

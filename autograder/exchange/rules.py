@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -23,3 +24,14 @@ class Rules:
     def names(self) -> frozenset[str]:
         """Everything that a use may be reported of."""
         return frozenset((*self.operations, *self.modules, *self.functions))
+
+
+def used_by(component: str, uses: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """Return the components that one builds on, by way of others, too; their rules are their own.
+
+    Args:
+        component: the one.
+        uses: of each component, those that it may import.
+    """
+    found = frozenset(uses.get(component, ()))
+    return found.union(*(used_by(used, uses) for used in found))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +17,8 @@ _HANDED_IN = (".py", ".ipynb", ".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".x
 _WANTED = "give the folder that holds one submission an entry"
 # A file name has 255 bytes, and a result file is called <id>.json.
 _MAX_ID = 240
+# What a terminal acts on, and what turns a text around.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,9 @@ def discover(batch: Path, assignment: str, components: Collection[str] = ()) -> 
 
     Raises:
         UsageError: `batch` is no folder, is empty, or is a single submission.
+
+    An id has no control characters, and at most 240 bytes: they are written out, and a longer name
+    is cut, with a part of its hash behind it.
     """
     if not batch.is_dir():
         what = "is a file" if batch.exists() else "does not exist"
@@ -79,11 +86,6 @@ def discover(batch: Path, assignment: str, components: Collection[str] = ()) -> 
         if _is_nobodys(path):
             ignored.append(name)
             continue
-        if len(name.encode()) > _MAX_ID:
-            raise UsageError(
-                f"the name of {name[:40]}… in {batch} is longer than {_MAX_ID} bytes, which "
-                "leaves no room for the name of its result: shorten it"
-            )
         found.setdefault(name, []).append(path)
     if not found:
         what = f"holds no submission, but {ignored[0]}" if ignored else "is empty"
@@ -141,7 +143,11 @@ def _id_of(path: Path) -> str:
     # A name that is no UTF-8 keeps its odd bytes as escapes, which every result file can hold.
     name = os.fsencode(path.name).decode(errors="backslashreplace")
     if not path.is_dir():
-        for suffix in ARCHIVES:
-            if name.endswith(suffix):
-                return name.removesuffix(suffix)
-    return name
+        name = next((name.removesuffix(s) for s in ARCHIVES if name.endswith(s)), name)
+    name = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
+    written = name.encode()
+    if len(written) <= _MAX_ID:
+        return name
+    # One long name is no reason to grade nobody, and its beginning may be another's, too.
+    digest = hashlib.sha256(written).hexdigest()[:12]
+    return f"{written[: _MAX_ID - 13].decode(errors='ignore')}-{digest}"

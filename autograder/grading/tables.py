@@ -2,13 +2,15 @@
 
 A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, also behind a space or a quote.
 Such a text gets an apostrophe in front, and so does one that begins with an apostrophe itself:
-whoever reads a table takes one leading apostrophe off, and has the text as it was.
+whoever reads a table takes one leading apostrophe off, and has the text as it was. Where commas are
+no separators, a cell begins elsewhere: behind a semicolon or a tab such a sign gets one, too.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 
 _MARK = "'"
@@ -18,16 +20,22 @@ _FORMULA = ("=", "+", "-", "@", "|", "%", "＝", "＋", "－", "＠", "\t", "\r"
 _PASSED_OVER = " \"'`\u00a0\u200b\ufeff"
 
 
+_AHEAD = f"(?=[{re.escape(_PASSED_OVER)}]*[{re.escape(''.join(_FORMULA))}])"
+_ELSEWHERE = re.compile(f"(?<=[;\t]){_AHEAD}")
+_DEFUSED = re.compile(f"(?<=[;\t]){_MARK}{_AHEAD}")
+
+
 def defused(text: str) -> str:
     """Return a text as a cell that no spreadsheet runs."""
     begins = text.lstrip(_PASSED_OVER)
     risky = text.startswith(_MARK) or begins.startswith(_FORMULA)
-    return _MARK + text if risky else text
+    cell = _ELSEWHERE.sub(_MARK, text)
+    return _MARK + cell if risky else cell
 
 
 def raw(cell: str) -> str:
     """Return the text of a cell that `defused` made."""
-    return cell.removeprefix(_MARK)
+    return _DEFUSED.sub("", cell.removeprefix(_MARK))
 
 
 def table(rows: Iterable[Sequence[str | float | None]]) -> bytes:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from autograder.exchange.messages import ForbiddenUse
+from autograder.exchange.rules import used_by
 from autograder.judge.check import Attempt
 from autograder.judge.clock import ComponentTime, component_time
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
 from autograder.judge.replay import Heard
 from autograder.judge.session import ComponentSession, NotRun
-from autograder.judge.stand_ins import OWN
+from autograder.judge.stand_ins import files_of
 from autograder.judge.terms import terms_of, with_provided
 from autograder.judge.verdict import Verdict, fulfilled, hidden, of_cases
 from autograder.results import ComponentStatus, Usage
@@ -66,13 +67,9 @@ class ComponentRun:
     ) -> None:
         assignment = judge.assignment
         spec = assignment.component(name)
-        siblings = frozenset(
-            f"{prefix}{other}.py"
-            for other in assignment.totals
-            for prefix in ("", OWN)
-            if other != name
-        )
-        terms = terms_of(spec, dict(files), dict(judge.provided), exempt, siblings)
+        siblings = files_of(other for other in assignment.totals if other != name)
+        others = files_of(used_by(name, {c.name: c.uses for c in assignment.components}))
+        terms = terms_of(spec, dict(files), dict(judge.provided), exempt, others)
         self.criteria = judge.suite.criteria[name]
         self._judge = judge
         self._suite = judge.suite

@@ -6,7 +6,7 @@ criterion counts the better of the two runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from autograder.assignment import Assignment
 
@@ -20,6 +20,11 @@ def __getattr__(name):
     import {0}
     return getattr({0}, name)
 """
+
+
+def files_of(components: Iterable[str]) -> frozenset[str]:
+    """Return the files of components, and those that stay beside their stand-ins."""
+    return frozenset(f"{prefix}{name}.py" for name in components for prefix in ("", OWN))
 
 
 def with_stand_ins(

@@ -30,7 +30,7 @@ def terms_of(
     files: dict[str, bytes],
     provided: dict[str, bytes],
     exempt: Sequence[str],
-    siblings: Collection[str] = (),
+    others: Collection[str] = (),
 ) -> Terms:
     """Return the terms of a component.
 
@@ -39,7 +39,7 @@ def terms_of(
         files: the submission's, with those that are exempt.
         provided: what is given with it.
         exempt: files that may call forbidden operations, as stand-ins do.
-        siblings: files of other components.
+        others: files of components that it builds on.
     """
     ours = [*exempt, *(name for name in provided if name.endswith(".py"))]
     rules = spec.rules.rules()
@@ -50,7 +50,7 @@ def terms_of(
         rules,
         spec.program,
         tuple(ours if rules.operations else ()),
-        tuple(siblings if rules.modules or rules.functions else ()),
+        tuple(others if rules.modules or rules.functions else ()),
         tuple(operation for operation in rules.operations if operation in named),
     )
 

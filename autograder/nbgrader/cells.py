@@ -19,6 +19,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 # Where a browser would begin a tag; outside of one, `<` is only a sign.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _MOST_BYTES = 50_000_000
+_MOST_CELLS = 2_000
 _REPLACED = (
     "The submitted workbook is missing or cannot be read. The files beside it were graded, and "
     "their marks are below; there were no written answers to mark."
@@ -43,7 +44,8 @@ def is_readable(path: Path) -> bool:
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return False
         notebook = nbformat.read(path, as_version=4)
-        return isinstance(notebook.cells, list) and all(map(_is_cell, notebook.cells))
+        cells = notebook.cells
+        return isinstance(cells, list) and len(cells) <= _MOST_CELLS and all(map(_is_cell, cells))
     # Whatever a hostile file makes of the reader, RecursionError among it.
     except Exception:
         return False
@@ -72,7 +74,8 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
         """Restore the cells of one notebook."""
         names = resources["nbgrader"]
         truth = self._released(names["db_url"], names["assignment"], names["notebook"])
-        nb.cells = _restored([_harmless(cell) for cell in nb.cells], copy.deepcopy(truth.cells))
+        cells = [_harmless(cell, number) for number, cell in enumerate(nb.cells)]
+        nb.cells = _restored(cells, copy.deepcopy(truth.cells))
         nb.metadata = {"kernelspec": truth.kernel, "language_info": {"name": "python"}}
         return nb, resources
 
@@ -125,19 +128,38 @@ def _cells_of(notebook: Any) -> list[tuple[str, Any]]:
     return cells
 
 
-def _harmless(cell: Any) -> Any:
-    """Return a student's cell without outputs, and without HTML that a browser would act on."""
+def _harmless(cell: Any, number: int) -> Any:
+    """Return a new cell with a student's text, without HTML that a browser would act on.
+
+    Of all else, which may be of any form, only the name and the pictures are kept.
+    """
+    source = _writable(cell.source)
+    named = cell.metadata.get("nbgrader")
+    metadata = {"nbgrader": {"grade_id": named.get("grade_id")}} if isinstance(named, dict) else {}
     if cell.cell_type == "code":
-        cell.outputs = []
-        cell.execution_count = None
-    else:
-        # A raw cell is shown as it is, so it becomes a text.
-        source = _TAG.sub("&lt;", cell.source)
-        shown = new_markdown_cell(source, metadata=cell.metadata, id=cell.get("id", "cell"))
-        if isinstance(cell.get("attachments"), dict):
-            shown.attachments = cell.attachments
-        cell = shown
-    return cell
+        return new_code_cell(source, metadata=metadata, id=f"cell-{number}")
+    # A raw cell is shown as it is, so it becomes a text.
+    shown = new_markdown_cell(_TAG.sub("&lt;", source), metadata=metadata, id=f"cell-{number}")
+    if pictures := _pictures(cell.get("attachments")):
+        shown.attachments = pictures
+    return shown
+
+
+def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
+    """Return what came with a cell, as far as it is what nbconvert reads: text by its type."""
+    if not isinstance(attachments, dict):
+        return {}
+    found = {
+        _writable(name): {_writable(kind): _writable(data) for kind, data in types.items()}
+        for name, types in attachments.items()
+        if isinstance(types, dict) and all(isinstance(data, str) for data in types.values())
+    }
+    return {name: types for name, types in found.items() if types}
+
+
+def _writable(text: str) -> str:
+    # Half an emoji can be in a notebook that is read, and in none that is written.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _restored(cells: list[Any], truth: list[tuple[str, Any]]) -> list[Any]:

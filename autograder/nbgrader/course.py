@@ -51,7 +51,10 @@ c.Autograde.autograde_preprocessors = [
 
 # What students wrote is cleaned after it is rendered, in formgrader as in their feedback, whose
 # pages run no script but MathJax and load nothing.
-c.HTMLExporter.filters = {{"markdown2html": "autograder.nbgrader.pages.harmless_markdown"}}
+c.HTMLExporter.filters = {{
+    "markdown2html": "autograder.nbgrader.pages.harmless_markdown",
+    "highlight_code": "autograder.nbgrader.pages.harmless_code",
+}}
 c.GenerateFeedback.exporter_class = "autograder.nbgrader.pages.FeedbackExporter"
 
 # The students' own files, which the stubs in source/ must not replace.

@@ -27,7 +27,7 @@ class Terms:
         rules: what it may not use.
         program: whether it is run as a program.
         ours: files of its folder that are the grader's: stand-ins, and what is provided.
-        others: files of other components, which have rules of their own.
+        others: files of components that it builds on, which have rules of their own.
         lent: of the forbidden operations, those that the grader's files may call.
     """
 

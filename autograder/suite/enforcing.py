@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.exchange.guard import PROVIDED, Guard
 from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.names import NameGuard
-from autograder.exchange.rules import Rules
+from autograder.exchange.rules import Rules, used_by
 from autograder.suite.local import Terms
 
 
@@ -48,9 +48,10 @@ class Enforcement:
         return [use for use in self._guard.uses() if use.file == f"{component}.py"]
 
     def _is_others(self, file: str) -> bool:
-        """Tell whether a file is another component's than the one that is tested."""
-        name = file.removesuffix(".py")
-        return name in self._terms and name != self._tested
+        """Tell whether a file is that of a component that the one that is tested builds on."""
+        return file.removesuffix(".py") in used_by(
+            self._tested, {name: terms.uses for name, terms in self._terms.items()}
+        )
 
     def _enforce(self, rules: Rules) -> None:
         if self._names is not None:

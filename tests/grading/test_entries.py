@@ -87,12 +87,29 @@ def test_odd_names_become_ids_that_every_file_can_hold(tmp_path: Path) -> None:
         os.mkdir(os.fsencode(tmp_path) + b"/" + name)
     assert {entry.id for entry in discover(tmp_path, "norm").entries} == {
         "\\xff\\xfe",
-        "new\nline",
+        "new\\nline",
         "ü",
     }
-    (tmp_path / ("a" * 250)).mkdir()
-    with pytest.raises(UsageError, match="longer than 240 bytes"):
-        discover(tmp_path, "norm")
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\x07", "\x9b", "\x7f", "\u202e", "\u2066"])
+def test_what_a_terminal_acts_on_is_written_out_in_an_id(tmp_path: Path, character: str) -> None:
+    (tmp_path / f"a{character}[31mb").mkdir()
+    (entry,) = discover(tmp_path, "norm").entries
+    assert character not in entry.id
+    assert entry.id.isprintable()
+    assert entry.id.startswith("a\\") and entry.id.endswith("[31mb")
+
+
+def test_a_long_name_is_cut_and_nobody_else_pays_for_it(tmp_path: Path) -> None:
+    for name in ("s01", "a" * 250, "a" * 249 + "b", "ü" * 125):
+        (tmp_path / name).mkdir()
+    ids = [entry.id for entry in discover(tmp_path, "norm").entries]
+    assert len(set(ids)) == 4
+    assert "s01" in ids
+    assert all(len(name.encode()) <= 240 for name in ids)
+    # The same name has the same id again, beside whatever others.
+    assert single(tmp_path / ("a" * 250), "norm", []).id in ids
 
 
 @pytest.mark.parametrize("target", ["elsewhere", "archive.zip", "nowhere", "."])

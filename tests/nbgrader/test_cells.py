@@ -37,7 +37,9 @@ JUNK = st.one_of(
 )
 TAMPER = st.lists(
     st.tuples(
-        st.sampled_from(("delete", "double", "move", "metadata", "kind", "source", "unlock")),
+        st.sampled_from(
+            ("delete", "double", "move", "metadata", "kind", "source", "unlock", "form")
+        ),
         st.integers(0, 30),
         st.integers(0, 30),
         JUNK,
@@ -73,8 +75,14 @@ def tampered(notebook: Any, changes: list[tuple[str, int, int, Any]]) -> Any:
             cell["cell_type"] = ("raw", "markdown")[to % 2]
             cell.pop("outputs", None)
             cell.pop("execution_count", None)
+        elif kind == "form":
+            cell["id"] = ("", "no id", "i" * 70)[to % 3]
+            cell["metadata"]["tags"] = junk
+            cell["attachments"] = ({"a.png": {}}, {"a.png": junk}, junk, {"\ud800": {"a": "b"}})[
+                to % 4
+            ]
         elif kind == "source":
-            cell["source"] = f"<script>{junk!r}</script> mine{number}"
+            cell["source"] = f"<script>{junk!r}</script> \ud83d mine{number}"
         elif isinstance(cell["metadata"].get("nbgrader"), dict):
             cell["metadata"]["nbgrader"].update(locked=False, solution=True, points=99)
     return notebook
@@ -108,6 +116,11 @@ def test_graded_cells_come_back_once_each(
     found = restored(notebook, url)
     MetadataValidator().validate_nb(found)
     nbformat.validate(found)
+    # It can be written, and a page can be made of it.
+    nbformat.writes(found).encode()
+    for cell in found.cells:
+        for types in cell.get("attachments", {}).values():
+            assert types and all(isinstance(data, str) for data in types.values())
     about = [cell for cell in found.cells if "nbgrader" in cell.metadata]
     names = [cell.metadata.nbgrader.grade_id for cell in about]
     assert sorted(names) == sorted(right)

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 from bs4 import BeautifulSoup
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from traitlets.config import Config
 
 with warnings.catch_warnings():
@@ -43,6 +43,10 @@ HOSTILE = [
     r"$$\require{html}\style{background:url(https://evil.example)}{x}$$",
     r"$\cssId{layer_norm}{x}$",
     r"\\[\\class{score}{x}\\]",
+    r'$\mmlToken{mi}[href="https://evil.example"]{x}$',
+    r"$\csname href\endcsname{https://evil.example}{x}$",
+    r"$\href{javascript:alert(1)}{x}$" + "[" * 5_000,
+    "<script>alert(1)</script>" * 2_000,
 ]
 KEPT = [
     ("[a](https://pytorch.org/docs)", 'href="https://pytorch.org/docs"'),
@@ -55,13 +59,17 @@ KEPT = [
     (r"$\frac{a}{b} < c$", r"\frac{a}{b}"),
     ("![a](attachment:a.png)", 'src="data:image/png;base64,AAAA"'),
 ]
-FILTER = {"markdown2html": "autograder.nbgrader.pages.harmless_markdown"}
+FILTER = {
+    "markdown2html": "autograder.nbgrader.pages.harmless_markdown",
+    "highlight_code": "autograder.nbgrader.pages.harmless_code",
+}
 
 
-def rendered(source: str, feedback: bool) -> str:
-    """Return the page of a workbook with one text, as one of the two exporters makes it."""
-    cell = new_markdown_cell(source)
-    cell.attachments = {"a.png": {"image/png": "AAAA"}}
+def rendered(source: str, feedback: bool, code: bool = False) -> str:
+    """Return the page of a workbook with one cell, as one of the two exporters makes it."""
+    cell = new_code_cell(source) if code else new_markdown_cell(source)
+    if not code:
+        cell.attachments = {"a.png": {"image/png": "AAAA"}}
     config = Config({"HTMLExporter": {"filters": FILTER, "template_name": "classic"}})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -86,13 +94,36 @@ def test_nothing_of_a_text_runs_or_calls_home(source: str) -> None:
                 assert re.match(r"(https?://|mailto:|#)", value)
             if name == "src":
                 assert value.startswith("data:image/png")
-    assert not re.search(r"\\(href|require|style|cssId|class)\b", text.get_text())
+    assert not re.search(r"\\(href|require|style|cssId|class|mmlToken|csname)\b", text.get_text())
 
 
 @pytest.mark.parametrize("feedback", [True, False])
 @pytest.mark.parametrize("source, kept", KEPT)
 def test_honest_texts_look_as_before(source: str, kept: str, feedback: bool) -> None:
     assert kept in rendered(source, feedback)
+
+
+@pytest.mark.parametrize("sign", ["[", "![](", "*", "_", "`", "<", "$", "\\\\", "(", "x "])
+def test_a_text_of_which_a_reader_would_make_much_work_is_shown_as_it_is(sign: str) -> None:
+    source = sign * 60_000
+    soup = BeautifulSoup(rendered(source, feedback=False), "html.parser")
+    text = soup.select_one(".text_cell_render pre")
+    assert text is not None
+    assert text.get_text() == source
+
+
+@pytest.mark.parametrize("source", ["x=(\\\n" * 20_000, "'" * 50_000, "a = 1\n" * 20_000])
+def test_code_of_which_a_reader_would_make_much_work_has_no_colours(source: str) -> None:
+    soup = BeautifulSoup(rendered(source, feedback=False, code=True), "html.parser")
+    text = soup.select_one(".highlight pre")
+    assert text is not None
+    assert text.get_text().strip() == source.strip()
+    assert text.find("span") is None
+
+
+def test_code_is_in_colours() -> None:
+    page = rendered("def double(x):\n    return 2 * x", feedback=True, code=True)
+    assert '<span class="k">def</span>' in page
 
 
 def test_a_feedback_page_begins_with_its_policy() -> None:

@@ -1,0 +1,46 @@
+"""Goal: call the layer norm that torch's own tests compare with.
+
+At most: 0
+Status: import_error
+"""
+
+import sys
+import types
+
+import torch
+from torch import nn
+
+stub = types.ModuleType("expecttest")
+stub.TestCase = object
+sys.modules["expecttest"] = stub
+
+import torch.testing._internal.common_methods_invocations as methods  # noqa: E402
+
+
+class Named(torch.Tensor):
+    def var(self, axis=-1, ddof=0, keepdims=True):
+        return torch.Tensor.var(self, axis, correction=ddof, keepdim=keepdims)
+
+
+class Numbers:
+    prod = staticmethod(lambda sizes: sizes[0])
+    sqrt = staticmethod(torch.sqrt)
+
+
+methods.np = Numbers
+
+
+def layer_norm(x, eps=1e-5):
+    found = methods.reference_native_layer_norm(x.as_subclass(Named), [x.shape[-1]], None, None, eps)
+    return found[0].as_subclass(torch.Tensor)
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return layer_norm(x, self.eps) * self.weight + self.bias
