@@ -176,7 +176,8 @@ class Executor:
         args, kwargs = self._arguments(operation)
         self._objects.pop(handle, None)
         try:
-            with self._reporting("build"):
+            # A method that makes something is called; so is a function.
+            with self._reporting("build" if isinstance(make, type) else "call"):
                 made = make(*args, **kwargs)
         except Stop as stop:
             self._unbuilt[handle] = stop.error

@@ -11,7 +11,7 @@ from autograder.judge.clock import ComponentTime, SubmissionTime, component_time
 from autograder.judge.component import ComponentRun, Observer
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
-from autograder.judge.stand_ins import with_stand_ins
+from autograder.judge.stand_ins import files_of, reached, with_stand_ins
 from autograder.judge.verdict import Verdict, paid
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
 from autograder.suite.criterion import Criterion
@@ -97,9 +97,13 @@ def grade_component(
         return _unrun(criteria, "not_attempted", f"{name}.py is still the empty stub")
     observer = None if watcher is None else watcher.observer([])
     time = time or component_time(spec.limits.component_wall_s)
+    lost_before, broken = broken, reached(broken, files)
     with ComponentRun(judge, name, files, exempt, observer, diagnose, time) as own:
         if not broken:
-            return _shown(own, _result(own, own.diagnose()))
+            # What components share in a file of its own may be wrong for each of them.
+            own_modules = {file for file in files if file.endswith(".py")}
+            shared = lost_before and not own_modules <= files_of(judge.assignment.totals)
+            return _shown(own, _result(own, Diagnosis() if shared else own.diagnose()))
         # Errors of what it uses are no misconceptions of its own: they are not looked for here.
         # Without a line, it may be what a broken component did that it uses.
         if not own.loses_early() or (own.forbidden is not None and own.forbidden.file):

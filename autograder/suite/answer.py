@@ -45,12 +45,18 @@ class CheckFailed(AssertionError):
 class Question:
     """A call in words, for messages; without arguments (None) it is no call.
 
-    `of` is what made the object whose method or attribute `name` is.
+    `of` is what made the object whose method or attribute `name` is; `again` says that it was
+    called before, which may have left something in it.
     """
 
     name: str
     arguments: tuple[tuple[str, Any], ...] | None
     of: Question | None = None
+    again: bool = False
+
+    def words(self) -> str:
+        """Say which call it is, with its values."""
+        return f"in {self.text(values=True)}{' (not its first call)' if self.again else ''}"
 
     def text(self, values: bool) -> str:
         """Write the call out; tensors by shape alone unless `values` may be shown."""

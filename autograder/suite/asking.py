@@ -79,6 +79,7 @@ class Asker:
         handle: int | None = None,
         provided: str = "",
         of: Question | None = None,
+        again: bool = False,
     ) -> Answer:
         given, named = handed(request, args, kwargs)
         options = self._options
@@ -95,7 +96,7 @@ class Asker:
         )
         request.ops.append(call)
         arguments = (*(("", arg) for arg in args), *kwargs.items())
-        return self._line.ask(request, Question(name, arguments, of), options)
+        return self._line.ask(request, Question(name, arguments, of, again), options)
 
 
 class Kept(Asker):

@@ -47,6 +47,7 @@ class Object(Kept):
         self.handle = next(line.handles)
         arguments = (*(("", arg) for arg in args), *kwargs.items())
         self.question: Question = Question(name, arguments, None if of is None else of.question)
+        self._called = False
         self._pending = Request() if of is None else of.taken()
         given, named = handed(self._pending, args, kwargs)
         owner = None if of is None else of.handle
@@ -59,11 +60,23 @@ class Object(Kept):
 
     def __call__(self, *args: object, **kwargs: object) -> Answer:
         """Call the object itself."""
-        return self._put(self.taken(), "", args, kwargs, self.handle, of=self.question)
+        return self.asked_by(self, "", args, kwargs)
 
     def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a method of the object."""
-        return self._put(self.taken(), method, args, kwargs, self.handle, of=self.question)
+        return self.asked_by(self, method, args, kwargs)
+
+    def asked_by(
+        self, asker: Asker, method: str, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Answer:
+        """Call the object or its method with the options of an asker, which may be itself."""
+        again, self._called = self._called, True
+        request, handle, of = self.taken(), self.handle, self.shown()
+        return asker._put(request, method, args, kwargs, handle, of=of, again=again)
+
+    def shown(self) -> Question:
+        """Return in words what is asked."""
+        return self.question
 
     def make(self, method: str, /, *args: object, **kwargs: object) -> Object:
         """Keep what a method of the object makes, as an iterator or another object."""
@@ -109,13 +122,11 @@ class Asked(Asker):
 
     def __call__(self, *args: object, **kwargs: object) -> Answer:
         """Call the object itself."""
-        asked = self._asked
-        return self._put(asked.taken(), "", args, kwargs, asked.handle, of=asked.question)
+        return self._asked.asked_by(self, "", args, kwargs)
 
     def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a method of the object."""
-        asked = self._asked
-        return self._put(asked.taken(), method, args, kwargs, asked.handle, of=asked.question)
+        return self._asked.asked_by(self, method, args, kwargs)
 
 
 class Module(Object):
@@ -126,6 +137,11 @@ class Module(Object):
     """
 
     _is_module = True
+    _mode = ""
+
+    def shown(self) -> Question:
+        """Return in words what is asked, in the mode that it was put in."""
+        return Question(self._mode, (), self.question) if self._mode else self.question
 
     def load(self, state: dict[str, Tensor]) -> Module:
         """Write every tensor of `state` into the state_dict entry of that key."""
@@ -138,6 +154,7 @@ class Module(Object):
 
     def train(self, on: bool = True) -> Module:
         """Switch between training and evaluation."""
+        self._mode = "train" if on else "eval"
         return self._queue(Train(self.handle, on))
 
     def write_given(self, weight: Tensor) -> Module:

@@ -68,7 +68,13 @@ def compare(value: Value, right: Value, what: str, close: Close, tolerance: floa
 
 def _of_kind(value: Value, right: Value, what: str, fits: bool) -> None:
     if not fits:
-        raise CheckFailed(f"{what} is {kind_words(value)}, expected {kind_words(right)}")
+        got, wanted = kind_words(value), kind_words(right)
+        hint = ""
+        if got == wanted and isinstance(right, int):
+            # Both are numbers, and one of them can have a fraction.
+            got, wanted = f"{show_value(value)}, a float", "a whole number (int)"
+            hint = "/ always gives a float, and // a whole number of whole numbers"
+        raise CheckFailed(f"{what} is {got}, expected {wanted}", hint=hint)
 
 
 def _sequences(

@@ -93,7 +93,7 @@ def find(failure: BaseException, question: Question | None) -> Finding:
         outcome = "not_attempted" if failure.error.kind == "NotAttempted" else "student_error"
         facts = [error_words(failure.error)]
         if outcome == "student_error" and failure.error.phase != "import":
-            facts.append("in " + failure.question.text(values=True))
+            facts.append(failure.question.words())
         said = failure.error.text
         if failure.error.kind == "DeviceMismatch":
             return Finding(outcome, facts, [DEVICES])
@@ -103,15 +103,13 @@ def find(failure: BaseException, question: Question | None) -> Finding:
         asked = failure.question or question
         facts = [failure.fact]
         if asked is not None:
-            facts.append("in " + asked.text(values=True))
+            facts.append(asked.words())
         if failure.detail:
             facts.append(failure.detail)
         return Finding("failed", facts, [failure.hint] if failure.hint else [])
     # The test itself stumbled over the answer, which passes with a right component.
     facts = ["the answer has a form that this check could not read"]
-    return Finding(
-        "failed", facts if question is None else [*facts, "in " + question.text(values=True)]
-    )
+    return Finding("failed", facts if question is None else [*facts, question.words()])
 
 
 def error_words(error: StudentError) -> str:

@@ -11,7 +11,7 @@ from autograder.exchange.guard import ForbiddenOperation, Guard
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.names import resolve
 from autograder.exchange.operations import Call, RunProgram
-from autograder.exchange.rules import Rules
+from autograder.exchange.rules import Rules, used_by
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -44,10 +44,11 @@ def asked(sandbox: Sandbox) -> Iterator[Asked]:
         beside: Mapping[str, str] | None = None,
         rules: Rules = RULES,
         program: bool = False,
+        others: tuple[str, ...] = (),
     ) -> Reply:
         files = {"work.py": source.encode()}
         files |= {name: text.encode() for name, text in (beside or {}).items()}
-        child = sandbox.fork("work", files, Terms(BUDGET, rules, program))
+        child = sandbox.fork("work", files, Terms(BUDGET, rules, program, others=others))
         children.append(child)
         return child.perform(Request([RunProgram() if program else Call("f")]))
 
@@ -87,6 +88,24 @@ def test_a_forbidden_module_is_charged_to_its_line(asked: Asked, line: str) -> N
     # pydoc says in words of its own what it ran into.
     assert reply.error.kind == ("Exception" if "pydoc" in line else "Forbidden")
     assert reply.error.line == 2
+
+
+@pytest.mark.parametrize("file", ["other.py", "hidden/other.py", "other/__init__.py"])
+def test_another_components_rules_hold_for_its_own_file_alone(asked: Asked, file: str) -> None:
+    name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    reply = asked(
+        f"from {name} import g\n\ndef f():\n    return g()\n",
+        {file: "def g():\n    import csv\n    return 1\n"},
+        others=("other.py",),
+    )
+    assert (reply.error is None) == (file == "other.py")
+    assert [use.operation for use in reply.forbidden] == ([] if file == "other.py" else ["csv"])
+
+
+def test_a_component_builds_on_what_it_uses_and_on_what_that_uses() -> None:
+    uses = {"c": ("b",), "b": ("a",), "d": ()}
+    assert used_by("c", uses) == {"a", "b"}
+    assert used_by("d", uses) == used_by("", uses) == frozenset()
 
 
 def test_an_import_inside_a_function_is_charged_when_it_runs(asked: Asked) -> None:

@@ -77,6 +77,12 @@ class MultiHeadAttention(nn.Module):
         return self.out_proj(mixed.transpose(1, 2).reshape(x.shape)), weights
 """
 
+
+def without_import(source: str) -> str:
+    """Return a block that has its norm from elsewhere."""
+    return source.replace("from layer_norm import LayerNorm\n", "")
+
+
 STUDENTS = {
     # A broken norm, and a right block.
     "broken": {"layer_norm.py": DOUBLED},
@@ -98,6 +104,14 @@ STUDENTS = {
         "attention.py": (SOLUTIONS / "attention.py").read_text() + UNSCALED,
         "multi_head_attention.py": HEADS,
     },
+    # What two components share is wrong, and neither is to blame for what the other does with it.
+    "shared": {
+        "parts.py": DOUBLED,
+        "layer_norm.py": "from parts import LayerNorm, layer_norm\n",
+        "transformer_block.py": without_import(block("from parts import LayerNorm")),
+    },
+    # Nothing was handed in of what is written out here.
+    "own": {"layer_norm.py": "", "transformer_block.py": without_import(block(RIGHT, "0"))},
     # Both are wrong, each in its own way.
     "both": {"layer_norm.py": DOUBLED, "transformer_block.py": block(residual="0")},
     # What is written here is right where it is not meant to be wrong.
@@ -132,6 +146,17 @@ def test_helpers_beside_a_broken_component_are_still_found(results) -> None:
     assert found["multi_head_attention"].score == 18
     assert found["multi_head_attention"].stand_ins == ["attention"]
     assert found["transformer_block"].score == 16
+
+
+def test_what_is_not_imported_has_no_stand_in(results) -> None:
+    for student in ("shared", "own"):
+        found = results[student]["transformer_block"]
+        assert found.score < 16
+        assert found.stand_ins == []
+        assert not any("graded with a working" in criterion.message for criterion in found.criteria)
+    # It is the block's own mistake that is named, and none where it may be the helper's.
+    assert results["own"]["transformer_block"].misconceptions
+    assert not results["shared"]["transformer_block"].misconceptions
 
 
 def test_errors_that_cancel_keep_the_marks_of_the_own_run(results) -> None:
