@@ -70,11 +70,16 @@ def test_eps_inside_the_root(component, expect):
 def test_mean_and_variance(component, expect, make, seed, leading, features):
     """every vector of features comes out with mean 0 and variance 1"""
     x = make.normal(*leading, features, seed=seed, mean=2.0, deviation=3.0)
-    answer = component.call("layer_norm", x, eps=0.0)
-    result = expect.shape(answer.output, x.shape, names="... D")
-    expect.close(result.mean(-1), torch.zeros(leading), "the mean of the result", names="...")
-    variance = result.var(-1, correction=0)
-    expect.close(variance, torch.ones(leading), "the variance of the result", scale=5, names="...")
+    # One value far from the others: it stays so, however far that is.
+    far = torch.zeros(1, 401)
+    far[0, seed % 401] = 1000.0
+    for values in (x, far):
+        answer = component.call("layer_norm", values, eps=0.0)
+        result = expect.shape(answer.output, values.shape, names="... D")
+        right = torch.zeros(values.shape[:-1])
+        expect.close(result.mean(-1), right, "the mean of the result", names="...")
+        variance, what = result.var(-1, correction=0), "the variance of the result"
+        expect.close(variance, right + 1, what, scale=5, names="...")
 
 
 @pytest.mark.criterion(points=1, source="slides, page 8", examples=2)
@@ -111,8 +116,12 @@ def test_scale_and_shift(component, expect):
     """LayerNorm multiplies by the weight, then adds the bias, feature by feature"""
     weight, bias = torch.tensor([1.0, 2.0, 3.0, -1.0]), torch.tensor([0.0, 10.0, 0.0, 1.0])
     norm = component.build("LayerNorm", 4).load({"weight": weight, "bias": bias})
-    answer = norm(torch.tensor([[[2.0, 4.0, 6.0, 8.0]]]))
-    expect.close(answer.output, [[[-1.3416394, 9.1055738, 1.3416394, -0.3416394]]], names="B T D")
+    x = torch.tensor([[[2.0, 4.0, 6.0, 8.0]]])
+    right = [[[-1.3416394, 9.1055738, 1.3416394, -0.3416394]]]
+    expect.close(norm(x).output, right, names="B T D")
+    # In evaluation the same holds, and nothing of the vectors before stays behind.
+    answer = norm.train(False)(x + 10)
+    expect.close(answer.output, right, "the result in evaluation", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
@@ -129,17 +138,23 @@ def test_default_eps(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
 def test_given_eps(component, expect):
-    """LayerNorm uses the eps that it is given"""
+    """LayerNorm uses the eps that it is given, which may be 0.0"""
     # As in the check of eps inside the root, but by the module.
-    answer = component.build("LayerNorm", 2, 3.0)(torch.tensor([[[4.0, 6.0]]]))
-    expect.close(answer.output, [[[-0.5, 0.5]]], names="... D")
+    x, built = torch.tensor([[[4.0, 6.0]]]), component.build("LayerNorm", 2, 3.0)
+    expect.close(built(x).output, [[[-0.5, 0.5]]], names="... D")
+    # As in the check of the default, where 1e-5 would show.
+    answer = component.build("LayerNorm", 2, 0.0)(torch.tensor([[[0.0, 0.02]]]))
+    expect.close(answer.output, [[[-1.0, 1.0]]], "the result with an eps of 0.0", names="... D")
+    what = "the result of the first LayerNorm, after another was made,"
+    expect.close(built(x).output, [[[-0.5, 0.5]]], what, names="... D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
 def test_constant_vector(component, expect):
-    """a vector of equal values becomes zeros, not NaN"""
-    answer = component.call("layer_norm", torch.full((1, 1, 4), 3.0))
-    expect.close(answer.output, torch.zeros(1, 1, 4), names="B T D")
+    """a vector of equal values, or of one alone, becomes zeros, not NaN"""
+    for features in (4, 1):
+        answer = component.call("layer_norm", torch.full((1, 1, features), 3.0))
+        expect.close(answer.output, torch.zeros(1, 1, features), names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
