@@ -83,7 +83,8 @@ def test_walkthrough_one_query(component, expect):
         "the matrix of weights",
         names="Tq Tk",
     )
-    expect.that(weights[0, 0] == 0 and weights[0, 4] == 0, "a masked weight is not exactly 0")
+    what = "the row of weights, as far as it is masked,"
+    expect.equal(weights.masked_fill(mask, 0.0), torch.zeros_like(weights), what, names="Tq Tk")
 
 
 @pytest.mark.criterion(points=1, source="walkthrough, attention, steps 1 and 2")
@@ -133,7 +134,8 @@ def test_masked_weights(component, expect, make, seed, batch, queries, keys):
         "output", "weights"
     )[1]
     expect.shape(weights, mask.shape, "the matrix of weights", names="B Tq Tk")
-    expect.that(bool((weights[~mask] == 0).all()), "a masked weight is not exactly 0")
+    what = "the matrix of weights, with 0 for what is allowed,"
+    expect.equal(weights.masked_fill(mask, 0.0), torch.zeros_like(weights), what, names="B Tq Tk")
     expect.that(bool((weights[mask] > 0).all()), "the weight of an allowed key is 0")
 
 
@@ -254,22 +256,36 @@ def test_parameters(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_self_attention_by_hand(component, expect):
-    """SelfAttention projects x three times and divides by the square root of d_model
+    """SelfAttention projects x three times, divides by the square root of d_model and masks
 
     Queries are half of x, keys hold twice its second feature four times, and values are x times
     1, 2, 3, 4. The scores of the first token are 4 / sqrt(4) = 2 and 0, those of the second
-    1 / sqrt(4) = 0.5 and 0.
+    1 / sqrt(4) = 0.5 and 0. One module is asked in both modes, with two masks and without one, and
+    another one in between.
     """
     state = {"v_linear.weight": torch.diag(torch.tensor([1.0, 2.0, 3.0, 4.0]))}
     state |= {"q_linear.weight": torch.eye(4) / 2, "k_linear.weight": torch.zeros(4, 4)}
     state["k_linear.weight"][:, 1] = 2
     attention = component.build("SelfAttention", 4, bias=False).load(state)
+    other = component.build("SelfAttention", 2, bias=False).load(dict.fromkeys(KEYS, torch.eye(2)))
     x = torch.tensor([[[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0]]])
-    output, weights = attention(x).tensors("output", "weights")
-    right = [[[0.8807971, 0.1192029], [0.6224593, 0.3775407]]]
-    expect.close(weights, right, "the matrix of weights", names="B T T")
-    right = [[[1.0, 1.7615942, 2.6423912, 3.5231883], [1.0, 1.2449187, 1.8673780, 2.4898373]]]
-    expect.close(output, right, "the output", names="B T D")
+    both = ([0.8807971, 0.1192029], [1.0, 1.7615942, 2.6423912, 3.5231883])
+    both_of_second = ([0.6224593, 0.3775407], [1.0, 1.2449187, 1.8673780, 2.4898373])
+    first, second = ([1.0, 0.0], [1.0, 2.0, 3.0, 4.0]), ([0.0, 1.0], [1.0, 0.0, 0.0, 0.0])
+    upper, lower = (
+        torch.tensor([[True, True], [False, True]]),
+        torch.tensor([[True, False], [True] * 2]),
+    )
+    for on, mask, right, kind in (
+        (True, upper, (both, second), "a mask, in training"),
+        (False, lower, (first, both_of_second), "another mask, in evaluation"),
+        (True, None, (both, both_of_second), "no mask, in training"),
+    ):
+        output, weights = attention.train(on)(x, mask).tensors("output", "weights")
+        rows, mixed = zip(*right, strict=True)
+        expect.close(weights, [list(rows)], f"the matrix of weights with {kind},", names="B T T")
+        expect.close(output, [list(mixed)], f"the output with {kind},", names="B T D")
+        expect.that(other(torch.ones(1, 1, 2)))
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
@@ -315,16 +331,18 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
 def test_large_scores(component, expect):
     """large scores give weights, not NaN
 
-    The scores are 3600, 3600 and 0: e to the power of them is beyond every float32. Rounding is
-    large at such scores, and no matter here.
+    The scores are 3600, 3600 and 0: e to the power of them is beyond every float32. Those of the
+    second query are -3600, -3600 and 0, and far below the first one's. Rounding is large at such
+    scores, and no matter here.
     """
-    query, key = torch.tensor([[60.0]]), torch.tensor([[60.0], [60.0], [0.0]])
+    query, key = torch.tensor([[60.0], [-60.0]]), torch.tensor([[60.0], [60.0], [0.0]])
     value = torch.tensor([[2.0], [4.0], [50.0]])
     output, weights = component.call("scaled_dot_product_attention", query, key, value).tensors(
         "output", "weights"
     )
-    expect.close(weights, [[0.5, 0.5, 0.0]], "the matrix of weights", names="Tq Tk", scale=100)
-    expect.close(output, [[3.0]], "the output", names="Tq d_v", scale=100)
+    right = [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    expect.close(weights, right, "the matrix of weights", names="Tq Tk", scale=100)
+    expect.close(output, [[3.0], [50.0]], "the output", names="Tq d_v", scale=100)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
