@@ -135,15 +135,14 @@ def test_walkthrough_weights(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 2")
 def test_walkthrough_values(component, expect):
-    """before the output projection, the first head finds the same for CLS in both sequences
+    """with the identity as output projection, the heads' results come out side by side
 
-    With the identity as output projection, the heads' results come out side by side.
+    The first head finds the same for CLS in both sequences.
     """
     attention = walkthrough_attention(component, out_proj_weight=torch.eye(2))
     output = attention(walkthrough("x"), walkthrough("mask")).tensors("output", "weights")[0]
-    expect.close(
-        output, walkthrough("attention_values"), "what the heads found", scale=2, names="B T D"
-    )
+    what = "the output with the identity as output projection"
+    expect.close(output, walkthrough("attention_values"), what, scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
@@ -160,17 +159,17 @@ def test_scale(component, expect):
     """the scores are divided by the square root of D / H, not of D
 
     Queries and keys are x itself. Each of the two heads sees four ones, so the scores of the first
-    token are 4 / sqrt(4) = 2 and 0.
+    token are 4 / sqrt(4) = 2 and 0. They are asked again after a module with eight heads was made.
     """
     state = {f"{layer}.weight": torch.eye(8) for layer in LAYERS}
-    attention = component.build("MultiHeadAttention", 8, 2, bias=False).load(state)
-    weights = attention(torch.tensor([[[1.0] * 8, [0.0] * 8]])).tensors("output", "weights")[1]
-    expect.close(
-        weights,
-        [[[[0.8807971, 0.1192029], [0.5, 0.5]]] * 2],
-        "the matrix of weights",
-        names="B H T T",
+    attention, other = (
+        component.build("MultiHeadAttention", 8, heads, bias=False).load(state) for heads in (2, 8)
     )
+    x, right = torch.tensor([[[1.0] * 8, [0.0] * 8]]), [[0.8807971, 0.1192029], [0.5, 0.5]]
+    for what in ("", ", after another module was made,"):
+        weights = attention(x).tensors("output", "weights")[1]
+        expect.close(weights, [[right] * 2], f"the matrix of weights{what}", names="B H T T")
+        expect.that(other(x))
 
 
 @pytest.mark.criterion(points=1, source="session, knowledge point 4", examples=2)
@@ -231,13 +230,17 @@ def test_mask_of_each_sequence(component, expect, make, seed, heads, batch, leng
     """
     mask = make.mask(batch, length, length, seed=seed)
     attention = drawn_attention(component, make, heads * 2, heads, seed)
-    weights = attention(make.normal(batch, length, heads * 2, seed=seed), mask).tensors(
-        "output", "weights"
-    )[1]
-    expect.shape(weights, (batch, heads, length, length), "the matrix of weights", names="B H T T")
-    masks = mask.unsqueeze(1).expand(weights.shape)
-    expect.that(bool((weights[~masks] == 0).all()), "a masked weight is not exactly 0")
-    expect.that(bool((weights[masks] > 0).all()), "the weight of an allowed key is 0")
+    x, shape = make.normal(batch, length, heads * 2, seed=seed), (batch, heads, length, length)
+    for on, mode in ((True, "training"), (False, "evaluation")):
+        weights = attention.train(on)(x, mask).tensors("output", "weights")[1]
+        expect.shape(weights, shape, "the matrix of weights", names="B H T T")
+        masks = mask.unsqueeze(1).expand(weights.shape)
+        masked, zeros = weights.masked_fill(masks, 0.0), torch.zeros_like(weights)
+        what = f"the matrix of weights in {mode}, with 0 for what is allowed,"
+        expect.equal(masked, zeros, what, names="B H T T")
+        expect.that(
+            bool((weights[masks] > 0).all()), f"the weight of an allowed key is 0 in {mode}"
+        )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4", examples=2)
@@ -300,12 +303,16 @@ def test_mask_beats_every_score(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
 def test_called_again(component, expect, make):
-    """one module serves inputs of any size in turn, down to a single token"""
+    """one module serves inputs of any size in turn, with a mask and without, down to one token"""
     own, names = drawn_attention(component, make, 4, 2, 1), ("output", "weights")
-    for seed, (batch, length) in enumerate(((2, 3), (3, 4), (1, 1))):
+    sizes = ((2, 3, True), (2, 3, False), (3, 4, True), (1, 3, True), (1, 1, True))
+    for seed, (batch, length, masked) in enumerate(sizes):
         x = make.normal(batch, length, 4, seed=seed)
-        mask = torch.ones(length, length, dtype=torch.bool).tril()
+        mask = torch.ones(length, length, dtype=torch.bool).tril() if masked else None
         right = drawn_attention(component, make, 4, 2, 1)(x, mask).tensors(*names)
+        expect.shape(right[0], x.shape, "the output", names="B T D")
+        shape = (batch, 2, length, length)
+        expect.shape(right[1], shape, "the matrix of weights", names="B H T T")
         again = own(x, mask).tensors(*names)
         # What a mask makes NaN of is another check's.
         for number, name in enumerate(names):
