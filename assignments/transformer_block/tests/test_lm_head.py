@@ -14,8 +14,11 @@ WORDS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 def test_logits(component, expect, make):
     """for the words [1, 0], [0, 1], [1, 1] the vector (2, 1) has the logits [2, 1, 3]"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
-    answer = head(torch.tensor([[[2.0, 1.0], [-1.0, 3.0]]]))
-    expect.close(answer.output, [[[2.0, 1.0, 3.0], [-1.0, 3.0, 2.0]]], names="B T V")
+    x, right = torch.tensor([[[2.0, 1.0], [-1.0, 3.0]]]), [[[2.0, 1.0, 3.0], [-1.0, 3.0, 2.0]]]
+    expect.close(head(x).output, right, names="B T V")
+    expect.that(component.build("TiedLMHead", make.embedding(WORDS * 2))(x))
+    what = "the result in evaluation, after another head was made,"
+    expect.close(head.train(False)(x).output, right, what, names="B T V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -24,6 +27,10 @@ def test_probabilities(component, expect, make):
     head = component.build("TiedLMHead", make.embedding(WORDS))
     answer = head.call("next_token_probabilities", torch.tensor([[[2.0, 1.0]]]))
     expect.close(answer.output, [[0.2447285, 0.0900306, 0.6652410]], names="B V")
+    # The logits [1, 2, 3].
+    x, right = torch.tensor([[[1.0, 2.0]]]), [[0.0900306, 0.2447285, 0.6652410]]
+    answer = head.train(False).call("next_token_probabilities", x)
+    expect.close(answer.output, right, "the result for (1, 2) in evaluation", names="B V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30", examples=2)
@@ -89,11 +96,9 @@ def test_embedding_changes_the_head(component, expect, make):
     x = torch.tensor([[[2.0, 1.0]]])
     head = component.build("TiedLMHead", make.embedding(WORDS))
     expect.that(head(x))
-    changed = component.build("TiedLMHead", make.embedding(WORDS * 10))(x).output
     actual = head.write_given(WORDS * 10)(x).output
-    expect.close(
-        actual, changed, "the result after the embedding was multiplied by 10", names="B T V"
-    )
+    what = "the result after the embedding was multiplied by 10"
+    expect.close(actual, [[[20.0, 10.0, 30.0]]], what, names="B T V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
@@ -108,9 +113,10 @@ def test_head_changes_the_embedding(component, expect, make):
 def test_large_logits(component, expect, make):
     """logits in the hundreds give probabilities, not NaN"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
-    answer = head.call("next_token_probabilities", torch.tensor([[[400.0, 0.0]]]))
-    # The logits are 400, 0 and 400.
-    expect.close(answer.output, [[0.5, 0.0, 0.5]], names="B V")
+    hidden = torch.tensor([[[400.0, 0.0]], [[-400.0, 0.0]]])
+    answer = head.call("next_token_probabilities", hidden)
+    # The logits are 400, 0 and 400; in the second sequence -400, 0 and -400.
+    expect.close(answer.output, [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]], names="B V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
