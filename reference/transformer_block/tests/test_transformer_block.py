@@ -68,8 +68,8 @@ def test_pre(component, reference, expect, make, seed, sizes, kind, activation):
     x = draw_input(make, sizes, seed).to(torch.float64)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     options = {"norm": "pre", "activation": activation}
-    right = block(reference, make, sizes, seed, x.dtype, **options)(x, mask).output
-    actual = block(component, make, sizes, seed, x.dtype, **options)(x, mask).output
+    right = block(reference, make, sizes, seed, x.dtype, **options).train(False)(x, mask).output
+    actual = block(component, make, sizes, seed, x.dtype, **options).train(False)(x, mask).output
     expect.close(actual, right, scale=10, names="B T D")
 
 
@@ -80,8 +80,8 @@ def test_post(component, reference, expect, make, seed, sizes, kind, activation)
     x = draw_input(make, sizes, seed).to(torch.float64)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     options = {"norm": "post", "activation": activation}
-    right = block(reference, make, sizes, seed, x.dtype, **options)(x, mask).output
-    actual = block(component, make, sizes, seed, x.dtype, **options)(x, mask).output
+    right = block(reference, make, sizes, seed, x.dtype, **options).train(False)(x, mask).output
+    actual = block(component, make, sizes, seed, x.dtype, **options).train(False)(x, mask).output
     expect.close(actual, right, scale=10, names="B T D")
 
 
@@ -92,8 +92,8 @@ def test_none(component, reference, expect, make, seed, sizes, kind, activation,
     x = draw_input(make, sizes, seed).to(torch.float32)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     options = {"norm": "none", "activation": activation, "bias": bias}
-    right = block(reference, make, sizes, seed, x.dtype, **options)(x, mask).output
-    actual = block(component, make, sizes, seed, x.dtype, **options)(x, mask).output
+    right = block(reference, make, sizes, seed, x.dtype, **options).train(False)(x, mask).output
+    actual = block(component, make, sizes, seed, x.dtype, **options).train(False)(x, mask).output
     expect.close(actual, right, scale=10, names="B T D")
 
 
@@ -109,6 +109,8 @@ def test_arguments(component, reference, expect, make, seed, activation, bias, n
     own = block(component, make, sizes, seed, x.dtype, **told)
     names = list(parameter_shapes(6, 8, norm, bias))
     expect.keys(list(own.state().parameters), names, f"the parameters with {norm=}, {bias=}")
+    # A mask holds for its own call alone.
+    expect.that(own(x, torch.ones(3, 3, dtype=torch.bool).tril()))
     expect.close(own(x).output, right, scale=10, names="B T D")
 
 
