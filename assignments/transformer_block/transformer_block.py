@@ -43,7 +43,8 @@ class TransformerBlock(nn.Module):
             bias: whether the linear layers of both sublayers have a bias.
 
         Raises:
-            ValueError: if `norm` or `activation` is unknown, or `num_heads` does not divide D.
+            ValueError: if `norm` or `activation` is unknown.
+            ValueError or AssertionError: if `num_heads` does not divide D, as in component 4.
         """
         super().__init__()
         # Your code here.

@@ -26,7 +26,7 @@ class MultiHeadAttention(nn.Module):
             bias: whether the projections have a bias.
 
         Raises:
-            ValueError: if `d_model` is not divisible by `num_heads`.
+            ValueError or AssertionError: if `d_model` is not divisible by `num_heads`.
         """
         super().__init__()
         ### BEGIN SOLUTION

@@ -83,7 +83,7 @@ def test_walkthrough_one_query(component, expect):
         "the matrix of weights",
         names="Tq Tk",
     )
-    what = "the row of weights, as far as it is masked,"
+    what = "the masked part of the weights"
     expect.equal(weights.masked_fill(mask, 0.0), torch.zeros_like(weights), what, names="Tq Tk")
 
 
@@ -134,7 +134,7 @@ def test_masked_weights(component, expect, make, seed, batch, queries, keys):
         "output", "weights"
     )[1]
     expect.shape(weights, mask.shape, "the matrix of weights", names="B Tq Tk")
-    what = "the matrix of weights, with 0 for what is allowed,"
+    what = "the masked part of the weights"
     expect.equal(weights.masked_fill(mask, 0.0), torch.zeros_like(weights), what, names="B Tq Tk")
     expect.that(bool((weights[mask] > 0).all()), "the weight of an allowed key is 0")
 

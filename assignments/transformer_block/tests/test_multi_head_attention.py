@@ -236,7 +236,7 @@ def test_mask_of_each_sequence(component, expect, make, seed, heads, batch, leng
         expect.shape(weights, shape, "the matrix of weights", names="B H T T")
         masks = mask.unsqueeze(1).expand(weights.shape)
         masked, zeros = weights.masked_fill(masks, 0.0), torch.zeros_like(weights)
-        what = f"the matrix of weights in {mode}, with 0 for what is allowed,"
+        what = f"the masked part of the weights in {mode}"
         expect.equal(masked, zeros, what, names="B H T T")
         expect.that(
             bool((weights[masks] > 0).all()), f"the weight of an allowed key is 0 in {mode}"
@@ -317,7 +317,7 @@ def test_called_again(component, expect, make):
         # What a mask makes NaN of is another check's.
         for number, name in enumerate(names):
             found, fresh = again[number].nan_to_num(), right[number].nan_to_num()
-            expect.close(found, fresh, f"the {name}, asked again", scale=2)
+            expect.close(found, fresh, f"the {name}, asked again,", scale=2)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
