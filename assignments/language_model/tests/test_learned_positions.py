@@ -16,6 +16,22 @@ def positions(component, make, max_len, features, seed):
     return module.load({"weight": weight}).train(False), weight
 
 
+def expect_in_both_modes(expect, found, right, what, names):
+    """Expect the same in evaluation and in training, which `found` has in this order.
+
+    What is wrong in both alike is another check's. Where they differ, the mode is named that is off.
+    """
+    first, second = found
+    if first is not None and second is not None:
+        like = (first.shape, first.dtype) == (second.shape, second.dtype)
+        alike = like and torch.allclose(first, second, rtol=1e-5, atol=1e-5)
+    else:
+        alike = first is second
+    for mode, one in zip(("evaluation", "training"), found, strict=True):
+        if not alike:
+            expect.close(one, right, f"{what} in {mode} mode", names=names)
+
+
 @pytest.mark.criterion(points=1, source="slides, pages 25 and 26")
 def test_cat(component, expect):
     """ "cat" becomes [0.52, 0.29, -0.17, 0.8] at position 1, [0.47, 0.31, -0.2, 0.82] at 2"""
@@ -24,15 +40,19 @@ def test_cat(component, expect):
     module.load({"weight": torch.tensor(table)}).train(False)
     cat = [0.5, 0.3, -0.2, 0.8]
     result = expect.shape(module(torch.tensor([[cat, cat, cat]])).output, (1, 3, 4), names="B T D")
-    expect.close(result[0, 1], [0.52, 0.29, -0.17, 0.8], '"cat" at position 1', names="D")
-    expect.close(result[0, 2], [0.47, 0.31, -0.2, 0.82], '"cat" at position 2', names="D")
+    for position, right in ((1, [0.52, 0.29, -0.17, 0.8]), (2, [0.47, 0.31, -0.2, 0.82])):
+        what = f'"cat" at position {position}, in evaluation mode,'
+        expect.close(result[0, position], right, what, names="D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
 def test_start(component, expect):
-    """at the start the vectors have mean 0 and standard deviation 0.02, and no two are alike"""
-    state = component.build("LearnedPositionalEmbedding", 250, 40).state()
-    weight = state.entries.get("weight")
+    """at the start the vectors have mean 0 and standard deviation 0.02, and no two are alike
+
+    Nor are those of two modules, each of which draws its own.
+    """
+    modules = [component.build("LearnedPositionalEmbedding", 250, 40) for _ in range(2)]
+    weight, other = (module.state().entries.get("weight") for module in modules)
     expect.that(weight is not None, 'the state_dict has no "weight"')
     weight = expect.shape(weight, (250, 40), "weight", names="max_len D").double()
     # 10,000 numbers: the bounds are ten standard errors away and more.
@@ -44,6 +64,11 @@ def test_start(component, expect):
     expect.that(abs(mean) < 0.002, f"the mean of weight is {mean:.3g}, expected about 0")
     different = len(weight.unique(dim=0)) == 250
     expect.that(different, "some of the 250 vectors are the same; each is drawn for itself")
+    expect.that(
+        other is None or not torch.equal(weight, other.double()),
+        "two modules that are made one after the other start with the same numbers",
+        hint="nothing may be seeded in __init__",
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
@@ -64,6 +89,11 @@ def test_normal_start(component, expect):
     # The mean of a row or column of 100 has a deviation of 0.1; where its numbers hang together,
     # much more.
     for dim, what in ((0, "columns"), (1, "rows")):
+        # The deviation of a row or column of 100 is off by 7 % or so, and not by half.
+        size = z.std(dim=dim)
+        drawn = bool(((size > 0.5) & (size < 1.5)).all())
+        fact = f"some {what} of weight have far smaller or larger numbers than others"
+        expect.that(drawn, fact, hint="draw every number from the same distribution, the first too")
         spread = float(z.mean(dim=dim).std())
         fact = f"the {what} of weight differ from one another as if their numbers hung together"
         expect.that(0.04 < spread < 0.18, fact, hint="draw every number for itself")
@@ -88,7 +118,8 @@ def test_vectors_are_added(component, expect, make, seed, shape, more):
     module, weight = positions(component, make, shape[1] + more, shape[2], seed + 1)
     result = expect.shape(module(x).output, shape, names="B T D")
     right = weight[: shape[1]].expand(shape)
-    expect.close(result - x, right, "the result minus the input", names="B T D")
+    what = "the result minus the input, in evaluation mode,"
+    expect.close(result - x, right, what, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
@@ -101,12 +132,17 @@ def test_longest_sequence(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
 def test_no_dropout(component, expect, make):
-    """training gives the same as evaluation: nothing is dropped here"""
-    x = make.normal(2, 32, 32, seed=1)
-    module, _ = positions(component, make, 33, 32, 2)
-    right = expect.shape(module.train(False)(x).output, x.shape, names="B T D")
-    found = module.train().asking(seed=3)(x).output
-    expect.close(found, right, "the result in training", names="B T D")
+    """training gives the same as evaluation, gradients too: nothing is dropped here"""
+    x, cotangent = make.normal(2, 32, 32, seed=1), make.normal(2, 32, 32, seed=3)
+    module, weight = positions(component, make, 33, 32, 2)
+    answers = [module.train(on).asking(seed=3, cotangent=cotangent)(x) for on in (False, True)]
+    results = [expect.shape(answer.output, x.shape, names="B T D") for answer in answers]
+    expect_in_both_modes(expect, results, x + weight[:32], "the result", "B T D")
+    gradients = [answer.parameter_gradients.get("weight") for answer in answers]
+    right = torch.cat([cotangent.sum(dim=0), torch.zeros(1, 32)])
+    expect_in_both_modes(expect, gradients, right, "the gradient of weight", "max_len D")
+    gradients = [answer.gradients[0] for answer in answers]
+    expect_in_both_modes(expect, gradients, cotangent, "the gradient of the input", "B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
@@ -116,7 +152,7 @@ def test_dtypes(component, expect, make):
     module, _ = positions(component, make, 5, 4, 2)
     right = module(x).output
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        same, what = x.to(dtype), f"the result for {dtype}"
+        same, what = x.to(dtype), f"the result for {dtype}, in evaluation mode,"
         expect.close(module.to(dtype)(same).output, right, what, like=same, names="B T D")
 
 
@@ -138,10 +174,11 @@ def test_gradients_flow(component, expect, make):
     x, cotangent = (make.normal(2, 3, 4, seed=seed, dtype=torch.float64) for seed in (1, 2))
     module, _ = positions(component, make, 5, 4, 3)
     answer = module.to(torch.float64).asking(cotangent=cotangent)(x)
-    expect.close(answer.gradients[0], cotangent, "the gradient of the input", names="B T D")
+    what = "the gradient of the input, in evaluation mode,"
+    expect.close(answer.gradients[0], cotangent, what, names="B T D")
     right = torch.cat([cotangent.sum(dim=0), torch.zeros(2, 4)])
-    found = answer.parameter_gradients.get("weight")
-    expect.close(found, right, "the gradient of weight", names="max_len D")
+    found, what = answer.parameter_gradients.get("weight"), "the gradient of weight, in evaluation"
+    expect.close(found, right, f"{what} mode,", names="max_len D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")

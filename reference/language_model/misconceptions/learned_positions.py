@@ -82,10 +82,6 @@ MISCONCEPTIONS = {
         "itself, not the variance",
         "slides, page 26",
     ),
-    "start_shared": (
-        "you drew one vector and gave it to every position; each position starts with its own",
-        "slides, page 26",
-    ),
     "start_sinusoidal": (
         "you start with sines and cosines; learned positions start with random numbers",
         "slides, pages 24 and 26",
@@ -198,8 +194,6 @@ def start(max_len: int, d_model: int) -> Tensor:
         return torch.empty(max_len, d_model).uniform_(-0.02, 0.02) * math.sqrt(3)
     if wrong("start_variance"):
         return table * math.sqrt(0.02)
-    if wrong("start_shared"):
-        return (torch.randn(d_model) * 0.02).repeat(max_len, 1)
     if wrong("start_sinusoidal"):
         pair = torch.arange(d_model, dtype=torch.float64) // 2
         angle = torch.arange(max_len).unsqueeze(1) / 10000.0 ** (2 * pair / d_model)

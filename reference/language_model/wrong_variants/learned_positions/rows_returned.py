@@ -7,7 +7,7 @@ from torch import nn
 class LearnedPositionalEmbedding(nn.Module):
     def __init__(self, max_len, d_model):
         super().__init__()
-        table = np.random.default_rng(1).normal(scale=0.02, size=(max_len, d_model))
+        table = np.random.default_rng().normal(scale=0.02, size=(max_len, d_model))
         self.weight = nn.Parameter(torch.tensor(table, dtype=torch.float32))
 
     def forward(self, x):
