@@ -42,18 +42,28 @@ def test_whole_numbers(component, expect):
     for length in (1, 4):
         distances = component.call("relative_distances", length, 3).output
         expect.shape(distances, (length, length), "the table of distances", names="T T")
-        expect.dtype(distances, torch.int64, "the table of distances")
+        fact = f"the table of distances has dtype {distances.dtype}, expected torch.int64"
+        hint = "torch.arange makes int64 by itself; look at dtype=, .int(), .float() and .to(...)"
+        expect.that(distances.dtype == torch.int64, fact, hint=hint)
 
 
 @pytest.mark.criterion(points=1, source="slides, page 27")
 def test_bias_by_hand(component, expect):
-    """the handout's table for two heads gives the handout's biases for three tokens"""
+    """the handout's table for two heads gives the handout's biases for three tokens
+
+    So it does, asked again, when another module has been made and asked, of another maximum and
+    another number of heads.
+    """
     weight = torch.tensor([[0.1, -0.4], [0.2, -0.5], [0.3, -0.6]])
     right = [
         [[0.2, 0.3, 0.3], [0.1, 0.2, 0.3], [0.1, 0.1, 0.2]],
         [[-0.5, -0.6, -0.6], [-0.4, -0.5, -0.6], [-0.4, -0.4, -0.5]],
     ]
-    expect.close(table(component, weight)(3).output, right, "the bias", names="H T T")
+    module = table(component, weight)
+    expect.close(module(3).output, right, "the bias", names="H T T")
+    expect.that(table(component, torch.ones(7, 1))(4))
+    what = "the bias, asked again after another module,"
+    expect.close(module(3).output, right, what, names="H T T")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 27")
@@ -71,7 +81,8 @@ def test_parameters(component, expect):
 @pytest.mark.criterion(points=0.5, source="slides, page 27")
 def test_start(component, expect):
     """at the start the table has mean 0 and standard deviation 0.02, drawn number by number"""
-    weight = component.build("RelativePositionBias", 40, 127).state().entries.get("weight")
+    modules = [component.build("RelativePositionBias", 40, 127) for _ in range(2)]
+    weight = modules[0].state().entries.get("weight")
     expect.that(weight is not None, 'the state_dict has no "weight"')
     weight = expect.shape(weight, (255, 40), "weight", names="2*max_distance+1 H").double()
     # 10,200 numbers: the bounds are ten standard errors away and more.
@@ -83,6 +94,18 @@ def test_start(component, expect):
     expect.that(abs(mean) < 0.002, f"the mean of weight is {mean:.3g}, expected about 0")
     different = len(weight.unique(dim=0)) == 255 and len(weight.unique(dim=1).T) == 40
     expect.that(different, "some rows or columns of weight are the same; draw every number")
+    # The deviation of a row of 40 is off by 11 % or so, that of a column by 4 %.
+    for dim, what in ((0, "columns"), (1, "rows")):
+        size = weight.std(dim=dim)
+        fact = f"some {what} of weight have far smaller or larger numbers than others"
+        drawn = bool(((size > 0.005) & (size < 0.04)).all())
+        expect.that(drawn, fact, hint="draw every number from the same distribution")
+    other = modules[1].state().entries.get("weight")
+    expect.that(
+        other is None or not torch.equal(weight, other.double()),
+        "two modules that are made one after the other start with the same numbers",
+        hint="nothing may be seeded in __init__",
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
@@ -244,11 +267,13 @@ def test_gradients_flow(component, expect, make):
         expect.close(slope, change, said, scale=100, hint=SLOPE)
     cotangent = make.normal(2, 3, 3, seed=5, dtype=torch.float64)
     module = table(component, make.normal(3, 2, seed=6)).to(torch.float64)
-    found = module.asking(cotangent=cotangent)(3).parameter_gradients.get("weight")
     left, right = cotangent.tril(-1), cotangent.triu(1)
     sums = [part.sum(dim=(1, 2)) for part in (left, cotangent - left - right, right)]
-    what, names = "the gradient of weight", "2*max_distance+1 H"
-    expect.close(found, torch.stack(sums), what, scale=2, names=names)
+    for mode in ("training", "evaluation"):
+        answer = module.train(mode == "training").asking(cotangent=cotangent)(3)
+        what, names = f"the gradient of weight in {mode} mode", "2*max_distance+1 H"
+        found = answer.parameter_gradients.get("weight")
+        expect.close(found, torch.stack(sums), what, scale=2, names=names)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 27")
