@@ -19,7 +19,7 @@ def positions(component, make, max_len, features, seed):
 def expect_in_both_modes(expect, found, right, what, names):
     """Expect the same in evaluation and in training, which `found` has in this order.
 
-    What is wrong in both alike is another check's. Where they differ, the mode is named that is off.
+    What is wrong in both alike is another check's. Where they differ, the one that is off is named.
     """
     first, second = found
     if first is not None and second is not None:
