@@ -91,14 +91,16 @@ def test_head_is_the_embedding(component, expect, make, seed, words, features):
 @pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
 @given(seed=SEEDS, place=st.integers(1, 4))
 def test_no_look_ahead(component, expect, make, seed, place):
-    """no position notices a change of the tokens after it"""
+    """no position notices a change of the tokens after it, in training neither"""
     tokens = make.integers(2, 5, seed=seed, below=7)
     other = torch.cat([tokens[:, :place], (tokens[:, place:] + 3) % 7], dim=1)
     model = build(component, make, seed, layers=2)
-    before = expect.shape(model(tokens).output, (2, 5, 7), names="B T V")
-    after = expect.shape(model(other).output, (2, 5, 7), names="B T V")
-    what = "the result at the earlier positions"
-    expect.close(after[:, :place], before[:, :place], what, scale=5, names="B T V")
+    for mode in ("evaluation", "training"):
+        model.train(mode == "training")
+        before = expect.shape(model(tokens).output, (2, 5, 7), names="B T V")
+        after = expect.shape(model(other).output, (2, 5, 7), names="B T V")
+        what = f"in {mode} mode, the result at the earlier positions"
+        expect.close(after[:, :place], before[:, :place], what, scale=5, names="B T V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
@@ -112,6 +114,8 @@ def test_looks_back(component, expect, make, seed):
     changed = expect.shape(model(other).output, (1, 5, 7), names="B T V")
     moved = (changed - whole).abs().amax(-1)[0]
     expect.that(bool((moved[1:] > 1e-6).all()), "a later position does not notice the first token")
+    # Another model of other settings, which changes nothing for this one.
+    expect.that(without_blocks(component, WORDS, 1.0, [0.0, 0.0])(torch.tensor([[0]])))
     for length in (1, 3):
         found, what = model(tokens[:, :length]).output, f"the result for the first {length}"
         expect.close(found, whole[:, :length], what, scale=5, names="B T V")
@@ -129,7 +133,7 @@ def test_dropout(component, expect, make):
     """the blocks drop what they are told to in training, by default 0.1, and nothing else does
 
     With a rate of 1 every block adds nothing, as if there were none. The other model's blocks add
-    a bias of 1 to a stream of zeros: where it is dropped, the norm makes it negative.
+    a bias of 1 to a stream of zeros, so that what is dropped has the smaller of two values.
     """
     tokens = make.integers(2, 4, seed=1, below=7)
     bare = build(component, make, 2, layers=0)(tokens).output
@@ -144,7 +148,9 @@ def test_dropout(component, expect, make):
     zeros["encoder.blocks.0.feed_forward.linear2.bias"] = torch.ones(16)
     model = component.build("LanguageModel", 17, 8, 16, 2, 4, 1).load(zeros)
     logits = model.train().asking(seed=3)(torch.zeros(24, 8, dtype=torch.int64)).output
-    share = float((expect.shape(logits, (24, 8, 17))[..., 1:] < -0.1).double().mean())
+    logits = expect.shape(logits, (24, 8, 17), names="B T V")[..., 1:]
+    middle = (logits.amax(-1, keepdim=True) + logits.amin(-1, keepdim=True)) / 2
+    share = float((logits < middle - 1e-4).double().mean())
     # 3072 draws of p = 0.1 have a standard deviation of 0.006.
     fact = f"by default a share of {share:.3f} of what a block adds is dropped, expected about 0.1"
     expect.that(abs(share - 0.1) < 0.035, fact)
@@ -174,7 +180,7 @@ def test_who_is_foretold(component, expect, make, seed):
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
-@pytest.mark.parametrize("pad", [0, 3])
+@pytest.mark.parametrize("pad", [0, 3], ids=["the id 0", "the id 3"])
 def test_padding(component, expect, pad):
     """a position whose next token is padding does not count, whatever the id of padding
 
@@ -207,13 +213,24 @@ def test_perplexity(component, expect, words):
     """the perplexity of the loss 1.386 is 4, that of equal chances the number of words"""
     found = component.call("perplexity", torch.tensor(2 * math.log(2))).output
     expect.close(found, torch.tensor(4.0), "the perplexity of 1.386")
+    found = component.call("perplexity", torch.tensor(20.0)).output
+    expect.close(found, torch.tensor(math.exp(20)), "the perplexity of 20", scale=5)
     found = component.call("perplexity", torch.tensor(math.log(words))).output
     expect.close(found, torch.tensor(float(words)), "the perplexity", scale=5)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_large_logits(component, expect):
-    """logits of some tens of thousands give a loss, and not NaN or infinity"""
+    """logits of some tens of thousands give a loss, and not NaN or infinity
+
+    Where the token that follows is very unlikely, the loss is as large: 200 where its logit is 0,
+    and that of the only other word 200.
+    """
+    for size in (200.0, 30000.0):
+        unlikely = torch.tensor([[[0.0, size], [0.0, 0.0]]])
+        found = component.call("next_token_loss", unlikely, torch.tensor([[1, 0]])).output
+        what = f"the loss where token 0 follows and the logits are 0 and {size:g}"
+        expect.close(found, torch.tensor(size), what)
     logits = torch.tensor([[[30000.0, 0.0, 29998.0], [-20000.0, -20000.0, -40000.0], [0.0] * 3]])
     answer = component.call("next_token_loss", logits, torch.tensor([[1, 2, 0]]))
     right = (2 + math.log1p(math.exp(-2)) + math.log(2)) / 2
@@ -228,7 +245,9 @@ def test_dtypes(component, expect, make):
     loss = component.call("next_token_loss", logits, tokens).output
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         found, like = model.to(dtype)(tokens).output, torch.zeros((), dtype=dtype)
-        expect.close(found, logits, f"the logits in {dtype}", like=like, scale=4, names="B T V")
+        expect.close(
+            found, logits, f"the tensor of logits in {dtype}", like=like, scale=4, names="B T V"
+        )
         found = component.call("next_token_loss", logits.to(dtype), tokens).output
         expect.close(found, loss, f"the loss in {dtype}", like=like, scale=2)
         right = torch.exp(loss.double())
@@ -240,6 +259,7 @@ def test_dtypes(component, expect, make):
 def test_gradients_flow(component, expect, make):
     """training trains the embedding in both of its places, and every other parameter
 
+    And gradients flow from loss and perplexity.
     Where the final norm hands on its bias alone, the head is all that the embedding is used for.
     """
     bias, cotangent = torch.tensor([2.0, 1.0]), make.normal(1, 2, 3, seed=1)
@@ -269,6 +289,10 @@ def test_gradients_flow(component, expect, make):
     expect.that(answer)
     right = [[[0.5, -0.5], [0.0, 0.0]]]
     expect.close(answer.gradients[0], right, "the gradient of the logits", names="B T V")
+    answer = asked.call("perplexity", torch.tensor(2.0))
+    expect.that(answer)
+    what = "the gradient of the loss by way of its perplexity"
+    expect.close(answer.gradients[0], torch.tensor(math.exp(2)), what, scale=2)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")

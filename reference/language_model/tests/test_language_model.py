@@ -47,10 +47,13 @@ def build(source, make, sizes, seed, dtype=torch.float64):
 @pytest.mark.criterion(points=2, source="slides, pages 28 to 31", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_random_logits(component, reference, expect, make, seed, sizes):
-    """the logits are right for random parameters and tokens"""
+    """the logits are right for random parameters and tokens, in both modes"""
     tokens = make.integers(*sizes[:2], seed=seed, below=WORDS)
     right = build(reference, make, sizes, seed)(tokens).output
-    expect.close(build(component, make, sizes, seed)(tokens).output, right, scale=10, names="B T V")
+    model = build(component, make, sizes, seed)
+    for mode in ("evaluation", "training"):
+        found, what = model.train(mode == "training")(tokens).output, f"the result in {mode} mode"
+        expect.close(found, right, what, scale=10, names="B T V")
 
 
 @pytest.mark.criterion(points=1, source="slides, page 28", examples=2)
@@ -83,15 +86,18 @@ def test_random_padding(component, reference, expect, make, seed, pad, batch, si
 @pytest.mark.criterion(points=1, source="slides, page 30", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_parameter_gradients(component, reference, expect, make, seed, sizes):
-    """the gradients of every parameter are right"""
+    """the gradients of every parameter are right, in both modes"""
     tokens = make.integers(*sizes[:2], seed=seed, below=WORDS)
     cotangent = make.normal(*sizes[:2], WORDS, seed=seed + 1, dtype=torch.float64)
     right = build(reference, make, sizes, seed).asking(cotangent=cotangent)(tokens)
-    found = build(component, make, sizes, seed).asking(cotangent=cotangent)(tokens)
-    expect.that(found)
-    for name, gradient in right.parameter_gradients.items():
-        what = f"the gradient of {name}"
-        expect.close(found.parameter_gradients.get(name), gradient, what, scale=50)
+    model = build(component, make, sizes, seed)
+    for mode in ("evaluation", "training"):
+        answer = model.train(mode == "training").asking(cotangent=cotangent)(tokens)
+        expect.that(answer)
+        found = answer.parameter_gradients
+        for name, gradient in right.parameter_gradients.items():
+            what = f"the gradient of {name} in {mode} mode"
+            expect.close(found.get(name), gradient, what, scale=50)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")

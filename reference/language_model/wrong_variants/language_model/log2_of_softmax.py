@@ -1,4 +1,4 @@
-# misconception: bits
+# misconception: naive_softmax + bits
 """Word after word, in loops."""
 
 import torch
