@@ -113,7 +113,7 @@ def test_parameters(component, expect):
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
-@pytest.mark.parametrize("hidden", [[0, 1], [3], []])
+@pytest.mark.parametrize("hidden", [[0, 1], [3], []], ids=["CLS and PAD", "b", "none"])
 def test_visible_mask(component, expect, hidden):
     """in every row, visible_mask is False where a hidden id stands: CLS and PAD, b, or none"""
     ids = token_ids()
@@ -135,7 +135,7 @@ def test_walkthrough(component, expect, name):
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
-@pytest.mark.parametrize("head", [0, 1])
+@pytest.mark.parametrize("head", [0, 1], ids=["the first head", "the second head"])
 def test_printed_weights(component, expect, head):
     """CLS attends as printed, to every digit: to the a's in one head, to the b in the other"""
     answer = trained(component).call("trace", token_ids(), token_mask())
@@ -217,6 +217,7 @@ def test_attention_output(component, expect):
         ("after_attention", "embedded", "attention_output"),
         ("block_output", "after_attention", "feed_forward_output"),
     ],
+    ids=["after_attention", "block_output"],
 )
 def test_residual_connections(component, expect, name, one, other):
     """both residual connections add: after_attention and block_output are sums of your own steps"""
@@ -258,25 +259,40 @@ def test_forward(component, expect):
     """forward returns the logits: -8.2945 for aac and 10.9587 for baac, also of one alone"""
     model, ids, mask = trained(component), token_ids(), token_mask()
     found, right = model(ids, mask).output, [-8.29451942, 10.958724]
-    expect.close(found, right, "the logits", scale=2, names="B")
+    expect.close(found, right, "the vector of logits", scale=2, names="B")
     found = model(ids[:1], mask[:1]).output
-    expect.close(found, right[:1], "the logits of aac alone", scale=2, names="B")
+    expect.close(found, right[:1], "the vector of logits of aac alone", scale=2, names="B")
+    # Another one of other settings, which changes nothing for this one.
+    expect.that(component.build("Classifier", 3, 4, 1, 3)(torch.tensor([[0, 2]])))
+    found = model(ids.flip(0), mask.flip(0)).output
+    what = "the vector of logits of baac and aac, asked after aac and baac,"
+    expect.close(found, right[::-1], what, scale=2, names="B")
 
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, introduction")
 def test_no_dropout(component, expect, make):
-    """nothing is dropped, in training neither"""
+    """nothing is dropped, in training neither, and training has the same mask and gradients"""
     state = make.state(parameter_shapes(5, 8, 64), seed=1)
-    ids = make.integers(4, 5, seed=2, below=5)
-    logits = []
+    ids, mask = make.integers(4, 5, seed=2, below=5), make.mask(4, 5, 5, seed=3)
+    answers = []
     for training in (True, False):
         built = component.build("Classifier", 5, 8, 2, 64).load(state).train(training)
-        logits.append(built.asking(seed=3)(ids).output)
-    expect.close(logits[0], logits[1], "the logits in training", scale=2)
+        answers.append(built.asking(seed=3, cotangent=torch.ones(4))(ids, mask))
+    # What a mask makes NaN of is another check's.
+    found = [expect.shape(answer.output, (4,), names="B").nan_to_num() for answer in answers]
+    what = "the vector of logits in training, less that in evaluation,"
+    expect.close(found[0] - found[1], torch.zeros(4), what, scale=5, names="B")
+    for name, shape in parameter_shapes(5, 8, 64).items():
+        both = [answer.parameter_gradients.get(name) for answer in answers]
+        # One that has a gradient in neither mode is another check's.
+        none = torch.zeros(shape)
+        pair = [none if one is None else one.nan_to_num() for one in both]
+        what = f"the gradient of {name} in training, less that in evaluation,"
+        expect.close(pair[0] - pair[1], none, what, scale=20)
 
 
 @pytest.mark.criterion(points=0.25, source="handout")
-@pytest.mark.parametrize("kind", [torch.int64, torch.bool])
+@pytest.mark.parametrize("kind", [torch.int64, torch.bool], ids=["integers", "booleans"])
 def test_cross_entropy(component, expect, kind):
     """the cross-entropy of the logits 0, 2 and -1 with the labels 1, 1 and 0 is 0.3777790"""
     logits = torch.tensor([0.0, 2.0, -1.0], dtype=torch.float64)
@@ -285,7 +301,7 @@ def test_cross_entropy(component, expect, kind):
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
-@pytest.mark.parametrize("size", [200.0, 40_000.0])
+@pytest.mark.parametrize("size", [200.0, 40_000.0], ids=["logits of 200", "logits of 40,000"])
 def test_cross_entropy_of_large_logits(component, expect, size):
     """the cross-entropy of a large logit is a number, not infinity and not NaN"""
     for logit, right in ((-size, size), (size, 0.0)):
@@ -344,7 +360,7 @@ def test_dtypes(component, expect, make):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         typed = {key: value.to(dtype) for key, value in state.items()}
         built = component.build("Classifier", 5, 6, 2, 5).train(False).to(dtype).load(typed)
-        found, what = built(ids, mask).output, f"the logits for {dtype}"
+        found, what = built(ids, mask).output, f"the vector of logits for {dtype}"
         expect.dtype(found, dtype, what)
         right = found if right is None else right
         expect.close(found, right, what, scale=4)
@@ -352,15 +368,22 @@ def test_dtypes(component, expect, make):
 
 @pytest.mark.criterion(points=0.25, source="handout")
 def test_inputs(component, expect, make):
-    """tokens may be transposed, and tokens and masks are left as they were"""
+    """tokens may be transposed; tokens, masks, logits and labels are left as they were"""
     ids, mask = make.integers(4, 4, seed=1, below=5).T, make.mask(4, 4, 4, seed=2)
     state = make.state(parameter_shapes(5, 6, 5), seed=3)
     built = component.build("Classifier", 5, 6, 2, 5).train(False).load(state)
     plain = built(ids.contiguous(), mask).output
     answer = built.asking(keep_inputs=True)(ids, mask)
-    expect.close(answer.output, plain, "the logits of transposed tokens", scale=2, names="B")
+    expect.close(
+        answer.output, plain, "the vector of logits of transposed tokens", scale=2, names="B"
+    )
     expect.unchanged(answer, ids, mask)
     plain = component.call("visible_mask", ids.contiguous(), [1]).output
     answer = component.asking(keep_inputs=True).call("visible_mask", ids, [1])
     expect.equal(answer.output, plain, "the mask of transposed tokens", names="B T T")
     expect.unchanged(answer, ids)
+    logits, labels = torch.tensor([2.0, -1.0, 0.5]), torch.tensor([0, 0, 1])
+    for name in ("cross_entropy", "accuracy"):
+        expect.unchanged(
+            component.asking(keep_inputs=True).call(name, logits, labels), logits, labels
+        )
