@@ -25,6 +25,7 @@ def adder(component, **more):
         (0.5, [0.0652174, 0.7246377, 0.0289855, 0.1811594]),
         (2.0, [0.2027068, 0.3700903, 0.1655094, 0.2616934]),
     ],
+    ids=["temperature 1", "temperature 0.5", "temperature 2"],
 )
 def test_temperature(component, expect, temperature, right):
     """0.15, 0.5, 0.1, 0.25 become 0.065, 0.725, 0.029, 0.181 at temperature 0.5"""
@@ -44,6 +45,7 @@ def test_temperature_of_zero(component, expect):
 @pytest.mark.parametrize(
     ("top_k", "right"),
     [(1, [0.0, 1.0, 0.0, 0.0]), (2, [0.0, 2 / 3, 0.0, 1 / 3]), (4, SHARES), (9, SHARES)],
+    ids=["top_k 1", "top_k 2", "top_k 4", "top_k 9"],
 )
 def test_top_k(component, expect, top_k, right):
     """with top_k = 2, 0.15, 0.5, 0.1, 0.25 become 0, 2/3, 0, 1/3"""
@@ -60,6 +62,7 @@ def test_top_k(component, expect, top_k, right):
         (0.8, [1 / 6, 5 / 9, 0.0, 5 / 18]),
         (1.0, SHARES),
     ],
+    ids=["top_p 0.01", "top_p 0.6", "top_p 0.8", "top_p 1"],
 )
 def test_top_p(component, expect, top_p, right):
     """with top_p = 0.8, 0.15, 0.5, 0.1, 0.25 become 1/6, 5/9, 0, 5/18"""
@@ -77,6 +80,7 @@ def test_top_p(component, expect, top_p, right):
         (0.5, None, 0.7, [0.0, 1.0, 0.0, 0.0]),
         (2.0, 3, 0.7, [0.0, 0.5857864, 0.0, 0.4142136]),
     ],
+    ids=["top_k, then top_p", "temperature, then top_p", "all three"],
 )
 def test_order(component, expect, temperature, top_k, top_p, right):
     """the temperature comes first, then top_k, then top_p of what is left"""
@@ -88,6 +92,7 @@ def test_order(component, expect, temperature, top_k, top_p, right):
 @pytest.mark.parametrize(
     ("name", "value"),
     [("temperature", -0.5), ("top_k", 0), ("top_k", -1), ("top_p", 0.0), ("top_p", 1.5)],
+    ids=["temperature -0.5", "top_k 0", "top_k -1", "top_p 0", "top_p 1.5"],
 )
 def test_errors(component, expect, name, value):
     """a negative temperature, a top_k below 1, a top_p of 0 or above 1: ValueError"""
@@ -95,7 +100,7 @@ def test_errors(component, expect, name, value):
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
-@pytest.mark.parametrize("count", [0, 1, 4])
+@pytest.mark.parametrize("count", [0, 1, 4], ids=["no word", "one word", "four words"])
 def test_written_on(component, expect, count):
     """behind the prompts stands what the model is sure of: after 1, 2 comes 3, 6, 2, 4"""
     prompt = torch.tensor([[1, 2], [4, 1], [9, 9]])
@@ -106,11 +111,33 @@ def test_written_on(component, expect, count):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_end(component, expect):
-    """what has drawn the end token 2 goes on with it alone; in a prompt it ends nothing"""
+    """what has drawn the end token 2 goes on with it alone; in a prompt it ends nothing
+
+    The end token may be 0 as well: a model is sure that 2 follows 1, 0 follows 2, and 1 follows 0.
+    """
     prompt = torch.tensor([[1, 1], [1, 2], [4, 1], [2, 2]])
     right = torch.tensor([[2, 2, 2, 2], [3, 6, 2, 2], [5, 0, 0, 0], [4, 8, 6, 2]])
     answer = component.call("generate", adder(component), prompt, 4, end_id=2)
     expect.equal(answer.output, torch.cat([prompt, right], dim=1), names="B T")
+    sure = 50 * torch.eye(4)[[1, 2, 0, 3]]
+    model = component.provided("scripted").build("Table", sure)
+    right = torch.tensor([[1, 2, 0, 0, 0], [0, 1, 2, 0, 0], [3, 3, 3, 3, 3]])
+    answer = component.call("generate", model, right[:, :1], 4, end_id=0)
+    expect.equal(answer.output, right, "the text with the end token 0", names="B T")
+
+
+@pytest.mark.criterion(points=0.25, source="slides, page 28")
+def test_draws_anew(component, expect):
+    """where 64 words are equally likely, every sequence and every step draws a word of its own"""
+    model = component.provided("scripted").build("Table", torch.zeros(64, 64))
+    prompt = torch.zeros(2, 1, dtype=torch.int64)
+    tokens = component.asking(seed=1).call("generate", model, prompt, 20).output
+    drawn = expect.shape(tokens, (2, 21), names="B T")[:, 1:]
+    # Chance does either in one of 64 ** 19 cases.
+    same = bool((drawn[0] == drawn[1]).all())
+    expect.that(not same, "two sequences with the same prompt got the same 20 words")
+    same = bool((drawn == drawn[:, :1]).all())
+    expect.that(not same, "every sequence got one and the same word 20 times")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -125,7 +152,10 @@ def test_asked_in_evaluation(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_mode_afterwards(component, expect):
-    """afterwards the model is in the mode that it was in"""
+    """afterwards the model is in the mode that it was in, as a whole
+
+    The second model, of one word, drops all logits in training: a part of it does that.
+    """
     prompt = torch.tensor([[1, 2]])
     for training in (True, False):
         model = adder(component).train(training)
@@ -136,3 +166,12 @@ def test_mode_afterwards(component, expect):
             f"the model was in {word} mode before, and is not any more",
             hint="note model.training first, and go back to it with model.train(...)",
         )
+    model = component.provided("models").build("Bigram", 1, 1.0)
+    model.load({"table.weight": torch.tensor([[5.0]]), "bias": torch.zeros(1)}).train()
+    expect.that(component.call("generate", model, torch.tensor([[0]]), 2))
+    logits = expect.shape(model(torch.tensor([[0]])).output, (1, 1, 1), names="B T V")
+    expect.that(
+        bool((logits == 0).all()),
+        "the model was in training mode before, and a part of it is not any more",
+        hint="model.train(...) switches all parts; model.training = ... switches none of them",
+    )
