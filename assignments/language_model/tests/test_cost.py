@@ -28,7 +28,9 @@ def test_feed_forward(component, expect):
 
 
 @pytest.mark.criterion(points=1, source=SOURCE)
-@pytest.mark.parametrize(("layers", "right"), [(1, 248_960), (2, 497_920)])
+@pytest.mark.parametrize(
+    ("layers", "right"), [(1, 248_960), (2, 497_920)], ids=["one block", "two blocks"]
+)
 def test_encoder(component, expect, layers, right):
     """a block costs 248,960 for these 5 tokens, and two blocks twice that"""
     expect.same(component.call("encoder_cost", 5, 64, 256, layers).number, right, "the count")
@@ -50,7 +52,9 @@ def test_growth(component, expect, n, d, f):
 
 @pytest.mark.criterion(points=1, source=SOURCE)
 @pytest.mark.parametrize(
-    ("d", "f", "right"), [(64, 256, 384), (10, 1, 21), (1, 50, 52), (512, 2048, 3072)]
+    ("d", "f", "right"),
+    [(64, 256, 384), (10, 1, 21), (1, 50, 52), (512, 2048, 3072)],
+    ids=["d 64, f 256", "d 10, f 1", "d 1, f 50", "d 512, f 2048"],
 )
 def test_meeting(component, expect, d, f, right):
     """with 64 features and 256 inside, attention and all else meet at 384 tokens"""
@@ -58,7 +62,7 @@ def test_meeting(component, expect, d, f, right):
 
 
 @pytest.mark.criterion(points=1, source=SOURCE)
-@pytest.mark.parametrize("length", [1, 6])
+@pytest.mark.parametrize("length", [1, 6], ids=["one token", "six tokens"])
 def test_counted(component, expect, length):
     """what torch counts in your encoder of two blocks is what the formulas say"""
     # Two blocks count twice what one counts, whatever the encoder does beside its blocks.
@@ -67,4 +71,5 @@ def test_counted(component, expect, length):
         built = component.build("Encoder", 9, 12, 8, 2, 20, layers)
         counts.append(component.call("counted_cost", built, length).number)
     right = 4 * length * 8 * 8 + 2 * length * length * 8 + 2 * length * 8 * 20
-    expect.same(counts[1] - counts[0], right, "the count of the second block")
+    what = "the count with two blocks, less that with one block,"
+    expect.same(counts[1] - counts[0], right, what)
