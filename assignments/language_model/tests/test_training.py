@@ -279,7 +279,7 @@ def test_resumed(component, expect):
     expect.that(resumed.call("load", stopped.make("state")))
     expect_same(expect, second, first, "after load")
     right = stopped.get("log").items(2)
-    expect.same(resumed.get("log").items(2), right, "the log after load", scale=0.1)
+    expect.same(resumed.get("log").items(2), right, "the loaded log", scale=0.1)
     train(expect, resumed, THIRD, FIRST)
     expect_same(expect, second, whole, "after four steps with a stop")
     right = never.get("log").items(4)
