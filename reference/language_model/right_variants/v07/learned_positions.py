@@ -3,10 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-# One for all modules: each draws what comes next.
-GENERATOR = torch.Generator()
-GENERATOR.manual_seed(42)
-
 
 class LearnedPositionalEmbedding(nn.Module):
     """One vector for every position."""
@@ -19,7 +15,9 @@ class LearnedPositionalEmbedding(nn.Module):
             raise ValueError(f"d_model must be a positive integer, not {d_model!r}")
         self.max_len = max_len
         self.d_model = d_model
-        table = torch.randn(max_len, d_model, generator=GENERATOR, dtype=torch.float64)
+        generator = torch.Generator()
+        generator.manual_seed(42)
+        table = torch.randn(max_len, d_model, generator=generator, dtype=torch.float64)
         self.weight = nn.Parameter((0.02 * table).to(torch.get_default_dtype()))
 
     def forward(self, x: Tensor) -> Tensor:
