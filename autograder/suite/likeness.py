@@ -198,7 +198,11 @@ class Comparison:
             if least > self.enough:
                 return least
             return float(error.div_(size.mul_(relative).add_(absolute)).max())
-        error.masked_fill_((one == other) | (one.isnan() & other.isnan()), 0.0)
+        error.masked_fill_(one == other, 0.0)
+        if bool(error.isfinite().all()):
+            # Beside infinities that both have, no difference of numbers counts.
+            return 0.0
+        error.masked_fill_(one.isnan() & other.isnan(), 0.0)
         finite = other.nan_to_num(0.0, 0.0, 0.0).abs()
         if self.void and right is not None:
             at_right = right.to(torch.float64)

@@ -60,21 +60,21 @@ class Object(Kept):
 
     def __call__(self, *args: object, **kwargs: object) -> Answer:
         """Call the object itself."""
-        return self.asked_by(self, "", args, kwargs)
+        return self._asked_by(self, "", args, kwargs)
 
     def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a method of the object."""
-        return self.asked_by(self, method, args, kwargs)
+        return self._asked_by(self, method, args, kwargs)
 
-    def asked_by(
+    def _asked_by(
         self, asker: Asker, method: str, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> Answer:
         """Call the object or its method with the options of an asker, which may be itself."""
         again, self._called = self._called, True
-        request, handle, of = self.taken(), self.handle, self.shown()
+        request, handle, of = self.taken(), self.handle, self._shown()
         return asker._put(request, method, args, kwargs, handle, of=of, again=again)
 
-    def shown(self) -> Question:
+    def _shown(self) -> Question:
         """Return in words what is asked."""
         return self.question
 
@@ -122,11 +122,11 @@ class Asked(Asker):
 
     def __call__(self, *args: object, **kwargs: object) -> Answer:
         """Call the object itself."""
-        return self._asked.asked_by(self, "", args, kwargs)
+        return self._asked._asked_by(self, "", args, kwargs)
 
     def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a method of the object."""
-        return self._asked.asked_by(self, method, args, kwargs)
+        return self._asked._asked_by(self, method, args, kwargs)
 
 
 class Module(Object):
@@ -139,7 +139,7 @@ class Module(Object):
     _is_module = True
     _mode = ""
 
-    def shown(self) -> Question:
+    def _shown(self) -> Question:
         """Return in words what is asked, in the mode that it was put in."""
         return Question(self._mode, (), self.question) if self._mode else self.question
 

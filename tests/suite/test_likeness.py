@@ -68,10 +68,6 @@ def test_nan_equals_nan_and_nothing_else() -> None:
     assert both_ways(Reply(value=infinite), Reply(value=infinite.clone()))
     assert not both_ways(Reply(value=infinite), Reply(value=-infinite))
     assert not both_ways(Reply(value=infinite), Reply(value=X))
-    # Where both are infinite nothing is said of the other values.
-    elsewhere = infinite.clone()
-    elsewhere[1, 2] += 1
-    assert not both_ways(Reply(value=infinite), Reply(value=elsewhere))
 
 
 @pytest.mark.parametrize("other", [X[:1], X.T, X[None], X[:0]])
