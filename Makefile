@@ -10,7 +10,7 @@ E2E_STAMP := $(VENV)/.installed-e2e
 # Tests that measure limits, or kill what runs: beside others they would measure those, too.
 ALONE := tests/sandbox tests/grading/test_faults.py
 
-.PHONY: demo test test-e2e selftest lint bench stubs clean
+.PHONY: demo test test-e2e selftest lint bench oracle stubs clean
 
 demo: $(STAMP)
 	@$(BIN)/autograder demo --root .
@@ -40,6 +40,10 @@ bench: $(E2E_STAMP)
 	$(BIN)/python tests/benchmarks/sleepers.py
 	$(BIN)/python -m tests.benchmarks.ratios
 
+# Whether marks, names or messages differ from those of another commit: make oracle BEFORE=main~3
+oracle: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.oracle $(BEFORE)
+
 stubs: $(STAMP)
 	$(BIN)/autograder stubs transformer_block --root .
 
@@ -54,4 +58,4 @@ $(E2E_STAMP): $(STAMP)
 	@touch $(E2E_STAMP)
 
 clean:
-	rm -rf $(VENV) build demo-results *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build demo-results *.egg-info .mypy_cache .ruff_cache .pytest_cache .oracle

@@ -120,16 +120,18 @@ def small_project(tmp_path: Path) -> Path:
     return make_project(tmp_path / "project", "norm", ["layer_norm"])
 
 
-def make_project(project: Path, name: str, components: Sequence[str]) -> Path:
-    """Make a project with one assignment that has some of the components."""
+def make_project(
+    project: Path, name: str, components: Sequence[str], checkout: Path = ROOT
+) -> Path:
+    """Make a project with one assignment that has some of the components of a checkout's."""
     folders = [project / source / name for source in ("assignments", "reference")]
     for folder, source in zip(folders, ("assignments", "reference"), strict=True):
         (folder / "tests").mkdir(parents=True)
-        origin = ROOT / source / "transformer_block"
+        origin = checkout / source / "transformer_block"
         for component in components:
             shutil.copy(origin / f"{component}.py", folder)
             shutil.copy(origin / "tests" / f"test_{component}.py", folder / "tests")
-    public, origin = folders[0], ROOT / "assignments" / "transformer_block"
+    public, origin = folders[0], checkout / "assignments" / "transformer_block"
     shutil.copy(origin / "README.md", public)
     if components != ["layer_norm"]:
         shutil.copy(origin / "tests" / "walkthrough.json", public / "tests")

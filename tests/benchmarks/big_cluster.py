@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.big_class import Work, counted, made, options, project_of, write
-from tests.benchmarks.same_marks import facts
+from tests.benchmarks.oracle import differences, facts
 from tests.e2e.clusters import Cluster, cluster, hosts
 from tests.grading.processes import stamps
 
@@ -193,12 +193,11 @@ class Class:
             if expected is None or result["submission"] != student:
                 self.faults.append(f"{student} has the result of another")
                 continue
-            one, other = dict(facts(expected)), dict(facts(result))
-            apart = [key for key in one | other if one.get(key) != other.get(key)]
-            if apart:
-                what = f"{student}: {apart[0]}: {one.get(apart[0])} -> {other.get(apart[0])}"
-                other_marks.setdefault(id(self.students[student]), []).append((student, what))
-            reworded += dict(facts(expected, texts=True)) != dict(facts(result, texts=True))
+            apart = differences(student, expected, result)
+            marks = [str(difference) for difference in apart if difference.kind != "word"]
+            if marks:
+                other_marks.setdefault(id(self.students[student]), []).append((student, marks[0]))
+            reworded += bool(apart)
         print(f"marks: {len(found)} compared; in {reworded} a message or a mark is another")
         for found_apart in other_marks.values():
             self._check_race(found_apart)
@@ -225,7 +224,8 @@ class Class:
             write({f"s{number:02}": work for number in range(_AGAIN)}, Path(folder, "batch"))
             self._here(Path(folder, "batch"), Path(folder, "out"))
             results = [json.loads(p.read_bytes()) for p in Path(folder, "out/results").iterdir()]
-        return len({json.dumps(dict(facts(result))) for result in results})
+        marks = ([fact for fact in facts(result) if fact[0] != "word"] for result in results)
+        return len({json.dumps(found) for found in marks})
 
     def check_memory(self) -> None:
         """Print the memory at each tenth, and see that it does not grow with the class."""
