@@ -83,7 +83,7 @@ class Edits:
 
     def refused(self, why: str) -> UsageError:
         """Return the error that names the file, the row and the reason."""
-        return UsageError(f"{self.path}: {self.name}: {why}")
+        return _refused(self.path, self.name, why)
 
 
 def read_edits(path: Path) -> list[Edits]:
@@ -108,34 +108,40 @@ def read_edits(path: Path) -> list[Edits]:
     return list(rows.values())
 
 
+def _refused(path: Path, name: str, why: str) -> UsageError:
+    return UsageError(f"{path}: {name}: {why}")
+
+
 def _row(path: Path, lines: list[str]) -> Edits:
     head = _HEAD.fullmatch(lines[0])
     if head is None:
         raise UsageError(f"{path}: the head {clean(lines[0], 80)!r} has not the form {_FORM}")
+    name = head["name"]
     words = lines[1].strip() if len(lines) > 1 else ""
-    row = Edits(path, head["name"], head["base"], head["what"], words, [])
     if not words or lines[1][0] in "+- ":
-        raise row.refused("the line below the head must say in words what is wrong")
-    row.edits.extend(_edits(row, lines[2:]))
-    if not row.edits:
-        raise row.refused("there is no edit")
-    return row
+        raise _refused(path, name, "the line below the head must say in words what is wrong")
+    edits = list(_edits(path, name, lines[2:]))
+    if not edits:
+        raise _refused(path, name, "there is no edit")
+    return Edits(path, name, head["base"], head["what"], words, edits)
 
 
-def _edits(row: Edits, lines: list[str]) -> Iterator[Edit]:
+def _edits(path: Path, name: str, lines: list[str]) -> Iterator[Edit]:
     edit = Edit([], [])
     for line in [*lines, ""]:
         if line:
             if line[0] not in "+- ":
-                raise row.refused(f"the line {clean(line, 60)!r} begins with no `-`, `+` or space")
+                why = f"the line {clean(line, 60)!r} begins with no `-`, `+` or space"
+                raise _refused(path, name, why)
             if line[0] != "+":
                 edit.old.append(line[1:])
             if line[0] != "-":
                 edit.new.append(line[1:])
         elif edit.old or edit.new:
             if not edit.old:
-                raise row.refused("an edit has new lines alone; a line beside them must say where")
+                why = "an edit has new lines alone; a line beside them must say where"
+                raise _refused(path, name, why)
             if edit.old == edit.new:
-                raise row.refused("an edit changes nothing")
+                raise _refused(path, name, "an edit changes nothing")
             yield edit
             edit = Edit([], [])
