@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import io
 import os
 import re
 import shutil
@@ -19,6 +21,7 @@ import pytest
 import torch
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.cli import main
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
 from autograder.project import ROOT_VARIABLE
@@ -152,12 +155,26 @@ def set_limits(project: Path, name: str, limits: Mapping[str, float]) -> None:
 
 
 @pytest.fixture
-def autograder() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the command as a user would."""
+def autograder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command as a user would, but in this process: to start one costs a second.
+
+    What only a process of its own has is tried in tests/grading/test_grade.py.
+    """
 
     def run(*args: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "autograder", *map(str, args)]
-        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=540)
+        command = ["autograder", *map(str, args)]
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd)
+            patch.setattr(sys, "argv", command)
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                try:
+                    main()
+                except SystemExit as ended:
+                    code = ended.code if isinstance(ended.code, int) else 0
+        return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
     return run
 

@@ -150,6 +150,7 @@ def test_origin(component):
 '''
 
 
+@pytest.mark.slow
 def test_the_modules_that_run_are_those_of_the_conftest(folder: Path) -> None:
     (folder / "tests" / "test_layer_norm.py").write_text(ORIGIN)
     shutil.copy(ROOT / "tests/classes/transformer_block/s01/layer_norm.py", folder)
@@ -166,6 +167,7 @@ def test_untouched_stubs_are_not_attempted_in_a_few_lines(folder: Path) -> None:
     assert len(done.stdout.splitlines()) < 20, done.stdout
 
 
+@pytest.mark.slow
 def test_one_component_runs_by_naming_its_file(folder: Path) -> None:
     shutil.copy(ROOT / "tests/classes/transformer_block/s01/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")
@@ -202,6 +204,7 @@ class LayerNorm(nn.Module):
 """
 
 
+@pytest.mark.slow
 def test_what_takes_no_work_counts_beside_something_that_does(folder: Path) -> None:
     (folder / "layer_norm.py").write_text(NO_WORK)
     page = folder / "page.html"
@@ -254,6 +257,7 @@ def mistaken(released: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [
@@ -310,6 +314,7 @@ def test_a_failing_public_check_names_the_mistake(
     assert f"likely cause: {words}" in explained
 
 
+@pytest.mark.slow
 def test_a_package_that_is_missing_is_named(assignment: Assignment, folder: Path) -> None:
     named = replace(assignment, packages=("numpy", "not-there-at-all"))
     (folder / "tests" / "conftest.py").write_text(conftest(named), encoding="utf-8")

@@ -263,6 +263,7 @@ def test_a_malformed_table_is_refused_in_a_sentence(autograder, project) -> None
     assert "has the misconception 'falt' in its code only" in said
 
 
+@pytest.mark.slow
 def test_why_right_work_loses_is_told_with_the_call_and_both_answers(autograder, project) -> None:
     root = project()
     variant = root / "reference" / "norm" / "right_variants" / "v1"
@@ -279,6 +280,7 @@ def test_why_right_work_loses_is_told_with_the_call_and_both_answers(autograder,
     assert "the right answer" in why
 
 
+@pytest.mark.slow
 def test_what_the_solution_loses_is_told_as_check_tells_it(autograder, project) -> None:
     root = project()
     test = root / "assignments" / "norm" / "tests" / "test_layer_norm.py"

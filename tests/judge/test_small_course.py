@@ -315,6 +315,7 @@ def test_memory_is_limited_for_each_component_alone(course: Course) -> None:
 # What moved.
 
 
+@pytest.mark.slow
 def test_marks_that_moved_name_their_cases(course: Course) -> None:
     path = course.root / "assignments" / "small" / "tests" / "test_numbers_work.py"
     before = path.read_text()
