@@ -15,9 +15,11 @@ from autograder.assignment import Assignment
 from autograder.authoring.proof import Report, report_on
 from autograder.authoring.rows import Row
 from autograder.authoring.why import losses
+from autograder.grading import store
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.grading.workers import Tell, unheard
+from autograder.results import SubmissionResult
 
 # Of the results that are kept of an assignment, those go first that were used least recently. All
 # rows of a large one are a few thousand.
@@ -53,9 +55,12 @@ def run(
         found = batch.run(entries, progress)
     finally:
         batch.close()
-    if kept is not None:
-        _make_room(kept / "results")
     report = report_on(assignment, rows, found, words, kinds)
+    if kept is not None:
+        for row, result in zip(rows, found, strict=True):
+            if _is_doubtful(row, result, report):
+                store.path_of(kept, result.submission).unlink(missing_ok=True)
+        _make_room(kept / "results")
     why = losses(assignment, rows, found, [entry.path for entry in entries], sandbox)
     return report.model_copy(update={"why": why})
 
@@ -74,6 +79,12 @@ def _entry(place: Path, row: Row, sandbox: str) -> Entry:
     how = repr((row.id, sandbox, sorted(row.files.items()), row.exempt, row.only, diagnose))
     name = hashlib.sha256(how.encode()).hexdigest()
     return Entry(name, place, row.exempt, row.only, diagnose)
+
+
+def _is_doubtful(row: Row, result: SubmissionResult, report: Report) -> bool:
+    """Tell whether a row is to be graded again: what is at fault, or what a busy machine may do."""
+    outcomes = {c.outcome for part in result.components.values() for c in part.criteria}
+    return "timeout" in outcomes or any(row.id in fault for fault in report.faults)
 
 
 def _make_room(results: Path) -> None:

@@ -26,20 +26,6 @@ RUN = (
 )
 
 
-@pytest.fixture(scope="module")
-def known(assignment: Assignment) -> dict[str, Any]:
-    return table(assignment)
-
-
-@pytest.fixture(scope="module")
-def released(
-    assignment: Assignment, known: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    folder = tmp_path_factory.mktemp("released") / "release"
-    release(assignment, folder, lambda _: known)
-    return folder
-
-
 @pytest.fixture
 def folder(released: Path, tmp_path: Path) -> Path:
     """The student's folder, to be changed."""
@@ -283,12 +269,7 @@ def test_an_occupied_folder_is_left_alone(assignment: Assignment, tmp_path: Path
     assert (tmp_path / "mine.txt").read_text() == "keep me"
 
 
-KNOWN = {
-    "layer_norm": "sample_variance",
-    "positional_encoding": "sines_first",
-    "attention": "causal_upper",
-    "lm_head": "cloned_weight",
-}
+KNOWN = {"layer_norm": "sample_variance", "lm_head": "cloned_weight"}
 
 
 @pytest.fixture(scope="module")

@@ -293,10 +293,12 @@ def test_what_the_solution_loses_is_told_as_check_tells_it(autograder, project) 
 
 
 class Pool:
-    """Stands for the workers: full marks for all, but for whom there is a fault."""
+    """Stands for the workers: right work loses what it is told, all other work everything."""
 
     asked: ClassVar[list[GradeJob]] = []
     sandbox, fault = "tier 1", False
+    lost: tuple[str, ...] = ()
+    outcome = "passed"
 
     def __init__(self, *arguments: object) -> None:
         self.stopped = False
@@ -311,7 +313,10 @@ class Pool:
         self.asked.append(job)
         if self.fault:
             return Fault(reason="the disk is broken")
-        parts = {"layer_norm": graded().components["layer_norm"]}
+        text = (job.place / "layer_norm.py").read_text()
+        lost = self.lost if text.startswith(sources.RIGHT) else CRITERIA
+        parts = {"layer_norm": graded(lost, stub=text == sources.STUB).components["layer_norm"]}
+        parts["layer_norm"].criteria[-1].outcome = self.outcome
         return Marked(result=answer.result.model_copy(update={"components": parts}))
 
     def stop(self) -> None:
@@ -322,17 +327,17 @@ class Pool:
 
 
 @pytest.fixture
-def asked(
-    project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., list[GradeJob]]:
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[GradeJob]]:
     """Run the selftest of the small project; return what had to be graded."""
-    root = project()
+    root = write_tiny(tmp_path / "project")
     (tmp_path / "cache").mkdir(mode=0o700)
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr("autograder.grading.batch.WorkerPool", Pool)
 
+    usual = {"sandbox": "tier 1", "fault": False, "lost": (), "outcome": "passed"}
+
     def run(*more: str, **how: object) -> list[GradeJob]:
-        for name, value in {"asked": [], "sandbox": "tier 1", "fault": False, **how}.items():
+        for name, value in {**usual, "asked": [], **how}.items():
             monkeypatch.setattr(Pool, name, value)
         command = ["selftest", "norm", "--root", str(root), "--mutants", "0", "--json", *more]
         done = CliRunner().invoke(cli.app, command)
@@ -359,15 +364,14 @@ def test_what_a_result_follows_from_is_part_of_what_it_is_kept_under(asked) -> N
     assert asked(sandbox="tier 2") == []
     # Marks of one component alone are not those of all, which there may be more of.
     assert asked("--component", "layer_norm", sandbox="tier 2")
-    solution = asked.root / "assignments" / "norm" / "layer_norm.py"
-    solution.write_text(solution.read_text() + "# changed\n")
-    # The stub decides what is not attempted: a change of it makes every result old.
+    suite = asked.root / "assignments" / "norm" / "tests" / "test_layer_norm.py"
+    suite.write_text(suite.read_text() + "# changed\n")
     assert len(asked()) == count
     variant = asked.root / "reference" / "norm" / "right_variants" / "v1"
     variant.mkdir(parents=True)
     (variant / "layer_norm.py").write_text(sources.RIGHT)
     assert len(asked()) == 1
-    (variant / "layer_norm.py").write_text(sources.DOUBLED)
+    (variant / "layer_norm.py").write_text(sources.RIGHT + "# changed\n")
     assert len(asked()) == 1
     assert asked() == []
 
@@ -376,6 +380,16 @@ def test_a_row_at_fault_is_graded_again(asked) -> None:
     count = len(asked(fault=True))
     assert len(asked()) == count
     assert asked() == []
+
+
+def test_what_the_report_names_and_what_took_too_long_is_graded_again(asked) -> None:
+    count = len(asked(lost=CRITERIA[:1]))
+    # That right work loses may have been the machine; that wrong work does is as it should be.
+    assert 0 < len(asked(lost=CRITERIA[:1])) < count
+    asked("--fresh")
+    assert len(asked("--kind", "stub", outcome="timeout", sandbox="tier 2")) == 2
+    assert len(asked("--kind", "stub", sandbox="tier 2")) == 2
+    assert asked("--kind", "stub", sandbox="tier 2") == []
 
 
 def test_an_off_cache_keeps_nothing(asked, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ import pytest
 from autograder.assignment import load_assignment
 from tests.conftest import ROOT
 
+# Two classes with two large assignments; tests/judge/test_small_course.py has a small one.
+pytestmark = pytest.mark.slow
 CLASSES = ROOT / "tests" / "classes"
 NAMES = sorted(path.stem for path in CLASSES.glob("*.toml"))
 

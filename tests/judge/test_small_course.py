@@ -362,6 +362,7 @@ def line_of(output: str, component: str) -> str:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "student, numbers, text",
     [
@@ -383,6 +384,7 @@ def test_the_summary_of_a_students_run(
     assert line_of(output, "text_work").startswith(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "student, broken, message",
     [
