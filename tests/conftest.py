@@ -70,6 +70,8 @@ _TOGETHER = {
     "course": ("formgrader", "hostile", "marks", "postgresql", "student_lab"),
     "wheel": ("ci", "ci_files", "ci_gradescope", "courses", "second_assignment", "tour", "wheel"),
 }
+# Fixtures that grade many submissions.
+_DEAR = {"parts", "three_hundred"}
 # Files that take minutes, for few tests.
 _LONGEST = ("test_selftest",)
 _GROUPS = {f"test_{name}": group for group, names in _TOGETHER.items() for name in names}
@@ -92,9 +94,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs extras; begin with what takes longest: no process is left with it alone."""
+    """Mark what is slow; begin with what takes longest: no process is left with it alone."""
     for item in items:
         if item.path.is_relative_to(ROOT / "tests" / "e2e") or "nbgrader" in item.path.parts:
+            item.add_marker(pytest.mark.slow)
+        if _DEAR & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.path.stem not in _LONGEST)
 

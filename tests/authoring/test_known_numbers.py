@@ -65,6 +65,7 @@ class Wrong:
         return self.variants.perform(self.names, request)
 
 
+@pytest.mark.release
 def test_nearly_every_mistake_in_the_table_is_recognised_and_right_work_never(
     assignment: Assignment, known: dict[str, Any]
 ) -> None:
