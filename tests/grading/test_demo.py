@@ -11,6 +11,8 @@ from autograder.assignment import load_assignment
 from autograder.authoring.made_up import write_class
 from tests.conftest import ROOT
 
+# Two classes with two large assignments; tests/judge/test_small_course.py has a small one.
+pytestmark = pytest.mark.slow
 CLASSES = ROOT / "tests" / "classes"
 NAMES = sorted(path.stem for path in CLASSES.glob("*.toml"))
 
