@@ -114,7 +114,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 SEVEN = encode_reply(Reply(value=7), 0)
 
 
-def silence(seconds: int = 10**6) -> Iterator[bytes]:
+def silence(seconds: int = 99) -> Iterator[bytes]:
     return itertools.repeat(b"", seconds)
 
 
