@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 
 from autograder.exchange.messages import Reply
 from autograder.sandbox import handle as handles
@@ -22,12 +23,15 @@ from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.terms import Budget
 
 FAR = Budget(call_cpu_s=1e6, call_wall_s=1e6, cpu_s=1_000_000, memory=1 << 40, file_size=1 << 40)
-# Computes for as many hundredths of a second as the byte says that it is given, and says so.
+# Computes for as many hundredths of a second as the first byte says that it is given, and says so;
+# the second says whether the kernel is to do it.
 BURNER = """
-import os, sys, time
-while byte := os.read(0, 1):
-    end = time.process_time() + byte[0] / 100
-    while time.process_time() < end: pass
+import os, time
+zero = os.open("/dev/zero", os.O_RDONLY)
+while order := os.read(0, 2):
+    end = time.process_time() + order[0] / 100
+    while time.process_time() < end:
+        os.read(zero, 1 << 20) if order[1] else sum(range(10_000))
     os.write(1, b".")
 """
 
@@ -78,11 +82,11 @@ class Process:
         self.end: dict[str, Any] = {}
         self.burn(0)
 
-    def burn(self, hundredths: int) -> None:
+    def burn(self, hundredths: int, in_kernel: bool = False) -> None:
         """Have it compute for so long; return when it has."""
         assert self.runs.stdin
         assert self.runs.stdout
-        os.write(self.runs.stdin.fileno(), bytes([hundredths]))
+        os.write(self.runs.stdin.fileno(), bytes([hundredths, in_kernel]))
         assert os.read(self.runs.stdout.fileno(), 1)
 
     def child(self, wire: Wire, **limits: float) -> Child:
@@ -179,10 +183,10 @@ def test_a_submission_that_is_not_taken_waits_no_longer(process: Process, clock:
 # Computing.
 
 
-def computing(process: Process, hundredths: int) -> Iterator[bytes]:
+def computing(process: Process, hundredths: int, in_kernel: bool = False) -> Iterator[bytes]:
     """Compute for so long, counted from the first look at it, and answer."""
     yield b""
-    process.burn(hundredths)
+    process.burn(hundredths, in_kernel)
     yield b""
     yield SEVEN
 
@@ -198,6 +202,12 @@ def test_a_call_computes_as_long_as_it_may_and_no_longer(process: Process, clock
     assert gone.value.reason == "timeout"
     assert child.slowest_call_s == pytest.approx(0.14, abs=0.03)
     assert process.runs.returncode == -signal.SIGKILL
+
+
+def test_what_the_kernel_computes_for_it_counts_too(process: Process, clock: Clock) -> None:
+    child = process.child(Wire(clock, computing(process, 14, in_kernel=True)), call_cpu_s=0.1)
+    with pytest.raises(ChildGone, match=r"0\.1 s of computing"):
+        child.answer(0)
 
 
 def test_what_is_computed_is_counted_by_the_kernel(process: Process, clock: Clock) -> None:
@@ -238,9 +248,19 @@ def test_an_answer_to_another_question_is_none(process: Process, clock: Clock) -
     assert process.runs.returncode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize(("right", "known"), [(Reply(value=7), True), (Reply(value=8), False)])
+@pytest.mark.parametrize(
+    ("given", "right", "known"),
+    [
+        (7, 7, True),
+        (7, 8, False),
+        (torch.ones(3), torch.ones(3), True),
+        (torch.ones(3), torch.zeros(3), False),
+    ],
+)
 def test_an_answer_that_is_known_is_not_read(
-    process: Process, clock: Clock, right: Reply, known: bool
+    process: Process, clock: Clock, given: object, right: object, known: bool
 ) -> None:
-    found = process.child(Wire(clock, [SEVEN])).answer_unless(0, encode_reply(right, 5))
+    child = process.child(Wire(clock, [encode_reply(Reply(value=given), 0)]))
+    # Nothing but the nonce may differ.
+    found = child.answer_unless(0, encode_reply(Reply(value=right), 5))
     assert (found is None) is known
