@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -309,6 +310,15 @@ def test_a_death_over_a_view_costs_nothing(
     assert sandbox.forks == 3
 
 
+def test_a_death_over_a_view_is_none_of_those_that_are_allowed(
+    judge: Judge, sandbox: FakeSandbox
+) -> None:
+    sandbox.reply = dying(("double", 100), ("third", 3))
+    result = graded(judge)
+    assert outcomes(result) == [RIGHT, RIGHT, RIGHT, DIED]
+    assert (result.status, result.score) == ("graded", 3)
+
+
 def test_a_forbidden_call_in_a_view_counts(judge: Judge, sandbox: FakeSandbox) -> None:
     use = ForbiddenUse("layer_norm", "work.py", 2)
     sandbox.reply = lambda name, x: Reply(value=2 * x, forbidden=[use]) if x == 100 else None
@@ -413,6 +423,33 @@ def test_a_component_is_over_with_its_time(
     assert (result.status, result.score) == ("timeout", 2)
     assert "its time (1000 s) is over; what came after was not run" in result.message
     assert {criterion.max_score for criterion in result.criteria} == {1}
+
+
+def test_a_component_that_hangs_until_its_time_is_over_is_told_so(
+    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = Clock(monkeypatch).passing(1001)
+
+    def loaded() -> Reply:
+        hangs("", 0)
+        raise ChildGone("timeout", "no answer")
+
+    sandbox.loaded = loaded
+    result = graded(judge)
+    assert outcomes(result) == [("timeout", False), NOT_RUN, NOT_RUN, NOT_RUN]
+    assert result.status == "timeout"
+    assert "its time (1000 s) is over" in result.message
+
+
+def test_a_component_is_over_with_the_time_of_the_whole_submission(
+    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.reply = Clock(monkeypatch).passing(300)
+    short = replace(judge.assignment, submission_wall_s=500)
+    result = graded(replace(judge, assignment=short))
+    assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
+    assert result.status == "timeout"
+    assert "the time of the whole submission (500 s) is used up" in result.message
 
 
 def test_a_component_that_keeps_to_its_time_is_not(
