@@ -110,6 +110,7 @@ class FakeSandbox:
         ends: what is told of the end of each child in turn, and its slowest call.
         forks: how many there were.
         terms: of the last.
+        until: the moments until which calls were waited for.
     """
 
     def __init__(self, solution: SolutionSession) -> None:
@@ -120,6 +121,7 @@ class FakeSandbox:
         self.forks = 0
         self.alive = 0
         self.terms: Terms | None = None
+        self.until: set[float] = set()
 
     def fork(self, name: str, files: object, terms: Terms) -> FakeChild:
         self.forks += 1
@@ -155,6 +157,7 @@ class FakeChild:
         return None if encode_reply(reply, 0) == right else reply
 
     def perform(self, request: Request) -> Reply:
+        self._sandbox.until.add(self.end_of_time)
         if not request.ops:
             return self._sandbox.loaded()
         call = request.ops[-1]
@@ -450,6 +453,17 @@ def test_a_component_is_over_with_the_time_of_the_whole_submission(
     assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
     assert result.status == "timeout"
     assert "the time of the whole submission (500 s) is used up" in result.message
+
+
+def test_no_call_is_waited_for_when_the_time_is_over(
+    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    begin = clock.now
+    sandbox.reply = clock.passing(100)
+    graded(judge)
+    (until,) = sandbox.until
+    assert until == pytest.approx(begin + 1000, abs=60)
 
 
 def test_a_component_that_keeps_to_its_time_is_not(

@@ -17,6 +17,7 @@ from autograder.sandbox.host import Sandbox
 
 # Touches more memory than any limit below, once it is told to.
 HOG = "input(); held = bytearray(512 << 20); print(len(held))"
+HELD = "held = bytearray(b'x') * (64 << 20); print(len(held), flush=True); input()"
 
 
 @pytest.fixture
@@ -50,11 +51,18 @@ def test_what_stays_within_it_is_left_alone(group: MemoryGroup) -> None:
 
 
 def test_it_may_hold_what_it_holds_and_so_much_more(group: MemoryGroup) -> None:
-    group.limit(32 << 20)
+    line = [sys.executable, "-S", "-c", HELD]
+    with subprocess.Popen(
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=group.join
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        group.limit(32 << 20)
+        process.communicate(b"\n", timeout=60)
     names = ("memory.max", "memory.limit_in_bytes")
     (limit,) = (int((group.folder / n).read_text()) for n in names if (group.folder / n).exists())
-    # The sandbox's own bookkeeping comes on top; in an empty group there is hardly anything.
-    assert (96 << 20) <= limit < (112 << 20)
+    # 64 MiB are held, and as much comes on top for the sandbox's own bookkeeping.
+    assert (160 << 20) <= limit < (192 << 20)
 
 
 def test_it_may_have_so_many_threads_and_no_more(group: MemoryGroup) -> None:
