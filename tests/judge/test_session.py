@@ -664,6 +664,7 @@ def test_a_place_that_the_submission_does_not_have_is_dropped(
 
 def test_replies_are_kept_only_as_long_as_there_is_room(answers: Answers) -> None:
     answers.reply = lambda request: Reply(value=torch.zeros(100))
+    assert answers.session().room == 64 << 20
     session = answers.session(room=1000)
     session.begin(())
     for number in range(4):

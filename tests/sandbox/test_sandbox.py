@@ -368,9 +368,10 @@ SMALL = Budget(call_cpu_s=60.0, call_wall_s=60.0, cpu_s=1, memory=300 << 20, fil
 HELD = ("cpu time", "file size", "open files", "core file size", "address space")
 SOURCE = b"""
 import time, torch
-def burn(seconds):
+def burn(seconds, in_kernel=False):
     end = time.process_time() + seconds
-    while time.process_time() < end: pass
+    while time.process_time() < end:
+        in_kernel or sum(range(10_000))
 def fill(count):
     return len(bytearray(count << 20)) >> 20
 def tensor(count):
@@ -389,8 +390,8 @@ def child(sandbox: Sandbox) -> Iterator[Child]:
     found.close()
 
 
-def call(child: Child, name: str, argument: float) -> Reply:
-    return child.perform(Request([Call(name, args=(argument,))]))
+def call(child: Child, name: str, *arguments: float) -> Reply:
+    return child.perform(Request([Call(name, args=arguments)]))
 
 
 def test_the_kernel_holds_a_child_to_its_limits(child: Child, sandbox: Sandbox) -> None:
@@ -435,12 +436,13 @@ def test_all_calls_together_are_bounded_by_what_they_compute(sandbox: Sandbox) -
         pytest.skip("the kernel counts alike on each tier; that it is told to is tried above")
     found = sandbox.fork("work", {"work.py": SOURCE}, Terms(SMALL))
     assert call(found, "burn", 0.4).error is None
-    assert call(found, "burn", 0.4).error is None
+    # What the kernel does for it counts, too.
+    assert call(found, "burn", 0.4, True).error is None
     with pytest.raises(ChildGone, match="more than 1 s of computing in all") as gone:
         call(found, "burn", 30)
     assert gone.value.reason == "timeout"
     # Beside what it is given, a second and a tick.
-    assert 1.0 <= found.close()["cpu_s"] < 2.3
+    assert 1.95 <= found.close()["cpu_s"] < 2.3
 
 
 def test_on_the_first_tier_all_files_together_are_bounded(sandbox: Sandbox) -> None:
