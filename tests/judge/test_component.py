@@ -21,7 +21,7 @@ from autograder.exchange.operations import Call
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.judge import Judge
-from autograder.judge.submission import grade_submission
+from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.replies import encode_reply
@@ -385,7 +385,8 @@ def test_what_cannot_be_imported_fulfils_nothing_not_even_what_expects_an_error(
     assert (result.status, result.score) == ("import_error", 0)
     assert outcomes(result) == [NOT_RUN] * 4
     assert result.views == []
-    assert f"the file could not be imported: {kind} (work.py, line 3): x" in result.message
+    assert result.message == f"the file could not be imported: {kind} (work.py, line 3): x"
+    assert {criterion.message for criterion in result.criteria} == {result.message}
 
 
 def test_an_error_while_importing_that_is_claimed_late_is_not_the_one_expected(
@@ -453,6 +454,14 @@ def test_a_component_is_over_with_the_time_of_the_whole_submission(
     assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
     assert result.status == "timeout"
     assert "the time of the whole submission (500 s) is used up" in result.message
+
+
+def test_a_component_that_is_graded_alone_has_its_own_time(
+    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.reply = Clock(monkeypatch).passing(600)
+    result = grade_component(judge, judge.assignment.component("work"), FILES, (), ())
+    assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
 
 
 def test_no_call_is_waited_for_when_the_time_is_over(
