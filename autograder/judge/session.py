@@ -22,8 +22,6 @@ from autograder.suite.numerals import same_kinds
 _T = TypeVar("_T")
 # Less than any Unix socket's buffer, in both directions.
 _BYTES_AHEAD = 48 * 1024
-# Right answers come to less than a tenth of this.
-_BYTES_HEARD = 64 * 1024 * 1024
 _NOT_KEPT = Reply(gradient="not kept")
 
 
@@ -41,7 +39,7 @@ class ComponentSession:
         deaths_allowed: criteria that it hangs or crashes over, after which nothing more is asked.
         end_of_time: the moment, by the monotonic clock, after which nothing more is asked.
         lines: the number of lines of every file of the submission; no other place is believed.
-        room: how many bytes of a component's replies are kept until it is done.
+        room: how many bytes of replies are kept; right answers come to less than a tenth of it.
         refused: what may be reported as forbidden; no other word is believed.
 
     Attributes:
@@ -58,7 +56,7 @@ class ComponentSession:
     end_of_time: float
     lines: Mapping[str, int] = field(default_factory=dict)
     refused: Collection[str] = ()
-    room: int = _BYTES_HEARD
+    room: int = 64 * 1024 * 1024
     child: Child | None = None
     deaths: int = 0
     over: str = ""

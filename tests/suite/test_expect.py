@@ -326,3 +326,10 @@ def test_an_answer_may_be_off_by_so_much_and_no_more(
         off = torch.tensor([sign * scale * beyond, 0.0], dtype=dtype)
         with pytest.raises(CheckFailed, match="the result is off by"):
             Expect().close(expected + off, expected, scale=scale)
+
+
+def test_half_precision_may_be_off_by_400_times_as_much_and_no_more() -> None:
+    right = torch.zeros(2, dtype=torch.float16)
+    expect.same(right + 3.9e-3, right)
+    with pytest.raises(CheckFailed, match="the result is off by"):
+        expect.same(right + 4.1e-3, right)
