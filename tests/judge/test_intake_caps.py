@@ -241,3 +241,18 @@ def test_a_name_with_a_zero_byte_leads_out(tmp_path: Path) -> None:
     place.write_bytes(gzip.compress(said + header("a.py", 0) + bytes(1024)))
     with pytest.raises(Rejected, match="leads out"):
         take_in(place)
+
+
+def test_a_file_with_holes_is_no_ordinary_one(tmp_path: Path) -> None:
+    entry = tarfile.TarInfo("a.py")
+    entry.type, entry.size = tarfile.GNUTYPE_SPARSE, 1
+    block = bytearray(entry.tobuf(tarfile.GNU_FORMAT))
+    # Its one byte, and how long it claims to be.
+    block[386:410] = b"%011o\0%011o\0" % (999, 1)
+    block[483:495] = b"%011o\0" % 1000
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    place = tmp_path / "s01.tar.gz"
+    place.write_bytes(gzip.compress(bytes(block) + b"#" + bytes(511 + 1024)))
+    with pytest.raises(Rejected, match="is a link or device; hand in the file"):
+        take_in(place)
