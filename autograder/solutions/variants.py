@@ -33,8 +33,6 @@ def examples_of(requests: Sequence[Request]) -> list[list[int]]:
     return parts
 
 
-# A mistake that computes longer, in seconds, has no end: of it that is the answer.
-_LONGEST = 10.0
 # So many of torch's operations are a short example: a few milliseconds.
 _SHORT = 500
 
@@ -52,6 +50,7 @@ class Variants:
         given: where `provided` lies.
         program: whether the component is run as a program.
         store: keeps answers to examples that are known.
+        longest: a mistake that computes for more seconds has no end; of it that is the answer.
 
     Attributes:
         computed: how many examples were answered since `begin`, each once, whether they had to be
@@ -68,8 +67,10 @@ class Variants:
         given: Path | None = None,
         program: bool = False,
         store: AnswerStore | None = None,
+        longest: float = 10.0,
     ) -> None:
         self.names = tuple(names)
+        self._longest = longest
         self.store = AnswerStore(None) if store is None else store
         self.computed = 0
         self._executor = import_apart(folder, component, given, program)
@@ -165,7 +166,7 @@ class Variants:
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
         self._put_in_force(wrong)
-        with _at_most(_LONGEST):
+        with _at_most(self._longest):
             reply = self._executor.perform(request)
         self._put_in_force(RIGHT)
         return reply

@@ -169,11 +169,10 @@ def test_what_one_submission_was_asked_alone_is_forgotten_before_the_next(folder
     assert variants.knows(kept)
 
 
-def test_a_mistake_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.solutions.variants._LONGEST", 0.2)
+def test_a_mistake_without_an_end_is_ended(tmp_path: Path) -> None:
     lines = ["WRONG = frozenset()", "def double(x):", "    while WRONG:", "        pass"]
     (tmp_path / "double.py").write_text("\n".join([*lines, "    return 2 * x", ""]))
-    variants = Variants(tmp_path, "double", ("endless",))
+    variants = Variants(tmp_path, "double", ("endless",), longest=0.2)
     error = variants.answer(frozenset(["endless"]), example())[0].error
     assert error is not None
     assert error.kind == "TimeoutError"
