@@ -195,7 +195,7 @@ def test_names_are_text_and_nothing_a_terminal_acts_on(report) -> None:
     text = report(
         (result(name, {"[i]\x1b": (1, 1)}), result(name, {"[i]\x1b": (0, 1)}, **versions))
     )
-    first, mark, step, *_ = text.splitlines()
+    _, mark, step, *_ = text.splitlines()
     assert mark.startswith("[red]s [31mxxx") and len(mark.partition(" -> ")[0]) <= 62
     assert "versions changed (torch 2.4 -> none, [b]torch" in mark
     assert len(mark) < 1100
