@@ -25,8 +25,12 @@ class Platform:
         tokens: one of these must be shown.
         listed: the repositories of the organisation.
         statuses, comments: by repository and commit, oldest first.
-        faults: how the next requests are answered instead; "lost" does what is asked and hangs up.
+        faults: how the next requests are answered instead; "lost" does what is asked and hangs up,
+            "done 502" does it and says that it failed.
+        headers: further headers of these answers.
         asked: method and path of every request.
+        shown: the authorization that each request for a repository brought.
+        elsewhere: where requests for repositories are sent on to.
     """
 
     repositories: Path
@@ -35,7 +39,10 @@ class Platform:
     statuses: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     comments: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     faults: list[int | str] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=lambda: {"Retry-After": "0"})
     asked: list[tuple[str, str]] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    elsewhere: str = ""
     address: str = ""
 
     @property
@@ -90,11 +97,12 @@ class _Handler(BaseHTTPRequestHandler):
         shown = self.headers.get("Authorization", "").removeprefix("Bearer ")
         shown = shown or self.headers.get("PRIVATE-TOKEN", "")
         fault = platform.faults.pop(0) if platform.faults else None
-        if fault not in (None, "lost"):
+        if fault not in (None, "lost", "done 502"):
             self.send_response(int(fault))
             if fault == 302:
                 self.send_header("Location", f"{platform.address}/elsewhere")
-            self.send_header("Retry-After", "0")
+            for name, value in platform.headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", "0")
             return self.end_headers()
         if shown not in platform.tokens:
@@ -103,6 +111,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "lost":
             self.close_connection = True
             return None
+        if fault == "done 502":
+            return self._say(502, {"message": "Bad gateway"})
         return self._say(code, said)
 
     def _say(self, code: int, value: Any) -> None:
@@ -160,6 +170,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _git(self, body: bytes) -> None:
         """Serve a repository, by the program that comes with git."""
         shown = self.headers.get("Authorization", "").removeprefix("Basic ")
+        self.shared.shown.append(base64.b64decode(shown).decode())
+        if self.shared.elsewhere:
+            self.send_response(302)
+            self.send_header("Location", f"{self.shared.elsewhere}{self.path}")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
         if base64.b64decode(shown).decode().partition(":")[2] not in self.shared.tokens:
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="git"')
