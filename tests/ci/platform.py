@@ -26,7 +26,8 @@ class Platform:
         listed: the repositories of the organisation.
         statuses, comments: by repository and commit, oldest first.
         faults: how the next requests are answered instead; "lost" does what is asked and hangs up,
-            "done 502" does it and says that it failed.
+            "done 502" and the like do it and say that it failed, "down" hangs up at once, "html"
+            is a page in the place of JSON.
         headers: further headers of these answers.
         asked: method and path of every request.
         shown: the authorization that each request for a repository brought.
@@ -97,7 +98,16 @@ class _Handler(BaseHTTPRequestHandler):
         shown = self.headers.get("Authorization", "").removeprefix("Bearer ")
         shown = shown or self.headers.get("PRIVATE-TOKEN", "")
         fault = platform.faults.pop(0) if platform.faults else None
-        if fault not in (None, "lost", "done 502"):
+        if fault == "down":
+            self.close_connection = True
+            return None
+        if fault == "html":
+            self.send_response(200)
+            self.send_header("Content-Length", "6")
+            self.end_headers()
+            self.wfile.write(b"<html>")
+            return None
+        if fault not in (None, "lost") and not str(fault).startswith("done"):
             self.send_response(int(fault))
             if fault == 302:
                 self.send_header("Location", f"{platform.address}/elsewhere")
@@ -111,8 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "lost":
             self.close_connection = True
             return None
-        if fault == "done 502":
-            return self._say(502, {"message": "Bad gateway"})
+        if fault is not None:
+            return self._say(int(str(fault).removeprefix("done")), {"message": "Bad gateway"})
         return self._say(code, said)
 
     def _say(self, code: int, value: Any) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -284,12 +285,14 @@ def test_git_runs_within_limits_of_its_own(server, repository, tmp_path, monkeyp
     spy.parent.mkdir()
     spy.write_text(
         f"#!/bin/sh\necho $(ulimit -f) $(ulimit -v) $(ulimit -t) >> {seen}\n"
+        # Its session: what it starts is ended with it.
+        f"read -r _ _ _ _ _ session _ < /proc/$$/stat; echo $(($$ - session)) >> {seen}\n"
         f'exec {shutil.which("git")} "$@"\n'
     )
     spy.chmod(0o755)
     monkeypatch.setenv("PATH", f"{spy.parent}:{os.environ['PATH']}")
     assert Git(None, "nobody", 30).newest(url(server, "ada"), "HEAD")
-    assert seen.read_text() == f"{limits.MAX_FETCHED // 512} {4 << 20} 31\n"
+    assert seen.read_text() == f"{limits.MAX_FETCHED // 512} {4 << 20} 31\n0\n"
 
 
 @pytest.mark.parametrize("slip", ["timezone", "date", "mode"])
@@ -387,12 +390,12 @@ def test_of_many_links_some_are_named(server, repository) -> None:
 def test_a_branch_is_found_by_its_name_and_nothing_that_is_called_alike(server, repository) -> None:
     ada = repository("ada")
     first = ada.push({"a.py": "1"})
-    git(ada.folder, "update-ref", "refs/heads/other/main", first)
-    git(ada.folder, "update-ref", "refs/tags/v1/main", first)
+    git(ada.folder, "update-ref", "refs/heads/a/main", first)
+    git(ada.folder, "update-ref", "refs/heads/z/main", first)
     second = ada.push({"a.py": "2"})
     assert PLAIN.newest(url(server, "ada"), "main") == second
     assert PLAIN.newest(url(server, "ada"), "refs/heads/main") == second
-    assert PLAIN.newest(url(server, "ada"), "other/main") == first
+    assert PLAIN.newest(url(server, "ada"), "z/main") == first
     assert PLAIN.newest(url(server, "ada"), "another") is None
 
 
@@ -408,3 +411,71 @@ def test_a_hash_of_files_tells_names_from_contents() -> None:
     assert one.content == Taken("b" * 40, {"b.py": b"2", "a.py": b"1"}, ["x"]).content
     for files in ({"a.py": b"2", "b.py": b"1"}, {"a.py": b"12", "b.py": b""}, {"a.py": b"1"}):
         assert one.content != Taken("a" * 40, files, []).content
+
+
+def test_history_is_not_fetched(server, repository, monkeypatch) -> None:
+    monkeypatch.setattr(limits, "MAX_FETCHED", 1 << 20)
+    ada = repository("ada")
+    once = ada.blob(os.urandom(3 << 20))
+    ada.commit(ada.tree({"data": f"100644 blob {once}"}))
+    ada.push({"a.py": "1"})
+    assert PLAIN.take(url(server, "ada"), "HEAD").files == {"a.py": b"1"}
+
+
+def test_a_name_that_is_no_utf_8_is_passed_over_and_one_without_end_refused(
+    server, repository
+) -> None:
+    eve = repository("eve")
+    words = ("hash-object", "-w", "-t", "tree", "--stdin", "--literally")
+    blob = bytes.fromhex(eve.blob(b"1"))
+    good = b"100644 a.py\0" + blob
+    eve.commit(git(eve.folder, *words, given=good + b"100644 \xff.py\0" + blob))
+    assert PLAIN.take(url(server, "eve"), "HEAD").files == {"a.py": b"1"}
+    endless = b"100644 " + b"b" * 100_000 + b".py\0"
+    eve.commit(git(eve.folder, *words, given=good + endless + blob))
+    with pytest.raises(GitFault, match="a name in it is too long"):
+        PLAIN.take(url(server, "eve"), "HEAD")
+
+
+def test_a_server_that_says_too_much_is_not_listened_to(server, repository) -> None:
+    eve = repository("eve")
+    commit = eve.push({"a.py": "1"})
+    refs = (f"{commit} refs/x/{n:05}/{'y' * 200}/HEAD\n" for n in range(5000))
+    (eve.folder / "packed-refs").write_text("".join(refs))
+    with pytest.raises(GitFault, match="it says more than is read"):
+        PLAIN.newest(url(server, "eve"), "HEAD")
+
+
+def test_what_is_cut_off_by_the_clock_is_said_to_be_late(server, repository, monkeypatch) -> None:
+    """Not to be damaged, as it looks to who reads it."""
+    repository("ada").push({"a.py": "1"})
+    begun: list[float] = []
+
+    class AtOnce:
+        """A clock that has run out when the fifth program starts: the one that reads files."""
+
+        def __init__(self, seconds: float, stop: Callable[[], None]) -> None:
+            begun.append(seconds)
+            self.stop = stop
+
+        def start(self) -> None:
+            if len(begun) == 5:
+                self.stop()
+
+        def cancel(self) -> None:
+            pass
+
+    monkeypatch.setattr(limits, "Timer", AtOnce)
+    with pytest.raises(GitFault, match=r"^it took longer than 30 s$"):
+        PLAIN.take(url(server, "ada"), "HEAD")
+    assert begun == [30] * 5
+
+
+def test_nothing_of_a_token_stays_open(platform, repository) -> None:
+    repository("ada").push({"a.py": "1"})
+    Git(TOKEN, "x", 30).take(at(platform, "ada"), "HEAD")
+    held = []
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            held.append(os.readlink(f"/proc/self/fd/{name}"))
+    assert not [place for place in held if "credential" in place]
