@@ -60,6 +60,12 @@ def test_rows_come_back(texts: list[str]) -> None:
         (0.005, "0.005"),
         (0.1 + 0.2, "0.3"),
         (99.995, "99.995"),
+        (2 / 3, "0.6667"),
+        (1e-9, "0"),
+        # Where six digits would not be enough for the four decimals that a result has.
+        (1234.3333, "1234.3333"),
+        (123456.7891, "123456.7891"),
+        (1234567.5, "1234567.5"),
     ],
 )
 def test_a_number_is_as_short_as_it_can_be_and_not_rounded_away(value: float, cell: str) -> None:
