@@ -268,6 +268,10 @@ def test_a_repository_around_the_place_where_git_works_says_nothing(
     git(around, "init", "--quiet")
     git(around, "config", f"url.{url(server, 'eve')}.insteadOf", url(server, "ada"))
     monkeypatch.setattr(tempfile, "tempdir", str(around))
+    # The same could be said by the environment.
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{url(server, 'eve')}.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", url(server, "ada"))
     assert PLAIN.newest(url(server, "ada"), "HEAD") not in (None, other)
     assert PLAIN.take(url(server, "ada"), "HEAD").files == {"layer_norm.py": b"ada"}
 
