@@ -450,13 +450,22 @@ def test_a_server_that_says_too_much_is_not_listened_to(server, repository) -> N
         PLAIN.newest(url(server, "eve"), "HEAD")
 
 
-def test_what_is_cut_off_by_the_clock_is_said_to_be_late(server, repository, monkeypatch) -> None:
+def test_what_is_cut_off_by_the_clock_is_said_to_be_late(
+    server, repository, tmp_path, monkeypatch
+) -> None:
     """Not to be damaged, as it looks to who reads it."""
     repository("ada").push({"a.py": "1"})
+    spy = tmp_path / "bin" / "git"
+    spy.parent.mkdir()
+    # The program that reads files says nothing until it is ended.
+    hangs = 'case "$*" in *cat-file*) exec sleep 60;; esac'
+    spy.write_text(f'#!/bin/sh\n{hangs}\nexec {shutil.which("git")} "$@"\n')
+    spy.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{spy.parent}:{os.environ['PATH']}")
     begun: list[float] = []
 
     class AtOnce:
-        """A clock that has run out when the fifth program starts: the one that reads files."""
+        """A clock that has run out when the fifth program starts, which is that one."""
 
         def __init__(self, seconds: float, stop: Callable[[], None]) -> None:
             begun.append(seconds)
