@@ -11,7 +11,8 @@ from autograder.reports.pages import trouble
 from autograder.reports.pages.advice import costs, next_step
 from autograder.reports.pages.gathered import gather
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.items import items_of
+from autograder.reports.pages.items import items_of, together
+from autograder.reports.pages.mistakes import mistakes_of
 from autograder.reports.pages.student import student_page
 from autograder.reports.shown import WHOLE, shown
 from autograder.results import CriterionResult, SubmissionResult, Usage
@@ -180,6 +181,7 @@ def test_numbers_of_four_digits_are_whole_wherever_they_are() -> None:
     assert "norm , 3766 points in 2 criteria" in page.section("costs").text
     assert "a holds (1000.25 → 1234.5)" in page.section("changed").text
     assert "c holds (not there → 1000)" in page.section("changed").text
+    assert "Then: 1000.25 of 4000 points. Now: 2234.5 of 6000.5 points." in page.text
     assert lists(page)[0].endswith("1234.5 / 4000")
     whole = classwide(found, found.model_copy(update={"submission": "s02"}))
     tiles = [tile.text for tile in whole.section("overview").all("li")]
@@ -207,7 +209,13 @@ def test_a_share_that_is_all_but_for_floats_is_all() -> None:
     gathered = gather([result({"norm": component([one, two])})])
     assert gathered.cells == ["AA"]
     assert [item.everybody for item in items_of(gathered)] == [True, True]
-    assert next_step(shown(result({"norm": component([one, two])}), OUTCOMES, NOW)) is None
+    for criteria in ([one], [two]):
+        found = result({"norm": component(criteria)})
+        assert next_step(shown(found, OUTCOMES, NOW)) is None
+    # In the picture of the class it is in the bin that it reaches.
+    near = result({"norm": component([criterion("b", 0.7 + 0.1, 1)])})
+    bars = classwide(near).section("overview").all("ul", "bars")[0].all("li")
+    assert [bar.text.split()[0] for bar in bars] == [*"0000000010", "0"]
 
 
 def test_next_is_a_public_criterion_before_a_hidden_one() -> None:
@@ -258,3 +266,147 @@ def test_what_is_named_on_the_page_of_a_class_is_cut() -> None:
     assert data(page)["students"][0][0] == "s" * 119 + "…"
     (item,) = page.section("trouble").all("li")
     assert item.text == f"{'s' * 119}… : {'m' * 299}…"
+
+
+def test_what_is_forbidden_is_told_as_that_whatever_else_was_recognised() -> None:
+    lost = criterion("a", 0, 2, causes=["you forgot eps"])
+    part = component([lost], status="forbidden", causes=["you forgot eps"])
+    (cost,) = costs(shown(result({"norm": part}), OUTCOMES, NOW))
+    assert (cost.words, cost.known) == (STATUS_WORDS["forbidden"], False)
+
+
+def test_next_says_the_first_note_alone_and_costs_add_up_to_four_decimals() -> None:
+    part = component([criterion("a", 0.75, 1)], status="import_error", notes=["one", "two"])
+    found = next_step(shown(result({"norm": part}), OUTCOMES, NOW))
+    assert found is not None
+    assert list(found.words) == [STATUS_WORDS["import_error"], "one"]
+    lost = component([criterion("a", 0.6667, 1), criterion("b", 0.6667, 1)])
+    (cost,) = costs(shown(result({"norm": lost}), OUTCOMES, NOW))
+    assert cost.points == 0.6666
+
+
+def test_what_is_new_and_what_is_gone_are_steps_and_a_new_zero_is_no_gain() -> None:
+    before = result({"norm": component([criterion("old", 1, 1)])})
+    after = result({"norm": component([criterion("new", 0, 1), criterion("more", 2, 2)])})
+    page = student(after, before)
+    steps = [(e.all("summary")[0].text, [i.text for i in e.all("li")]) for e in page.all("details")]
+    assert steps[:2] == [
+        ("Gained in 1 criterion", ["norm: more holds (not there → 2)"]),
+        (
+            "Lost in 2 criteria",
+            ["norm: new holds (not there → 0)", "norm: old holds (1 → not there)"],
+        ),
+    ]
+
+
+def test_a_class_of_two_suites_is_out_of_the_larger_points() -> None:
+    results = [
+        result({"norm": component([criterion("a", 1, most)])}, submission=f"s{most}")
+        for most in (5, 9, 7)
+    ]
+    assert gather(results).components == {"norm": 9}
+    assert gather([*results, rejected()]).cells == ["2", "1", "1", ""]
+
+
+def test_a_criterion_without_points_is_earned_by_who_passes_it() -> None:
+    free = [criterion("a", 0, 0), criterion("b", 0, 0, passed=False)]
+    assert gather([result({"norm": component(free)})]).cells == ["A0"]
+
+
+def scored(*scores: float) -> list[SubmissionResult]:
+    return [
+        result({"norm": component([criterion("a", score, 10)])}, submission=f"s{n:03}")
+        for n, score in enumerate(scores)
+    ]
+
+
+def test_the_middle_half_lies_between_the_quarters() -> None:
+    tiles = [tile.text for tile in classwide(*scored(0, 1, 2, 3, 8)).section("overview").all("li")]
+    assert "1.0 to 3.0 middle half n = 5" in tiles
+    assert "2.0 of 10 median n = 5" in tiles
+
+
+def test_criteria_that_tell_the_opposite_are_named_in_a_class_that_is_large_enough() -> None:
+    def results(number: int, agree: bool) -> list[SubmissionResult]:
+        found = []
+        for n in range(number):
+            other = (n % 2 if agree else 1 - n % 2) if n % 3 else 0.5
+            both = [criterion("a", n % 2, 1), criterion("b", other, 1, passed=other == 1)]
+            found.append(result({"norm": component(both)}, submission=f"s{n}"))
+        return found
+
+    words = "Earned rather by those who lose the rest"
+    assert words in classwide(*results(30, False)).section("criteria").text
+    assert words not in classwide(*results(29, False)).section("criteria").text
+    assert words not in classwide(*results(30, True)).section("criteria").text
+
+
+def test_groups_that_fall_together_are_in_the_order_of_their_losses() -> None:
+    rows = ["AABB", "ABBB", "ABBB"]
+    earned = {"A": 1.0, "B": 0.0}
+    # The first and the third are lost by fewer than the second and the fourth.
+    results = [
+        result(
+            {
+                "norm": component(
+                    [
+                        criterion(f"c{n}", earned[row[place]], 1)
+                        for n, place in enumerate((0, 1, 0, 1))
+                    ]
+                ),
+                "head": component([criterion("d", 1, 1)]),
+            },
+            submission=f"s{number}",
+        )
+        for number, row in enumerate([*rows, "BBBB"])
+    ]
+    assert [(list(g.criteria), g.lost) for g in together(gather(results))] == [
+        ([1, 3], 3),
+        ([0, 2], 1),
+    ]
+
+
+def test_the_words_of_a_mistake_are_those_that_are_surely_its_own() -> None:
+    def handed_in(words: str, *names: str) -> SubmissionResult:
+        lost = criterion("a", 0, 3, causes=[words])
+        return result({"norm": component([lost], causes=[words], misconceptions=list(names))})
+
+    muddled = handed_in("you forgot it and more besides", "norm.forgot", "norm.more")
+    alone = handed_in("you forgot it (page 2)", "norm.forgot")
+    for results in ([muddled, alone], [alone, muddled]):
+        (first, _) = mistakes_of(results)
+        assert (first.id, first.words, first.source) == ("norm.forgot", "you forgot it", "page 2")
+
+
+def test_who_did_not_begin_a_component_is_not_among_those_who_could_have_a_mistake() -> None:
+    lost = criterion("a", 0, 3, causes=["you forgot it"])
+    one = component([lost], causes=["you forgot it"], misconceptions=["norm.forgot"])
+    others = [
+        component([criterion("a", 0, 3)], status=status)
+        for status in ("missing", "not_attempted", "crashed")
+    ]
+    (found,) = mistakes_of([result({"norm": part}) for part in (one, *others)])
+    assert (found.n, found.who) == (2, [0])
+
+
+def test_a_cause_stands_once_above_its_criteria_and_empty_lines_nowhere() -> None:
+    lost = [
+        criterion("a", 0, 1, causes=["you forgot eps"], facts=["", "off by 1"]),
+        criterion("b", 0, 1, causes=["you forgot eps"]),
+    ]
+    found = result({"norm": component(lost, causes=["you forgot eps"])})
+    section = student(found).section("c1")
+    assert section.text.count("you forgot eps") == 1
+    assert section.text.count("as above") == 2
+    assert [line.text for line in section.all("p", "lines")] == [
+        "off by 1",
+        *["Likely cause: as above"] * 2,
+    ]
+    page = component_page(shown(found, OUTCOMES, NOW).components["norm"])
+    assert (page.count("you forgot eps"), page.count("as above")) == (1, 2)
+
+
+def test_who_was_not_graded_has_no_remark_beside_the_reason() -> None:
+    part = component([criterion("a", 0, 1)], status="missing")
+    rows = data(classwide(result({"norm": part}), rejected(), fault()))["students"]
+    assert [row[6] for row in rows] == ["", "", ""]
