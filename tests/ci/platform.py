@@ -26,8 +26,8 @@ class Platform:
         listed: the repositories of the organisation.
         statuses, comments: by repository and commit, oldest first.
         faults: how the next requests are answered instead; "lost" does what is asked and hangs up,
-            "done 502" and the like do it and say that it failed, "down" hangs up at once, "html"
-            is a page in the place of JSON.
+            "done 502" and the like do it and say that it failed, "down" hangs up at once, "says X"
+            answers X.
         headers: further headers of these answers.
         asked: method and path of every request.
         shown: the authorization that each request for a repository brought.
@@ -101,11 +101,12 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "down":
             self.close_connection = True
             return None
-        if fault == "html":
+        if str(fault).startswith("says "):
+            data = str(fault).removeprefix("says ").encode()
             self.send_response(200)
-            self.send_header("Content-Length", "6")
+            self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            self.wfile.write(b"<html>")
+            self.wfile.write(data)
             return None
         if fault not in (None, "lost") and not str(fault).startswith("done"):
             self.send_response(int(fault))

@@ -315,7 +315,7 @@ def test_a_refusal_is_final_but_where_it_is_about_how_often(
 
 def test_an_answer_is_json_of_a_size_that_is_read_and_a_list_where_one_is_wanted(platform) -> None:
     web = Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, lambda _: None)
-    platform.faults += ["html"]
+    platform.faults += ["says <html>"]
     with pytest.raises(WebFault, match="what /orgs/a/repos says is no JSON"):
         web.get("/orgs/a/repos")
     platform.listed = ["x" * 20_000_000]
@@ -351,6 +351,19 @@ def test_entries_that_are_none_are_a_fault_and_a_missing_text_is_empty(platform,
         api = kind(platform.address, TOKEN)
         assert api.status("course/ada", A, "x") == ("pending", "")
         assert api.status("course/ada", A, "y") is None
+
+
+def test_entries_that_are_no_objects_are_a_fault(platform) -> None:
+    for kind in PLATFORMS.values():
+        platform.faults += ["says [7]"]
+        with pytest.raises(WebFault, match="an entry without"):
+            kind(platform.address, TOKEN).repositories("course")
+
+
+def test_a_group_in_a_group_is_one_name(platform) -> None:
+    platform.listed = ["course/2026/hw1-s01"]
+    for kind in PLATFORMS.values():
+        assert kind(platform.address, TOKEN).repositories("course/2026") == platform.listed
 
 
 def test_the_state_that_counts_is_the_newest_of_that_name(platform) -> None:
