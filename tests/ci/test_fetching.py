@@ -214,3 +214,17 @@ def test_without_a_limit_every_commit_of_a_day_is_taken(fetch, repository, work)
         ada.push({"layer_norm.py": str(number)})
         assert fetch("ada") == {"ada": "taken"}
     assert work.commit("ada").attempts == 4
+
+
+def test_a_repository_is_below_the_server_with_one_slash_between(work, clock) -> None:
+    asked: list[tuple[str, str]] = []
+
+    class Asked(Git):
+        def newest(self, url: str, ref: str) -> str | None:
+            asked.append((url, ref))
+            return None
+
+    for server in ("https://example.org", "https://example.org/"):
+        fetcher = Fetcher(work, Asked(None, "nobody", 30), server, "main", 0, clock)
+        fetcher.fetch([Student("ada", "course/ada")], lambda _: None)
+    assert asked == [("https://example.org/course/ada.git", "main")] * 2
