@@ -72,6 +72,7 @@ def test_forty_pairs_are_printed_and_all_are_in_the_file(
     table, page = write(found, tmp_path / "out")
     assert len(table.read_text().splitlines()) == 1 + 42
     whole = page.read_text()
+    assert whole.count("<details") == 30
     assert "Side by side are the first 30; similar.csv has all 42." in whole
     assert "Side by side" not in _page(findings(assignment, many(30)), tmp_path / "few")
 

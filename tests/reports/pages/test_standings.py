@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from autograder.reports.feedback import STATUS_WORDS, component_page
+from autograder.reports.feedback import STATUS_WORDS, component_page, fault_page
 from autograder.reports.pages import trouble
 from autograder.reports.pages.advice import costs, next_step
 from autograder.reports.pages.gathered import gather
@@ -183,6 +183,8 @@ def test_numbers_of_four_digits_are_whole_wherever_they_are() -> None:
     assert "c holds (not there → 1000)" in page.section("changed").text
     assert "Then: 1000.25 of 4000 points. Now: 2234.5 of 6000.5 points." in page.text
     assert lists(page)[0].endswith("1234.5 / 4000")
+    feedback = component_page(shown(found, OUTCOMES, NOW).components["norm"])
+    assert "1234.5 of 5000.5 points" in feedback
     whole = classwide(found, found.model_copy(update={"submission": "s02"}))
     tiles = [tile.text for tile in whole.section("overview").all("li")]
     assert "2234.5 of 6000.5 mean n = 2" in tiles
@@ -330,7 +332,8 @@ def test_criteria_that_tell_the_opposite_are_named_in_a_class_that_is_large_enou
     def results(number: int, agree: bool) -> list[SubmissionResult]:
         found = []
         for n in range(number):
-            other = (n % 2 if agree else 1 - n % 2) if n % 3 else 0.5
+            # They agree a little more often than not, or never.
+            other = n % 2 if agree and n % 5 < 3 else 1 - n % 2
             both = [criterion("a", n % 2, 1), criterion("b", other, 1, passed=other == 1)]
             found.append(result({"norm": component(both)}, submission=f"s{n}"))
         return found
@@ -391,7 +394,7 @@ def test_who_did_not_begin_a_component_is_not_among_those_who_could_have_a_mista
 
 def test_a_cause_stands_once_above_its_criteria_and_empty_lines_nowhere() -> None:
     lost = [
-        criterion("a", 0, 1, causes=["you forgot eps"], facts=["", "off by 1"]),
+        criterion("a", 0, 1, causes=["you forgot eps"], facts=[" ", "off by 1"]),
         criterion("b", 0, 1, causes=["you forgot eps"]),
     ]
     found = result({"norm": component(lost, causes=["you forgot eps"])})
@@ -410,3 +413,19 @@ def test_who_was_not_graded_has_no_remark_beside_the_reason() -> None:
     part = component([criterion("a", 0, 1)], status="missing")
     rows = data(classwide(result({"norm": part}), rejected(), fault()))["students"]
     assert [row[6] for row in rows] == ["", "", ""]
+
+
+def test_where_to_read_stands_beside_what_is_lost_alone() -> None:
+    both = [criterion("a", 1, 1, source="page 8"), criterion("b", 0, 1, source="page 9")]
+    page = component_page(
+        shown(result({"norm": component(both)}), OUTCOMES, NOW).components["norm"]
+    )
+    assert "page 9" in page
+    assert "page 8" not in page
+
+
+def test_where_there_is_no_mark_the_reason_is_text_of_a_length_that_is_read() -> None:
+    page = fault_page("<b>\x1b" + "x" * 5000)
+    assert "&lt;b&gt;" in page
+    assert "\x1b" not in page
+    assert 900 < page.count("x" * 10) * 10 <= 1000
