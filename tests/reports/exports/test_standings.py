@@ -236,3 +236,23 @@ def test_a_runner_may_say_the_same_by_other_names() -> None:
     more = {**environment, "ASSIGNMENT_TYPE": "group"}
     found = read.checked("classroom50", written("classroom50", result(), environment=more))
     assert found["assignment_type"] == "group"
+
+
+def test_details_are_folded_where_something_never_ran_or_is_noted() -> None:
+    unrun = criterion("late", 0, 3, passed=None).model_copy(update={"outcome": "not_run"})
+    for part, words in (
+        (component([unrun]), "late holds"),
+        (component([criterion("a", 1, 1)], notes=["NOTE"]), "NOTE"),
+    ):
+        page = read.markdown(written("markdown", result({"norm": part})))
+        assert "details" in page.tags
+        assert words in page.plain + page.code
+    fine = read.markdown(written("markdown", result({"norm": component([criterion("a", 1, 1)])})))
+    assert "details" not in fine.tags
+
+
+def test_a_public_criterion_that_never_ran_keeps_its_components_status() -> None:
+    unrun = criterion("late", 0, 3, passed=None).model_copy(update={"outcome": "not_run"})
+    part = component([unrun, criterion("b", 1, 1, True)], status="timeout", notes=["it hung"])
+    seen = json.loads(written("json", result({"norm": part}), NOTHING))["components"]["norm"]
+    assert (seen["status"], seen["notes"]) == ("timeout", ["it hung"])
