@@ -16,6 +16,7 @@ from tests.reports.exports import read
 from tests.reports.exports.made import (
     CLASS,
     NOTHING,
+    OUTCOMES,
     component,
     context,
     criterion,
@@ -256,3 +257,22 @@ def test_a_public_criterion_that_never_ran_keeps_its_components_status() -> None
     part = component([unrun, criterion("b", 1, 1, True)], status="timeout", notes=["it hung"])
     seen = json.loads(written("json", result({"norm": part}), NOTHING))["components"]["norm"]
     assert (seen["status"], seen["notes"]) == ("timeout", ["it hung"])
+
+
+def test_tests_of_gradescope_are_numbered_by_component_and_criterion() -> None:
+    for setting in (OUTCOMES, NOTHING):
+        tests = read.checked("gradescope", written("gradescope", result(), setting))["tests"]
+        assert [test["number"] for test in tests] == ["1.1", "1.2", "1.3", "2.1", "2.2"]
+
+
+def test_a_line_that_no_file_has_is_no_place() -> None:
+    for number, place in (
+        ("9999999", {"line": "9999999"}),
+        ("10000000", {}),
+        ("0", {}),
+        ("07", {}),
+    ):
+        lost = criterion("a", 0, 1, facts=[f"raised (norm.py, line {number})"])
+        found = read.annotations(written("github-annotations", result({"norm": component([lost])})))
+        about = {"file": "norm.py", "title": "norm: a holds"}
+        assert found[0][1] == {**about, **place}
