@@ -109,15 +109,23 @@ def test_the_conftest_needs_only_what_a_student_has(assignment: Assignment) -> N
 
 
 def test_a_source_that_is_hard_to_quote_is_held_as_it_is(
-    assignment: Assignment, monkeypatch: pytest.MonkeyPatch
+    assignment: Assignment, tmp_path: Path
 ) -> None:
-    odd = {
-        "autograder": "x = " + 3 * "'" + 3 * '"' + 3 * "'",
-        "autograder.text": "ends with a quote '",
-        "autograder.suite": "ends with a backslash \\",
-    }
-    monkeypatch.setattr("autograder.authoring.release._shipped", lambda: odd)
-    assert sources_of(conftest(assignment)) == odd
+    used = sorted({name for spec in assignment.components for name in spec.uses})
+    odd = ["x = " + 3 * "'" + 3 * '"' + 3 * "'", "ends with a quote '", "with a backslash \\"]
+    sources = dict(zip(used, odd, strict=False))
+    assert len(sources) == len(odd)
+    for name in used:
+        path = replace(assignment, root=tmp_path).stand_in(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(sources.setdefault(name, "x = 1"))
+    tree = ast.parse(conftest(replace(assignment, root=tmp_path)))
+    (held,) = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "STAND_INS"
+    ]
+    assert held == sources
 
 
 ORIGIN = '''
