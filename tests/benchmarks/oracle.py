@@ -231,12 +231,11 @@ def compare(corpus: Corpus, before: Checkout, after: Checkout) -> Compared:
     both = [name for name in found if name in old and name in new]
     again = before.grade(corpus, both) if both else {}
     for name, differ in found.items():
-        if name in both:
-            # What was unsteady before may be so now; what has become so is a difference.
-            if differences(name, old[name], again[name]):
-                compared.unsteady.append(f"{differ[0]} (and {len(differ) - 1} more)")
-                continue
-        compared.differences += differ
+        # What was unsteady before may be so now; what has become so is a difference.
+        if name in both and differences(name, old[name], again[name]):
+            compared.unsteady.append(f"{differ[0]} (and {len(differ) - 1} more)")
+        else:
+            compared.differences += differ
     return compared
 
 
