@@ -77,6 +77,7 @@ def selftest(autograder, root: Path, code: int, *more: str) -> Report:
     return Report.model_validate_json(done.stdout)
 
 
+@pytest.mark.slow
 def test_what_is_named_is_held_against_the_first_line(autograder, project) -> None:
     root = project(
         shifted=f"# misconception: biased\n{BIASED}",
@@ -121,6 +122,7 @@ def test_what_is_named_is_held_against_the_first_line(autograder, project) -> No
     assert "rows of these kinds alone: wrong" in printed
 
 
+@pytest.mark.slow
 def test_a_bank_that_is_named_rightly_holds(autograder, project) -> None:
     root = project(shifted=f"# misconception: biased\n{BIASED}")
     found = selftest(autograder, root, 0)
