@@ -59,6 +59,8 @@ def test_double(component, expect):
 HIDDEN = '''\
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.criterion(points=1, source="handout")
 def test_half(component, reference, expect):
