@@ -94,15 +94,12 @@ def collect(
         warnings.simplefilter("ignore")
         for component in checks:
             key = cache.key_of(assignment, component, f"examples of seed {seed}")
+            suite.faults += suite.only_form(component)
             if suite.restore(component, cache.load(key)):
-                suite.faults += suite.idle(component)
                 continue
             tell(f"drawing examples and asking the solution: {component}")
             suite.meet(component, solution_of(assignment, component))
             suite.replay(component, solution_of(assignment, component))
-            tell(f"looking for what takes no work: {component}")
-            suite.weigh(component)
-            suite.faults += suite.idle(component)
             if not suite.losses:
                 cache.save(key, suite.kept(component))
     return suite
