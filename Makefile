@@ -1,5 +1,6 @@
-# `make demo` grades a small class; `make test` runs the tests, `make test-e2e` those with nbgrader,
-# a browser and a database server. Each sets up what it needs.
+# `make demo` grades a small class. `make test` runs the fast tests, `make test-e2e` the slow ones with
+# nbgrader, a browser and a database server, `make test-all` everything; docs/architecture.md says what
+# runs when. Each sets up what it needs.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,24 +10,42 @@ E2E_STAMP := $(VENV)/.installed-e2e
 
 # Tests that measure limits, or kill what runs: beside others they would measure those, too.
 ALONE := tests/sandbox tests/grading/test_faults.py
+PYTEST := $(BIN)/python -m pytest
+SHARED := -n 2 --dist loadfile --no-loadscope-reorder
+# By themselves these two are left out, for they need extras.
+EVERYWHERE := -o 'norecursedirs=classes courses hostile .*'
+# Every process that a test starts would compile this package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-e2e selftest lint bench oracle stubs clean
+.PHONY: demo test test-alone test-e2e test-all selftest lint bench oracle stubs clean
 
 demo: $(STAMP)
 	@$(BIN)/autograder demo --root .
 
-test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=10 $(patsubst %,--ignore=%,$(ALONE))
-	$(BIN)/python -m pytest --durations=5 $(ALONE)
+# The tests that run alone have one core to themselves, and what reads the code the other.
+test: $(STAMP)
+	$(PYTEST) $(SHARED) -m 'not slow and not release' --hypothesis-profile=quick --durations=10 \
+	    $(patsubst %,--ignore=%,$(ALONE))
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-alone
+
+test-alone: $(STAMP)
+	$(PYTEST) -m 'not slow and not release' --durations=5 $(ALONE)
 
 # nbgrader, PostgreSQL, JupyterLab and a browser, for real; what is missing here is skipped loudly.
 test-e2e: $(E2E_STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=40 tests/nbgrader tests/e2e
+	$(PYTEST) $(SHARED) -m 'slow and not release' --durations=40 $(EVERYWHERE) \
+	    $(patsubst %,--ignore=%,$(ALONE))
+	$(PYTEST) -m 'slow and not release' --durations=5 $(ALONE)
 
-# Every mutant of every assignment, on every tier: before a release.
+# Everything: before a release. It takes hours.
+test-all: $(E2E_STAMP) lint selftest
+	$(PYTEST) $(SHARED) --durations=40 $(EVERYWHERE) $(patsubst %,--ignore=%,$(ALONE))
+	$(PYTEST) --durations=20 $(ALONE)
+
+# Every mutant of every assignment, on every tier, and nothing kept from earlier runs.
 selftest: $(STAMP)
 	for tier in tier1 tier2 tier3; do for name in $(notdir $(wildcard assignments/*)); do \
-	    $(BIN)/autograder selftest $$name --root . --pairs 3 --sandbox $$tier || exit 1; \
+	    $(BIN)/autograder selftest $$name --root . --pairs 3 --sandbox $$tier --fresh || exit 1; \
 	done; done
 
 lint: $(STAMP)

@@ -21,7 +21,7 @@ from autograder.errors import UsageError
 from autograder.sandbox.packages import check_name
 from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault
 
-_PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parent
 # Folders of the public part that every student is given as they are, and every child.
 GIVEN = ("provided", "data")
 # Folders of either part that decide no mark.
@@ -177,27 +177,27 @@ class Assignment:
         """The file that takes a component's place when others are graded."""
         return self.public / "stand_ins" / f"{component}.py"
 
-    def suite_hash(self) -> str:
+    def suite_hash(self, package: Path = PACKAGE) -> str:
         """Return a hash of all that decides a mark but the submission.
 
         That is the assignment, and of this package what runs in the worker that marks it: how
-        results are listed, reported or handed on decides nothing.
+        results are listed, reported or handed on decides nothing. `package` is where that lies.
         """
         digest = hashlib.sha256()
-        for name, data in self.deciding():
+        for name, data in self.deciding(package):
             digest.update(f"{name}\0".encode())
             digest.update(hashlib.sha256(data).digest())
         return digest.hexdigest()
 
-    def deciding(self) -> Iterator[tuple[str, bytes]]:
+    def deciding(self, package: Path = PACKAGE) -> Iterator[tuple[str, bytes]]:
         """Yield every file that decides a mark: its path below its folder, and what it holds."""
-        for root, path in self._sources():
+        for root, path in self._sources(package):
             data = path.read_bytes()
             if path == self.public / "assignment.toml":
                 data = _without_feedback(data)
             yield path.relative_to(root).as_posix(), data
 
-    def _sources(self) -> Iterator[tuple[Path, Path]]:
+    def _sources(self, package: Path) -> Iterator[tuple[Path, Path]]:
         kinds = (".py", ".toml", ".json")
         for root in (self.public, self.secret):
             for path in sorted(root.rglob("*")):
@@ -208,9 +208,9 @@ class Assignment:
                 if (path.suffix in kinds or parts[0] in GIVEN) and path.is_file():
                     yield root, path
         for room in DECIDING:
-            place = _PACKAGE / room
+            place = package / room
             for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-                yield _PACKAGE, path
+                yield package, path
 
 
 def _without_feedback(data: bytes) -> bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import io
 import os
 import re
 import shutil
@@ -19,6 +21,9 @@ import pytest
 import torch
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.authoring.known_numbers import table
+from autograder.authoring.release import release
+from autograder.cli import main
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
 from autograder.project import ROOT_VARIABLE
@@ -42,6 +47,10 @@ torch.set_num_threads(1)
 hypothesis.settings.register_profile(
     "gradeformer-tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
+# For `make test`: each run draws other examples, and `make test-all` more of them.
+hypothesis.settings.register_profile(
+    "quick", hypothesis.settings.get_profile("gradeformer-tests"), max_examples=25
+)
 hypothesis.settings.load_profile("gradeformer-tests")
 
 # A project of the user's is none of the tests'.
@@ -56,9 +65,13 @@ BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_s
 # Files whose tests share what is dear to make, a course or an installation: where several processes
 # share the tests, one has all of these. Any other file is kept together alone.
 _TOGETHER = {
+    "released": ("own_run", "release"),
+    "pages": ("statistics", "texts", "writing"),
     "course": ("formgrader", "hostile", "marks", "postgresql", "student_lab"),
     "wheel": ("ci", "ci_files", "ci_gradescope", "courses", "second_assignment", "tour", "wheel"),
 }
+# Fixtures that grade many submissions.
+_DEAR = {"parts", "three_hundred"}
 # Files that take minutes, for few tests.
 _LONGEST = ("test_selftest",)
 _GROUPS = {f"test_{name}": group for group, names in _TOGETHER.items() for name in names}
@@ -79,8 +92,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Grouped(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no process is left with it in the end."""
+    """Mark what is slow; begin with what takes longest: no process is left with it alone."""
+    for item in items:
+        if item.path.is_relative_to(ROOT / "tests" / "e2e") or "nbgrader" in item.path.parts:
+            item.add_marker(pytest.mark.slow)
+        if _DEAR & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.path.stem not in _LONGEST)
 
 
@@ -93,6 +112,22 @@ def assignment() -> Assignment:
 def suite(assignment: Assignment) -> Suite:
     """Both suites of the assignment, drawn as the judge draws them."""
     return collect(assignment)
+
+
+@pytest.fixture(scope="session")
+def released(assignment: Assignment, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The student's folder of the assignment.
+
+    It knows the mistakes of two components alone: a table of all takes most of a minute.
+    """
+    folder, few = tmp_path_factory.mktemp("released"), ["layer_norm", "lm_head"]
+    root = make_project(folder / "project", "norm", few)
+    (root / "reference" / "norm" / "misconceptions").mkdir()
+    for name in few:
+        source = assignment.secret / "misconceptions" / f"{name}.py"
+        shutil.copy(source, root / "reference" / "norm" / "misconceptions")
+    release(assignment, folder / "release", lambda _: table(load_assignment(root, "norm")))
+    return folder / "release"
 
 
 @pytest.fixture(scope="session", params=TIERS)
@@ -154,12 +189,26 @@ def set_limits(project: Path, name: str, limits: Mapping[str, float]) -> None:
 
 
 @pytest.fixture
-def autograder() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the command as a user would."""
+def autograder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command as a user would, but in this process: to start one costs a second.
+
+    What only a process of its own has is tried in tests/grading/test_grade.py.
+    """
 
     def run(*args: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "autograder", *map(str, args)]
-        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=540)
+        command = ["autograder", *map(str, args)]
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd)
+            patch.setattr(sys, "argv", command)
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                try:
+                    main()
+                except SystemExit as ended:
+                    code = ended.code if isinstance(ended.code, int) else 0
+        return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
     return run
 

@@ -89,12 +89,11 @@ def test_what_students_are_shown_decides_no_mark(small_project: Path) -> None:
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path: Path) -> Path:
     """A copy of this package's sources, which the hash is taken of."""
     copy = tmp_path / "autograder"
     origin = Path(assignments.__file__).parent
     shutil.copytree(origin, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(assignments, "_PACKAGE", copy)
     return copy
 
 
@@ -110,9 +109,9 @@ def test_the_suite_hash_follows_what_decides_a_mark(
     small_project: Path, package: Path, path: str
 ) -> None:
     found = load_assignment(small_project, "norm")
-    before = found.suite_hash()
+    before = found.suite_hash(package)
     (package / path).write_text((package / path).read_text() + "# changed\n")
-    assert found.suite_hash() != before
+    assert found.suite_hash(package) != before
 
 
 @pytest.mark.parametrize("room", ["exchange", "suite", "sandbox", "solutions", "judge"])
@@ -120,9 +119,9 @@ def test_the_suite_hash_follows_a_new_file_where_marks_are_decided(
     small_project: Path, package: Path, room: str
 ) -> None:
     found = load_assignment(small_project, "norm")
-    before = found.suite_hash()
+    before = found.suite_hash(package)
     (package / room / "more.py").write_text("")
-    assert found.suite_hash() != before
+    assert found.suite_hash(package) != before
 
 
 @pytest.mark.parametrize(
@@ -137,10 +136,10 @@ def test_the_suite_hash_does_not_follow_what_only_lists_or_reports(
     small_project: Path, package: Path, path: str
 ) -> None:
     found = load_assignment(small_project, "norm")
-    before = found.suite_hash()
+    before = found.suite_hash(package)
     with (package / path).open("a") as file:
         file.write("# changed\n")
-    assert found.suite_hash() == before
+    assert found.suite_hash(package) == before
 
 
 def test_what_a_worker_imports_is_what_the_hash_follows() -> None:

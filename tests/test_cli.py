@@ -1,11 +1,8 @@
 """The command: what it prints and returns; bad input is one sentence, and nothing is lost."""
 
 import csv
-import os
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +17,6 @@ from autograder.errors import UsageError
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell
 from autograder.reports.shown import FAULT
-from tests.conftest import ROOT
 from tests.grading.fakes import mark
 from tests.tiny import write_tiny
 
@@ -116,18 +112,13 @@ def test_the_version_is_the_package_s() -> None:
     ],
 )
 def test_the_shell_completes_commands_and_names(
-    tmp_path: Path, typed: str, offered: list[str]
+    autograder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, typed: str, offered: list[str]
 ) -> None:
     asked = {"_AUTOGRADER_COMPLETE": "complete_bash", "COMP_WORDS": f"autograder {typed}"}
     asked |= {"COMP_CWORD": str(len(typed.split(" ")))}
-    done = subprocess.run(
-        [sys.executable, "-m", "autograder"],
-        cwd=write_tiny(tmp_path / "project"),
-        env={**os.environ, **asked, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+    done = autograder(cwd=write_tiny(tmp_path / "project"))
     assert done.stdout.split() == offered, done.stderr
 
 

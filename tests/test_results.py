@@ -23,12 +23,14 @@ def test_a_result_says_which_schema_it_has() -> None:
 
 
 def test_a_light_result_keeps_what_lists_of_a_class_show() -> None:
-    long = {"message": "x" * 1000, "facts": ["x" * 1000]}
+    long = {"message": "x" * 1000, "facts": ["x" * 1000], "hints": ["x" * 1000]}
     named = made.criterion("a", 0.25, 1, causes=["a known mistake"], **long)
     unnamed = made.criterion("b", 0, 1, **long)
     part = made.component(
         [named, unnamed],
         status="crashed",
+        notes=["its process died"],
+        message="its process died",
         misconceptions=["norm.biased"],
         causes=["a known mistake"],
         views=[{"kind": "table"}],
@@ -37,6 +39,9 @@ def test_a_light_result_keeps_what_lists_of_a_class_show() -> None:
     found = light(result)
     assert (found.score, found.standing, found.remarks) == (0.25, "graded", "norm crashed")
     (mine,) = found.components["norm"].criteria
+    assert (mine.facts, mine.hints, mine.message) == ([], [], "")
+    part = found.components["norm"]
+    assert (part.notes, part.message, part.views) == ([], "", [])
     assert (mine.score, mine.max_score, mine.causes) == (0.25, 1.0, ["a known mistake"])
     assert found.components["norm"].misconceptions == ["norm.biased"]
     assert len(found.model_dump_json()) < len(result.model_dump_json()) / 4

@@ -13,7 +13,7 @@ from autograder.assignment import Assignment
 from autograder.authoring import trivial
 from autograder.authoring.marks import marks_of
 from autograder.authoring.mutants import Mutant, mutants_of, sampled
-from autograder.authoring.wrong_variants import read_variants
+from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
 from autograder.solutions.misconceptions import file_of, read, with_mistakes
 
@@ -98,6 +98,9 @@ def rows_of(
                 rows.append(replace(row, only=touched))
             # Of pairs the other components are left out: they are graded in the rows above.
             rows += [_wrong_row(assignment, name, pair, used) for pair in combined]
+        for base, text in read_bases(assignment, name).items():
+            files = {**used, f"{name}.py": text.encode()}
+            rows.append(Row(f"right-{name}/{base}", "right", files, only=(name,)))
         for variant in read_variants(assignment, name):
             row_id = f"{name}/{variant.name}"
             files = {**used, f"{name}.py": variant.source}

@@ -1,11 +1,13 @@
 """Prove an assignment's suites: right work keeps every point, every mistake loses some.
 
 Solutions, stand-ins, right and wrong variants, stubs, trivial work, misconceptions and mutants are
-graded as submissions are, by the same workers in the same sandbox.
+graded as submissions are, by the same workers in the same sandbox. As in a batch, what is unchanged
+since an earlier run is kept: a result follows from the row, the suites, the seed and the versions.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -13,9 +15,15 @@ from autograder.assignment import Assignment
 from autograder.authoring.proof import Report, report_on
 from autograder.authoring.rows import Row
 from autograder.authoring.why import losses
+from autograder.grading import store
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.grading.workers import Tell, unheard
+from autograder.results import SubmissionResult
+
+# Of the results that are kept of an assignment, those go first that were used least recently. All
+# rows of a large one are a few thousand.
+_MOST_KEPT = 8000
 
 
 def run(
@@ -27,31 +35,59 @@ def run(
     progress: Progress,
     tell: Tell = unheard,
     kinds: Collection[str] = (),
+    kept: Path | None = None,
 ) -> Report:
     """Grade the rows in `folder` and judge the suites by what became of them.
 
-    `kinds` are those of the rows, beside the solution; all if there are none.
+    `kinds` are those of the rows, beside the solution; all if there are none. In `kept` results of
+    earlier runs are looked up, and those of this one are kept.
 
     Raises:
         SuiteBroken: the solution loses points, or the suite cannot be collected.
         CannotGrade: student code cannot be isolated here.
     """
-    entries: list[Entry] = []
-    for number, row in enumerate(rows):
-        place = folder / "rows" / f"{number:04}"
-        place.mkdir(parents=True)
-        for name, source in row.files.items():
-            (place / name).write_bytes(source)
-        # Of a mutant only its marks are wanted, and the search for misconceptions is dear.
-        diagnose = row.kind != "mutant"
-        entries.append(Entry(place.name, place, row.exempt, row.only, diagnose))
-    (folder / "results").mkdir(exist_ok=True)
-    batch = Batch(assignment, folder, sandbox, jobs, resume=False)
+    out = kept or folder
+    (out / "results").mkdir(parents=True, exist_ok=True)
+    batch = Batch(assignment, out, sandbox, jobs, resume=kept is not None)
     try:
         words = batch.start(tell)
+        entries = [_entry(folder / "rows" / f"{n:04}", row, words) for n, row in enumerate(rows)]
         found = batch.run(entries, progress)
     finally:
         batch.close()
     report = report_on(assignment, rows, found, words, kinds)
+    if kept is not None:
+        for row, result in zip(rows, found, strict=True):
+            if _is_doubtful(row, result, report):
+                store.path_of(kept, result.submission).unlink(missing_ok=True)
+        _make_room(kept / "results")
     why = losses(assignment, rows, found, [entry.path for entry in entries], sandbox)
     return report.model_copy(update={"why": why})
+
+
+def _entry(place: Path, row: Row, sandbox: str) -> Entry:
+    """Hand a row in.
+
+    Its id is a hash of all that its result follows from and that no result says of itself: `Graded`
+    has the rest, and a result without it, as that of a fault, is never kept.
+    """
+    place.mkdir(parents=True)
+    for name, source in row.files.items():
+        (place / name).write_bytes(source)
+    # Of a mutant only its marks are wanted, and the search for misconceptions is dear.
+    diagnose = row.kind != "mutant"
+    how = repr((row.id, sandbox, sorted(row.files.items()), row.exempt, row.only, diagnose))
+    name = hashlib.sha256(how.encode()).hexdigest()
+    return Entry(name, place, row.exempt, row.only, diagnose)
+
+
+def _is_doubtful(row: Row, result: SubmissionResult, report: Report) -> bool:
+    """Tell whether a row is to be graded again: what is at fault, or what a busy machine may do."""
+    outcomes = {c.outcome for part in result.components.values() for c in part.criteria}
+    return "timeout" in outcomes or any(row.id in fault for fault in report.faults)
+
+
+def _make_room(results: Path) -> None:
+    used = sorted(results.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in used[_MOST_KEPT:]:
+        path.unlink(missing_ok=True)

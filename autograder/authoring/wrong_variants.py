@@ -1,13 +1,14 @@
 """Wrong variants: what students might hand in, each with the mistake that should be named in it.
 
-`reference/<name>/wrong_variants/<component>/<any>.py` is a whole component, written without a look
-at the catalogue of misconceptions. Its first line says what a diagnosis should name.
+`reference/<name>/wrong_variants/<component>/<base>.py` is a right component in a style of its own,
+and `reference/<name>/wrong_variants/<component>.diff` says what mistakes change in the bases,
+written without a look at the catalogue of misconceptions. The head of a mistake says what a
+diagnosis should name.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from autograder.assignment import Assignment
+from autograder.authoring.edits import Edits, read_edits
 from autograder.errors import UsageError
 from autograder.solutions.misconceptions import read
 from autograder.text import clean
@@ -26,11 +28,7 @@ NAMED = 0.92
 # "One of these" helps while they are few.
 _FEW = 3
 _NOTHING = "none"
-_HEADER = re.compile(r"#\s*(?P<kind>misconception|one of):(?P<names>.*)")
-_FORMS = (
-    "`# misconception: NAME`, `# misconception: NAME + NAME`, `# one of: NAME, NAME` or "
-    f"`# misconception: {_NOTHING}`"
-)
+_FORMS = f"`MISCONCEPTION`, `A + B`, `A or B`, or `{_NOTHING}`"
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,8 @@ class WrongVariant:
     """A wrong component.
 
     Attributes:
-        name: that of its file, without `.py`.
-        source: the file.
+        name: that of its edits.
+        source: the component.
         expected: the misconceptions that should be named; empty if none should be.
         either: whether any of them is as good, since no question can tell them apart.
     """
@@ -76,20 +74,37 @@ class Naming(BaseModel):
         self.falsely += outcome == "falsely"
 
 
-def read_variants(assignment: Assignment, component: str) -> list[WrongVariant]:
-    """Read a component's wrong variants in the order of their names; none where there is no folder.
+def read_bases(assignment: Assignment, component: str) -> dict[str, str]:
+    """Read the right components that a component's wrong variants are made of, by name.
 
     Raises:
-        UsageError: a file says in no known form what should be named, or names what is unknown; or
-            there is a folder of what is no component.
+        UsageError: one is not written in UTF-8, or something there belongs to no component.
     """
-    top = assignment.secret / "wrong_variants"
-    for path in sorted(top.iterdir()) if top.is_dir() else []:
-        if path.name not in (*assignment.totals, "__pycache__"):
-            known = ", ".join(assignment.totals)
-            raise UsageError(f"{path} is no folder of a component; the components are: {known}")
-    mistakes = read(assignment, component)
-    return [_read(path, component, mistakes) for path in sorted((top / component).glob("*.py"))]
+    top = _folder(assignment)
+    try:
+        return {
+            path.stem: path.read_text(encoding="utf-8")
+            for path in sorted((top / component).glob("*.py"))
+        }
+    except UnicodeDecodeError as error:
+        raise UsageError(f"a base in {top / component} is not written in UTF-8: {error}") from error
+
+
+def read_variants(assignment: Assignment, component: str) -> list[WrongVariant]:
+    """Read a component's wrong variants in the order of their names; none where there is no file.
+
+    Raises:
+        UsageError: a row is malformed, names what is unknown, or does not apply to its base; or
+            something there belongs to no component.
+    """
+    path = _folder(assignment) / f"{component}.diff"
+    if not path.is_file():
+        return []
+    bases, mistakes = read_bases(assignment, component), read(assignment, component)
+    return [
+        _variant(row, component, bases, mistakes)
+        for row in sorted(read_edits(path), key=lambda row: row.name)
+    ]
 
 
 def outcome_of(
@@ -122,21 +137,26 @@ def faults_of(naming: Sequence[Naming]) -> list[str]:
     return [f"only {named} of {expected} wrong variants are named rightly, not {NAMED:.0%}"]
 
 
-def _read(path: Path, component: str, known: Collection[str]) -> WrongVariant:
-    source = path.read_bytes()
-    first = source.partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
-    header = _HEADER.fullmatch(first)
-    said = f"{path}: the first line is {clean(first, 80)!r}"
-    if header is None:
-        raise UsageError(f"{said}; it must say what should be named: {_FORMS}")
-    either = header["kind"] == "one of"
-    names = [name.strip() for name in header["names"].split("," if either else "+")]
-    if names == [_NOTHING] and not either:
-        return WrongVariant(path.stem, source, (), False)
+def _folder(assignment: Assignment) -> Path:
+    top = assignment.secret / "wrong_variants"
+    for path in sorted(top.iterdir()) if top.is_dir() else []:
+        if path.name.removesuffix(".diff") not in (*assignment.totals, "__pycache__"):
+            known = ", ".join(assignment.totals)
+            raise UsageError(f"{path} belongs to no component; the components are: {known}")
+    return top
+
+
+def _variant(
+    row: Edits, component: str, bases: Mapping[str, str], known: Collection[str]
+) -> WrongVariant:
+    source = row.applied(bases).encode()
+    if row.what == _NOTHING:
+        return WrongVariant(row.name, source, (), False)
+    either = " or " in row.what
+    names = row.what.split(" or " if either else " + ")
     for name in names:
         if name not in known:
-            raise UsageError(f"{said}; {component} has no misconception {clean(name, 60)!r}")
-    enough = len(names) >= 2 if either else len(names) <= 2
-    if not enough or len(set(names)) < len(names):
-        raise UsageError(f"{said}; it must have one of the forms {_FORMS}")
-    return WrongVariant(path.stem, source, tuple(names), either)
+            raise row.refused(f"{component} has no misconception {clean(name, 60)!r}; {_FORMS}")
+    if len(set(names)) < len(names) or (len(names) > 2 and not either):
+        raise row.refused(f"{clean(row.what, 80)!r} has none of the forms {_FORMS}")
+    return WrongVariant(row.name, source, tuple(names), either)

@@ -35,6 +35,8 @@ def environment(place: Path) -> dict[str, str]:
     kept = {k: os.environ[k] for k in ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR") if k in os.environ}
     return kept | {
         "HOME": str(place),
+        # Nor that of a repository which the place may lie in.
+        "GIT_CEILING_DIRECTORIES": str(place.resolve().parent),
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",

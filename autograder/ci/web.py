@@ -95,11 +95,11 @@ class Web:
                 return json.loads(text or b"null")
             except urllib.error.HTTPError as error:
                 reason = f"{error.code} {error.reason} for {path}"
+                if data is not None and error.code >= 500:
+                    raise Unsure(reason) from None
                 pause = _pause(error, attempt)
                 if pause is None or attempt == _ATTEMPTS:
                     raise WebFault(reason) from None
-                if data is not None and error.code >= 500:
-                    raise Unsure(reason) from None
             except (OSError, http.client.HTTPException) as error:
                 reason = f"{self._root} cannot be reached: {error}"
                 if data is not None:

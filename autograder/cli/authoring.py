@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -24,6 +26,7 @@ from autograder.grading.workers import SuiteBroken
 from autograder.project import find_root
 from autograder.reports.explained import Printer
 from autograder.reports.terminal import ProgressReport, Stages, safe
+from autograder.solutions.places import cache_folder
 
 # How long one look for changes takes.
 _LOOK_MS = 300
@@ -146,6 +149,9 @@ def selftest(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Grade again what was graded by an earlier selftest.")
+    ] = False,
     sandbox: SandboxChoice = "auto",
     root: Root = None,
 ) -> None:
@@ -164,7 +170,9 @@ def selftest(
         ):
             workers = min(jobs or cores(), len(rows))
             report = proving.run(
-                assignment, rows, Path(folder), sandbox, workers, progress, progress.tell, kinds
+                *(assignment, rows, Path(folder), sandbox, workers, progress, progress.tell),
+                kinds,
+                None if fresh else _kept(assignment),
             )
     except SuiteBroken:
         # It says of all that the solution loses how it loses it, or the same once more.
@@ -175,3 +183,12 @@ def selftest(
     else:
         print_report(console, report)
     raise typer.Exit(int(not report.holds))
+
+
+def _kept(assignment: Assignment) -> Path | None:
+    """Return where results of an assignment's rows are kept between selftests, if anywhere."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    place = hashlib.sha256(os.fsencode(assignment.root)).hexdigest()[:16]
+    return folder / "selftest" / f"{assignment.name}-{place}"

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.authoring.made_up import write_class
 from autograder.cli.one import grade_one
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
 from autograder.cli.pages import write_after_grading
@@ -135,7 +136,8 @@ def demo(
         )
     out = folder / "demo-results"
     shutil.rmtree(out, ignore_errors=True)
-    raise typer.Exit(_grade(found, batch, Settings(out, sandbox, jobs, True)))
+    write_class(found, folder, batch, out / "class")
+    raise typer.Exit(_grade(found, out / "class", Settings(out, sandbox, jobs, True)))
 
 
 def _mark(

@@ -39,7 +39,7 @@ def raw(cell: str) -> str:
 
 
 def table(rows: Iterable[Sequence[str | float | None]]) -> bytes:
-    """Write rows as CSV: texts defused, numbers as short as they can be, nothing for None."""
+    """Write rows as CSV: texts defused, numbers with four decimals at most, nothing for None."""
     return "".join(map(_line, rows)).encode()
 
 
@@ -53,4 +53,4 @@ def _line(row: Sequence[str | float | None]) -> str:
 def _cell(value: str | float | None) -> str:
     if value is None:
         return ""
-    return defused(value) if isinstance(value, str) else f"{value:g}"
+    return defused(value) if isinstance(value, str) else f"{round(value, 4):.10g}"

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.rules import used_by
 from autograder.judge.check import Attempt
-from autograder.judge.clock import ComponentTime, component_time
+from autograder.judge.clock import ComponentTime
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
 from autograder.judge.replay import Heard
@@ -46,10 +46,10 @@ class ComponentRun:
         name: the component.
         files: the submission's files by name.
         exempt: files that may call what is forbidden.
-        observer: sees what is run.
+        observer: sees what is run; may be None.
         thorough: look for misconceptions, for code that is not steady, and for views. Without it
             there are bare verdicts, and the first death ends the component.
-        time: how much it may take, whatever is done in it; by default the component's limit.
+        time: how much it may take, whatever is done in it.
 
     Raises, from every method that runs criteria:
         SandboxFault, ReferenceFault: a fault of the grader.
@@ -60,10 +60,10 @@ class ComponentRun:
         judge: Judge,
         name: str,
         files: Mapping[str, bytes],
-        exempt: Sequence[str] = (),
-        observer: Observer | None = None,
-        thorough: bool = True,
-        time: ComponentTime | None = None,
+        exempt: Sequence[str],
+        observer: Observer | None,
+        thorough: bool,
+        time: ComponentTime,
     ) -> None:
         assignment = judge.assignment
         spec = assignment.component(name)
@@ -80,7 +80,7 @@ class ComponentRun:
         self._run_again = _RUN_AGAIN if thorough else 0
         self._views: list[dict[str, Any]] | None = None
         self._hides = False
-        self._time = time or component_time(spec.limits.component_wall_s)
+        self._time = time
         self._session = ComponentSession(
             fork=partial(judge.sandbox.fork, name, with_provided(files, judge.provided), terms),
             siblings=siblings,

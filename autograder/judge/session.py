@@ -22,8 +22,6 @@ from autograder.suite.numerals import same_kinds
 _T = TypeVar("_T")
 # Less than any Unix socket's buffer, in both directions.
 _BYTES_AHEAD = 48 * 1024
-# Right answers come to less than a tenth of this; a component's replies are kept until it is done.
-_BYTES_HEARD = 64 * 1024 * 1024
 _NOT_KEPT = Reply(gradient="not kept")
 
 
@@ -41,6 +39,7 @@ class ComponentSession:
         deaths_allowed: criteria that it hangs or crashes over, after which nothing more is asked.
         end_of_time: the moment, by the monotonic clock, after which nothing more is asked.
         lines: the number of lines of every file of the submission; no other place is believed.
+        room: how many bytes of replies are kept; right answers come to less than a tenth of it.
         refused: what may be reported as forbidden; no other word is believed.
 
     Attributes:
@@ -57,6 +56,7 @@ class ComponentSession:
     end_of_time: float
     lines: Mapping[str, int] = field(default_factory=dict)
     refused: Collection[str] = ()
+    room: int = 64 * 1024 * 1024
     child: Child | None = None
     deaths: int = 0
     over: str = ""
@@ -66,7 +66,6 @@ class ComponentSession:
     used: Usage = field(default_factory=Usage)
     _plan: Sequence[Planned] = ()
     _next: int = 0
-    _room: int = _BYTES_HEARD
     _deaths_before: int = 0
     _out_of_time: bool = False
     _ahead: deque[tuple[int, int]] = field(default_factory=deque)
@@ -256,7 +255,8 @@ class ComponentSession:
         try:
             return ask()
         except ChildGone as gone:
-            self.child = None
+            # What it used is counted, too.
+            self.close()
             self._ahead.clear()
             self._plan = ()
             if gone.operation in self.refused:
@@ -275,9 +275,9 @@ class ComponentSession:
     def _take(self, request: Request, reply: Reply) -> None:
         if reply.error is not None:
             reply.error = replace(reply.error, **self._place(reply.error.file, reply.error.line))
-        self._room -= sum(tensor.nbytes for tensor in reply.tensors())
+        self.room -= sum(tensor.nbytes for tensor in reply.tensors())
         # A reply that is not kept equals no other.
-        self.heard.append((request, reply if self._room > 0 else _NOT_KEPT))
+        self.heard.append((request, reply if self.room > 0 else _NOT_KEPT))
         self._note(reply)
 
     def _place(self, file: str, line: int) -> dict[str, Any]:

@@ -61,19 +61,19 @@ class Suite:
         self.losses: dict[str, str] = {}
         self.faults: list[str] = []
         self._lenient = lenient
-        self._checks = {c.criterion.id: c for found in checks.values() for c in found}
+        self.checks = {c.criterion.id: c for found in checks.values() for c in found}
         self._references = references
         self._drawings = drawings
 
     def run(self, criterion: Criterion, session: Session) -> Attempt:
         """Run one criterion on a session."""
-        return self._attempt(self._checks[criterion.id], session, drawing=False)
+        return self._attempt(self.checks[criterion.id], session, drawing=False)
 
     def met(self, criterion: Criterion) -> Attempt | None:
         """Return what became of it on the solution, all of which it meets; None if it does not."""
         if criterion.id in self.losses:
             return None
-        cases = self._checks[criterion.id].cases
+        cases = self.checks[criterion.id].cases
         drawn = cases[-1].examples[-1] if cases[-1].examples else {}
         return Attempt(None, drawn=drawn, cases=len(cases), passed=len(cases))
 
@@ -96,7 +96,7 @@ class Suite:
         """
         for criterion in list(self.criteria[component]):
             recorder = Recorder(solution)
-            attempt = self._attempt(self._checks[criterion.id], recorder, drawing=True)
+            attempt = self._attempt(self.checks[criterion.id], recorder, drawing=True)
             if attempt.failure is not None:
                 self._loses(criterion, attempt, f"the solution loses {criterion.id}: ")
             self.plans[criterion.id] = recorder.plan
@@ -111,7 +111,7 @@ class Suite:
             SuiteFault: it loses a criterion that it met when the examples were drawn.
         """
         for criterion in list(self.criteria[component]):
-            if not self._checks[criterion.id].is_property:
+            if not self.checks[criterion.id].is_property:
                 continue
             attempt = self.run(criterion, solution)
             if attempt.failure is not None and criterion.id not in self.losses:
@@ -147,7 +147,7 @@ class Suite:
         names = [criterion.id for criterion in self.criteria[component]]
         return {
             "examples": {
-                name: {case.name: case.examples for case in self._checks[name].cases}
+                name: {case.name: case.examples for case in self.checks[name].cases}
                 for name in names
             },
             "plans": {name: self.plans[name] for name in names},
@@ -159,7 +159,7 @@ class Suite:
         """Take what was kept of a component; return whether that was possible."""
         if kept is None:
             return False
-        checks = [self._checks[criterion.id] for criterion in self.criteria[component]]
+        checks = [self.checks[criterion.id] for criterion in self.criteria[component]]
         cases = {check.criterion.id: {case.name for case in check.cases} for check in checks}
         if {name: set(found) for name, found in kept["examples"].items()} != cases:
             return False

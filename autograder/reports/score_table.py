@@ -188,7 +188,7 @@ def print_left_out(console: Console, listing: Listing, results: Sequence[Submiss
     for name, paths in listing.doubled.items():
         both = " and ".join(safe(path, _ID) for path in paths[:3])
         console.print(
-            f"not graded: {both} are both of {safe(name, _ID)!r}: keep one of them "
+            f"not graded: {both} are both of {safe(repr(name), _ID)}: keep one of them "
             "and run it again",
             highlight=False,
         )

@@ -18,10 +18,6 @@ _FORBIDDING = {
     "user/max_user_namespaces": "0",
 }
 _REPAIRED = {"0": "1", "1": "0"}
-_SETTINGS = Path("/proc/sys")
-_MODULES = Path("/sys/kernel/security/lsm")
-_STATUS = Path("/proc/self/status")
-_USERS = (Path("/proc/self/uid_map"), Path("/proc/self/gid_map"))
 # What root needs to give processes another user and root folder, and to end and clear them away.
 _CAPABILITIES = {
     "CHOWN": 0,
@@ -34,16 +30,21 @@ _CAPABILITIES = {
 }
 
 
-def lacking(tier: int) -> str:
-    """Return what is not there that a tier needs, and how to get it; empty if nothing is."""
+def lacking(tier: int, kernel: Path = Path("/")) -> str:
+    """Return what is not there that a tier needs, and how to get it; empty if nothing is.
+
+    Args:
+        tier: the sandbox's.
+        kernel: where the kernel shows itself, in `proc` and `sys`.
+    """
     if not hasattr(os, "pidfd_open"):
         return "it needs Linux"
     if tier == 3:
-        missing = _missing_rights()
+        missing = _missing_rights(kernel / "proc/self")
         if missing:
             return missing
     elif landlock_version() < 1:
-        return _no_landlock()
+        return _no_landlock(kernel / "sys/kernel/security/lsm")
     try:
         import pyseccomp  # noqa: F401
     except ImportError:
@@ -55,9 +56,9 @@ def lacking(tier: int) -> str:
     return ""
 
 
-def _no_landlock() -> str:
+def _no_landlock(modules: Path) -> str:
     try:
-        active = _MODULES.read_text(encoding="utf-8").strip()
+        active = modules.read_text(encoding="utf-8").strip()
     except OSError:
         active = ""
     if active and "landlock" not in active.split(","):
@@ -71,11 +72,13 @@ def _no_landlock() -> str:
     )
 
 
-def _missing_rights() -> str:
+def _missing_rights(process: Path) -> str:
     """Return which right to give a user and a root folder of its own there is not."""
     if os.geteuid() != 0:
         return f"it needs the grader to run as root (this is user {os.geteuid()}): start it as root"
-    status = dict(line.split(":", 1) for line in _STATUS.read_text("latin-1").splitlines())
+    status = dict(
+        line.split(":", 1) for line in (process / "status").read_text("latin-1").splitlines()
+    )
     effective = int(status["CapEff"], 16)
     missing = [name for name, number in _CAPABILITIES.items() if not effective >> number & 1]
     if missing:
@@ -84,7 +87,7 @@ def _missing_rights() -> str:
             f"root may not do everything here (it lacks CAP_{', CAP_'.join(missing)}): start the "
             f"container with {options}"
         )
-    for path in _USERS:
+    for path in (process / "uid_map", process / "gid_map"):
         spans = [[int(word) for word in line.split()] for line in path.read_text().splitlines()]
         if not any(
             first <= JAIL_UIDS[0] and JAIL_UIDS[-1] < first + count for first, _, count in spans
@@ -99,17 +102,18 @@ def _missing_rights() -> str:
     return ""
 
 
-def not_started(tier: int, said: str) -> str:
+def not_started(tier: int, said: str, kernel: Path = Path("/")) -> str:
     """Return why a sandbox did not start, and what helps.
 
     Args:
         tier: the sandbox's.
         said: the last that it said.
+        kernel: where the kernel shows itself, in `proc`.
     """
     if tier != 1 or not said.partition("bwrap: ")[1]:
         return said
     for setting, forbidding in _FORBIDDING.items():
-        if _value(setting) == forbidding:
+        if _value(kernel / "proc/sys" / setting) == forbidding:
             name = setting.replace("/", ".")
             if setting.startswith("user"):
                 return f"{said}; {name} is 0, which forbids user namespaces: sysctl {name}=10000"
@@ -127,9 +131,9 @@ def not_started(tier: int, said: str) -> str:
     return said
 
 
-def _value(setting: str) -> str:
+def _value(setting: Path) -> str:
     try:
-        return (_SETTINGS / setting).read_text(encoding="utf-8").strip()
+        return setting.read_text(encoding="utf-8").strip()
     except OSError:
         return ""
 

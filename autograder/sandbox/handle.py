@@ -66,7 +66,7 @@ class Child:
         self._buffer = bytearray()
         self.slowest_call_s = 0.0
         self.end_of_time = math.inf
-        self._open = True
+        self._end: dict[str, Any] | None = None
 
     @property
     def host_pid(self) -> int:
@@ -180,15 +180,14 @@ class Child:
         return total / 1e9
 
     def close(self) -> dict[str, Any]:
-        """End the child and everything it started; return how it ended."""
-        if not self._open:
-            return {}
-        self._open = False
-        self._wire.close()
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-        os.close(self._handle)
-        return self._reap(self._pid)
+        """End the child and everything it started; return how it ended, also when it had before."""
+        if self._end is None:
+            self._wire.close()
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            os.close(self._handle)
+            self._end = self._reap(self._pid)
+        return self._end
 
     def end(self) -> ChildGone:
         """Wait for a child that ends by itself; say how it did."""

@@ -49,7 +49,7 @@ MAX_HEADER = 4 * 1024 * 1024
 MAX_MARKS = 10 * MAX_ITEMS
 
 
-_MAX_BODY = MAX_BYTES + ALIGN * MAX_ITEMS
+MAX_BODY = MAX_BYTES + ALIGN * MAX_ITEMS
 
 
 _MAX_SPAN = 2**40
@@ -139,7 +139,7 @@ def receive_reply(receive: Receive) -> tuple[int, bytes, bytes]:
     magic, nonce, header_size, body_size = FRAME.unpack(receive(FRAME.size))
     if magic != MAGIC:
         raise WireError("a reply must begin with the magic number")
-    if header_size > MAX_HEADER or body_size > _MAX_BODY:
+    if header_size > MAX_HEADER or body_size > MAX_BODY:
         raise WireError("a reply is larger than its caps")
     return nonce, receive(header_size), receive(body_size)
 

@@ -27,8 +27,6 @@ from autograder.assignment import Assignment
 from autograder.exchange.values import DTYPE_NAMES, DTYPES
 from autograder.sandbox.packages import version_of
 
-# Of what was used least recently, the rest goes.
-_MOST_BYTES = 512 * 1024 * 1024
 # Of the answers of one component's mistakes, which pairs of mistakes make many.
 _MOST_ANSWERS = 32 * 1024 * 1024
 _DIGEST = hashlib.sha256().digest_size
@@ -39,10 +37,12 @@ class Cache:
 
     Args:
         folder: where they are kept; with None nothing is.
+        most_bytes: of what was used least recently, the rest goes.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, most_bytes: int = 512 * 1024 * 1024) -> None:
         self._folder = folder
+        self._most_bytes = most_bytes
         # What decides a mark, by the assignment's folder: names and hashes.
         self._read: dict[Path, list[tuple[str, bytes]]] = {}
 
@@ -112,7 +112,7 @@ class Cache:
         files = [(path.stat(), path) for path in self._folder.iterdir() if path.is_file()]
         total = size + sum(found.st_size for found, _ in files)
         for found, path in sorted(files, key=lambda pair: pair[0].st_mtime):
-            if total <= _MOST_BYTES:
+            if total <= self._most_bytes:
                 break
             path.unlink(missing_ok=True)
             total -= found.st_size

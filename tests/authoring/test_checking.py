@@ -71,6 +71,7 @@ def test_what_the_solution_loses_is_shown_with_the_call_and_the_answer(
     assert "0.7" in " ".join(explained.traced.answer or [])
 
 
+@pytest.mark.slow
 def test_a_test_that_is_broken_is_named_with_its_line(tmp_path: Path) -> None:
     write(tmp_path, hidden=HIDDEN.replace("expect.close(", "expect.close(undefined, "))
     found = checked(tmp_path)
@@ -82,6 +83,7 @@ def test_a_test_that_is_broken_is_named_with_its_line(tmp_path: Path) -> None:
     assert found.solution["layer_norm"].score == 1
 
 
+@pytest.mark.slow
 def test_points_that_do_not_add_up_are_a_fault_beside_others(tmp_path: Path) -> None:
     found = checked(write(tmp_path, public=PUBLIC.replace("points=1", "points=3")))
     assert found.faults == [
@@ -89,6 +91,7 @@ def test_points_that_do_not_add_up_are_a_fault_beside_others(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.slow
 def test_a_stub_that_earns_points_is_a_fault(tmp_path: Path) -> None:
     anything = '''
 @pytest.mark.criterion(points=1, source="page 1")
@@ -100,6 +103,7 @@ def test_shape(component, expect):
     assert fault.startswith("the stub of layer_norm passes layer_norm.shape")
 
 
+@pytest.mark.slow
 def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "assignments" / "norm" / "layer_norm.py").write_text("# old\n")
@@ -108,6 +112,7 @@ def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path) -> None:
     assert "autograder stubs norm" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) -> None:
     found = checked(write(tmp_path, sources.RIGHT))
     assert found.faults == [
@@ -116,6 +121,7 @@ def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) ->
     assert found.solution["layer_norm"].score == 2
 
 
+@pytest.mark.slow
 def test_a_stub_finds_the_stubs_that_it_imports(tmp_path: Path) -> None:
     root = write(tmp_path, "from base import shift\n" + SOLVED)
     toml = root / "assignments" / "norm" / "assignment.toml"
@@ -146,6 +152,7 @@ def test_shift(component, expect):
 """
 
 
+@pytest.mark.slow
 def test_a_stub_that_another_stub_stops_is_not_attempted(tmp_path: Path) -> None:
     root = write(tmp_path, "from base import shift\n" + SOLVED, public=SHIFTED)
     public, secret = root / "assignments" / "norm", root / "reference" / "norm"
@@ -178,6 +185,7 @@ def test_a_missing_solution_is_refused(tmp_path: Path, solution: Path) -> None:
         checked(tmp_path)
 
 
+@pytest.mark.slow
 def test_only_the_component_that_is_named_is_collected(
     autograder, tmp_path: Path, project: Path
 ) -> None:
@@ -199,6 +207,7 @@ def project(tmp_path: Path) -> Path:
     return make_project(tmp_path / "project", "norm", ["layer_norm", "attention"])
 
 
+@pytest.mark.slow
 def test_a_change_is_checked_by_itself(tmp_path: Path, solution: Path) -> None:
     write(tmp_path)
     command = [sys.executable, "-m", "autograder", "check", "norm", "layer_norm", "--watch"]

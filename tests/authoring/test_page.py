@@ -76,6 +76,7 @@ def graded(course: Assignment, tmp_path_factory: pytest.TempPathFactory) -> dict
     return {path.stem: json.loads(path.read_text()) for path in paths}
 
 
+@pytest.mark.slow
 def test_what_the_page_calls_right_keeps_every_point(graded: dict[str, Any]) -> None:
     for name in ("right", "loops", "none_wrong"):
         components = graded[name]["components"].values()
@@ -83,6 +84,7 @@ def test_what_the_page_calls_right_keeps_every_point(graded: dict[str, Any]) -> 
         assert graded[name]["score"] == 29, (name, [text for text in messages if text])
 
 
+@pytest.mark.slow
 def test_what_the_page_calls_wrong_loses_points_and_is_named(graded: dict[str, Any]) -> None:
     assert graded["stubs"]["score"] == 0
     for name in ("signed_maximum", "eps_ignored"):
@@ -94,6 +96,7 @@ def test_what_the_page_calls_wrong_loses_points_and_is_named(graded: dict[str, A
     assert graded["signed_maximum"]["components"]["scorer"]["stand_ins"] == ["rescale"]
 
 
+@pytest.mark.slow
 def test_cases_share_their_points_as_the_page_says(graded: dict[str, Any]) -> None:
     criteria = graded["eps_ignored"]["components"]["rescale"]["criteria"]
     eps = next(criterion for criterion in criteria if criterion["id"] == "rescale.eps")
@@ -101,6 +104,7 @@ def test_cases_share_their_points_as_the_page_says(graded: dict[str, Any]) -> No
     assert eps["score"] == pytest.approx(1 / 3, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_views_show_what_the_page_says(graded: dict[str, Any]) -> None:
     parts = graded["right"]["components"]
     assert [view["kind"] for view in parts["rescale"]["views"]] == ["bars", "heatmap"]
@@ -118,6 +122,7 @@ def test_every_criterion_of_the_page_is_collected(course: Assignment) -> None:
     assert found == written
 
 
+@pytest.mark.slow
 def test_a_student_runs_the_public_examples(course: Assignment, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "autograder", "release", "examples"]
     command += ["--out", str(tmp_path / "out"), "--root", str(course.root)]

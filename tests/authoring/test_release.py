@@ -26,20 +26,6 @@ RUN = (
 )
 
 
-@pytest.fixture(scope="module")
-def known(assignment: Assignment) -> dict[str, Any]:
-    return table(assignment)
-
-
-@pytest.fixture(scope="module")
-def released(
-    assignment: Assignment, known: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    folder = tmp_path_factory.mktemp("released") / "release"
-    release(assignment, folder, lambda _: known)
-    return folder
-
-
 @pytest.fixture
 def folder(released: Path, tmp_path: Path) -> Path:
     """The student's folder, to be changed."""
@@ -123,15 +109,23 @@ def test_the_conftest_needs_only_what_a_student_has(assignment: Assignment) -> N
 
 
 def test_a_source_that_is_hard_to_quote_is_held_as_it_is(
-    assignment: Assignment, monkeypatch: pytest.MonkeyPatch
+    assignment: Assignment, tmp_path: Path
 ) -> None:
-    odd = {
-        "autograder": "x = " + 3 * "'" + 3 * '"' + 3 * "'",
-        "autograder.text": "ends with a quote '",
-        "autograder.suite": "ends with a backslash \\",
-    }
-    monkeypatch.setattr("autograder.authoring.release._shipped", lambda: odd)
-    assert sources_of(conftest(assignment)) == odd
+    used = sorted({name for spec in assignment.components for name in spec.uses})
+    odd = ["x = " + 3 * "'" + 3 * '"' + 3 * "'", "ends with a quote '", "with a backslash \\"]
+    sources = dict(zip(used, odd, strict=False))
+    assert len(sources) == len(odd)
+    for name in used:
+        path = replace(assignment, root=tmp_path).stand_in(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(sources.setdefault(name, "x = 1"))
+    tree = ast.parse(conftest(replace(assignment, root=tmp_path)))
+    (held,) = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "STAND_INS"
+    ]
+    assert held == sources
 
 
 ORIGIN = '''
@@ -150,6 +144,7 @@ def test_origin(component):
 '''
 
 
+@pytest.mark.slow
 def test_the_modules_that_run_are_those_of_the_conftest(folder: Path) -> None:
     (folder / "tests" / "test_layer_norm.py").write_text(ORIGIN)
     shutil.copy(ROOT / "tests/classes/transformer_block/s01/layer_norm.py", folder)
@@ -166,6 +161,7 @@ def test_untouched_stubs_are_not_attempted_in_a_few_lines(folder: Path) -> None:
     assert len(done.stdout.splitlines()) < 20, done.stdout
 
 
+@pytest.mark.slow
 def test_one_component_runs_by_naming_its_file(folder: Path) -> None:
     shutil.copy(ROOT / "tests/classes/transformer_block/s01/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")
@@ -202,6 +198,7 @@ class LayerNorm(nn.Module):
 """
 
 
+@pytest.mark.slow
 def test_what_takes_no_work_counts_beside_something_that_does(folder: Path) -> None:
     (folder / "layer_norm.py").write_text(NO_WORK)
     page = folder / "page.html"
@@ -254,6 +251,7 @@ def mistaken(released: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [
@@ -279,12 +277,7 @@ def test_an_occupied_folder_is_left_alone(assignment: Assignment, tmp_path: Path
     assert (tmp_path / "mine.txt").read_text() == "keep me"
 
 
-KNOWN = {
-    "layer_norm": "sample_variance",
-    "positional_encoding": "sines_first",
-    "attention": "causal_upper",
-    "lm_head": "cloned_weight",
-}
+KNOWN = {"layer_norm": "sample_variance", "lm_head": "cloned_weight"}
 
 
 @pytest.fixture(scope="module")
@@ -310,6 +303,7 @@ def test_a_failing_public_check_names_the_mistake(
     assert f"likely cause: {words}" in explained
 
 
+@pytest.mark.slow
 def test_a_package_that_is_missing_is_named(assignment: Assignment, folder: Path) -> None:
     named = replace(assignment, packages=("numpy", "not-there-at-all"))
     (folder / "tests" / "conftest.py").write_text(conftest(named), encoding="utf-8")

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
+from autograder import cli
 from autograder.assignment import Assignment
 from autograder.authoring.matrix import print_report
 from autograder.authoring.proof import Report, report_on
 from autograder.authoring.rows import Kind, Row, rows_of
+from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked, Unchanged
+from autograder.grading.workers import Tell
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
+from autograder.solutions.places import CACHE_VARIABLE
 from tests import sources
+from tests.grading.fakes import mark
 from tests.tiny import write_tiny
 
 CRITERIA = ("layer_norm.one", "layer_norm.two", "feed_forward.three")
@@ -255,6 +263,7 @@ def test_a_malformed_table_is_refused_in_a_sentence(autograder, project) -> None
     assert "has the misconception 'falt' in its code only" in said
 
 
+@pytest.mark.slow
 def test_why_right_work_loses_is_told_with_the_call_and_both_answers(autograder, project) -> None:
     root = project()
     variant = root / "reference" / "norm" / "right_variants" / "v1"
@@ -271,6 +280,7 @@ def test_why_right_work_loses_is_told_with_the_call_and_both_answers(autograder,
     assert "the right answer" in why
 
 
+@pytest.mark.slow
 def test_what_the_solution_loses_is_told_as_check_tells_it(autograder, project) -> None:
     root = project()
     test = root / "assignments" / "norm" / "tests" / "test_layer_norm.py"
@@ -280,3 +290,108 @@ def test_what_the_solution_loses_is_told_as_check_tells_it(autograder, project) 
     assert "the solution loses layer_norm.shape: the shape is kept" in done.stdout
     assert "call 1 of 1" in done.stdout
     assert "norm does not hold" in done.stdout
+
+
+class Pool:
+    """Stands for the workers: right work loses what it is told, all other work everything."""
+
+    asked: ClassVar[list[GradeJob]] = []
+    sandbox, fault = "tier 1", False
+    lost: tuple[str, ...] = ()
+    outcome = "passed"
+
+    def __init__(self, *arguments: object) -> None:
+        self.stopped = False
+
+    def start(self, count: int, tell: Tell) -> str:
+        return self.sandbox
+
+    def grade(self, job: GradeJob) -> GradeAnswer:
+        answer = mark(job)
+        if isinstance(answer, Unchanged):
+            return answer
+        self.asked.append(job)
+        if self.fault:
+            return Fault(reason="the disk is broken")
+        text = (job.place / "layer_norm.py").read_text()
+        lost = self.lost if text.startswith(sources.RIGHT) else CRITERIA
+        parts = {"layer_norm": graded(lost, stub=text == sources.STUB).components["layer_norm"]}
+        parts["layer_norm"].criteria[-1].outcome = self.outcome
+        return Marked(result=answer.result.model_copy(update={"components": parts}))
+
+    def stop(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[GradeJob]]:
+    """Run the selftest of the small project; return what had to be graded."""
+    root = write_tiny(tmp_path / "project")
+    (tmp_path / "cache").mkdir(mode=0o700)
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr("autograder.grading.batch.WorkerPool", Pool)
+
+    usual = {"sandbox": "tier 1", "fault": False, "lost": (), "outcome": "passed"}
+
+    def run(*more: str, **how: object) -> list[GradeJob]:
+        for name, value in {**usual, "asked": [], **how}.items():
+            monkeypatch.setattr(Pool, name, value)
+        command = ["selftest", "norm", "--root", str(root), "--mutants", "0", "--json", *more]
+        done = CliRunner().invoke(cli.app, command)
+        assert done.exit_code in (0, 1), done.output
+        assert json.loads(done.stdout)["rows"]
+        return Pool.asked
+
+    run.root = root
+    return run
+
+
+def test_what_was_graded_by_an_earlier_selftest_is_kept(asked) -> None:
+    first = asked()
+    assert len(first) > 5
+    assert asked() == []
+    assert len(asked("--fresh")) == len(first)
+    # As many as there are, whatever else was asked meanwhile.
+    assert asked("--kind", "stub") == asked() == []
+
+
+def test_what_a_result_follows_from_is_part_of_what_it_is_kept_under(asked) -> None:
+    count = len(asked())
+    assert len(asked(sandbox="tier 2")) == count
+    assert asked(sandbox="tier 2") == []
+    # Marks of one component alone are not those of all, which there may be more of.
+    assert asked("--component", "layer_norm", sandbox="tier 2")
+    suite = asked.root / "assignments" / "norm" / "tests" / "test_layer_norm.py"
+    suite.write_text(suite.read_text() + "# changed\n")
+    assert len(asked()) == count
+    variant = asked.root / "reference" / "norm" / "right_variants" / "v1"
+    variant.mkdir(parents=True)
+    (variant / "layer_norm.py").write_text(sources.RIGHT)
+    assert len(asked()) == 1
+    (variant / "layer_norm.py").write_text(sources.RIGHT + "# changed\n")
+    assert len(asked()) == 1
+    assert asked() == []
+
+
+def test_a_row_at_fault_is_graded_again(asked) -> None:
+    count = len(asked(fault=True))
+    assert len(asked()) == count
+    assert asked() == []
+
+
+def test_what_the_report_names_and_what_took_too_long_is_graded_again(asked) -> None:
+    count = len(asked(lost=CRITERIA[:1]))
+    # That right work loses may have been the machine; that wrong work does is as it should be.
+    assert 0 < len(asked(lost=CRITERIA[:1])) < count
+    asked("--fresh")
+    assert len(asked("--kind", "stub", outcome="timeout", sandbox="tier 2")) == 2
+    assert len(asked("--kind", "stub", sandbox="tier 2")) == 2
+    assert asked("--kind", "stub", sandbox="tier 2") == []
+
+
+def test_an_off_cache_keeps_nothing(asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, "off")
+    assert len(asked()) == len(asked()) > 5

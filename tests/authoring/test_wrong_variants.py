@@ -1,4 +1,4 @@
-"""Wrong variants: their first line says what should be named, and the selftest holds it to that."""
+"""Wrong variants: edits of right bases; what their heads name, the selftest holds them to."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.authoring.edits import read_edits
 from autograder.authoring.matrix import print_report
 from autograder.authoring.proof import Report
 from autograder.authoring.rows import rows_of
@@ -22,6 +25,7 @@ MISTAKES = """
 MISCONCEPTIONS = {
     "biased": ("you added a constant", "page 1"),
     "flat": ("you took the rows apart", "page 2"),
+    "halved": ("you halved the result", "page 3"),
 }
 WRONG = frozenset()
 
@@ -35,61 +39,74 @@ def layer_norm(x, eps=1e-5):
     result = deviation / (deviation.square().mean(dim=-1, keepdim=True) + eps).sqrt()
     if wrong("flat"):
         return result.flatten()
+    if wrong("halved"):
+        return result / 2
     return result + 0.5 if wrong("biased") else result
 """
-STUDENT = """
+BASE = """
 import torch
 
 
 def layer_norm(x, eps=1e-5):
     mu = torch.mean(x, -1, True)
     var = torch.mean(x * x, -1, True) - mu * mu
-    return (x - mu) / torch.sqrt(var + eps){more}
+    return (x - mu) / torch.sqrt(var + eps)
 """
-BIASED = STUDENT.format(more=" + 1 / 2")
-OFF = STUDENT.format(more=" - 7.0")
-RIGHT = STUDENT.format(more="")
+LAST = "    return (x - mu) / torch.sqrt(var + eps)"
+BIASED = f"the result is shifted\n-{LAST}\n+{LAST} + 1 / 2\n"
+OFF = f"the result is lowered\n-{LAST}\n+{LAST} - 7.0\n"
+HARMLESS = f"nothing is wrong\n-{LAST}\n+{LAST} + 0\n"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Callable[..., Path]:
-    """Write the smallest project, with two misconceptions and these wrong variants."""
+    """Write the smallest project, with three misconceptions, bases and edits of them."""
 
-    def write(**variants: str) -> Path:
+    def write(edits: str = "", **bases: str) -> Path:
         root = write_tiny(tmp_path / "project")
         secret = root / "reference" / "norm"
         (secret / "misconceptions").mkdir()
         (secret / "misconceptions" / "layer_norm.py").write_text(MISTAKES)
         folder = secret / "wrong_variants" / "layer_norm"
         folder.mkdir(parents=True)
-        for name, text in variants.items():
+        for name, text in {"plain": BASE, **bases}.items():
             (folder / f"{name}.py").write_text(text)
+        (secret / "wrong_variants" / "layer_norm.diff").write_text(edits)
         return root
 
     return write
 
 
-def selftest(autograder, root: Path, code: int, *more: str) -> Report:
-    """Grade the wrong variants alone."""
-    options = ("--kind", "wrong", "--sandbox", "none", "--jobs", "1", "--json")
-    done = autograder("selftest", "norm", "--root", root, *options, *more)
+def selftest(autograder, root: Path, code: int) -> Report:
+    """Grade the bases and the wrong variants alone."""
+    options = ("--kind", "right", "--kind", "wrong", "--sandbox", "none", "--jobs", "1", "--json")
+    done = autograder("selftest", "norm", "--root", root, *options)
     assert done.returncode == code, done.stdout + done.stderr
     return Report.model_validate_json(done.stdout)
 
 
-def test_what_is_named_is_held_against_the_first_line(autograder, project) -> None:
+def test_what_is_named_is_held_against_the_head(autograder, project) -> None:
+    shifted = BASE.replace(LAST, f"{LAST} + 0.5")
     root = project(
-        shifted=f"# misconception: biased\n{BIASED}",
-        lowered=f"# misconception: none\n{OFF}",
-        both=f"# one of: biased, flat\n{BIASED}",
-        mistaken=f"# misconception: flat\n{BIASED}",
-        strange=f"# misconception: none\n{BIASED}",
-        hidden=f"# misconception: biased\n{OFF}",
-        harmless=f"# misconception: biased\n{RIGHT}",
+        f"@@ shifted in plain: biased\n{BIASED}"
+        f"@@ lowered in plain: none\n{OFF}"
+        f"@@ both in plain: biased or flat\n{BIASED}"
+        f"@@ mistaken in plain: flat\n{BIASED}"
+        f"@@ strange in plain: none\n{BIASED}"
+        f"@@ hidden in plain: biased\n{OFF}"
+        f"@@ harmless in plain: biased\n{HARMLESS}",
+        shifted=shifted,
     )
     found = selftest(autograder, root, 1)
     # Nothing else is graded, nor expected of rows that were not.
-    assert {row.kind for row in found.rows} == {"solution", "wrong"}
+    assert {row.kind for row in found.rows} == {"solution", "right", "wrong"}
+    bases = {row.id: row.lost for row in found.rows if row.kind == "right"}
+    assert bases.keys() == {
+        "right-layer_norm/plain",
+        "right-layer_norm/shifted",
+        "right-misconceptions-off",
+    }
+    assert bases["right-layer_norm/plain"] == []
     outcomes = {row.id: row.outcome for row in found.rows if row.kind == "wrong"}
     assert outcomes == {
         "layer_norm/both": "named",
@@ -105,6 +122,8 @@ def test_what_is_named_is_held_against_the_first_line(autograder, project) -> No
     }
     assert sorted(found.faults) == [
         "only 2 of 5 wrong variants are named rightly, not 92%",
+        "right-layer_norm/shifted is right and is said to have layer_norm.biased",
+        "right-layer_norm/shifted is right and loses layer_norm.values",
         "wrong variant layer_norm/harmless loses no points",
         "wrong variant layer_norm/mistaken is said to have layer_norm.biased, "
         "expected: layer_norm.flat",
@@ -118,48 +137,133 @@ def test_what_is_named_is_held_against_the_first_line(autograder, project) -> No
         "in 2 more, nothing is to be named" in printed
     )
     assert "unnamed layer_norm/hidden: nothing, expected: layer_norm.biased" in printed
-    assert "rows of these kinds alone: wrong" in printed
+    assert "rows of these kinds alone: right, wrong" in printed
 
 
 def test_a_bank_that_is_named_rightly_holds(autograder, project) -> None:
-    root = project(shifted=f"# misconception: biased\n{BIASED}")
-    found = selftest(autograder, root, 0)
-    assert (found.faults, found.kinds) == ([], ["wrong"])
+    found = selftest(autograder, project(f"@@ shifted in plain: biased\n{BIASED}"), 0)
+    assert (found.faults, found.kinds) == ([], ["right", "wrong"])
+
+
+def test_a_variant_is_its_base_with_the_lines_of_its_edits(project) -> None:
+    edits = f"""\
+# Two places, the second with a line that only says where it is.
+@@ two in plain: biased + flat
+the result is shifted and flattened
+-    mu = torch.mean(x, -1, True)
++    mu = x.mean(-1, keepdim=True)
+
+     var = torch.mean(x * x, -1, True) - mu * mu
++    var = var + 0
+@@ one in plain: none
+{OFF.rstrip()}
+"""
+    one, two = read_variants(load_assignment(project(edits), "norm"), "layer_norm")
+    assert (one.name, one.expected, two.name, two.expected) == (
+        "one",
+        (),
+        "two",
+        ("biased", "flat"),
+    )
+    assert one.source.decode() == BASE.replace(LAST, f"{LAST} - 7.0")
+    mean = BASE.replace("torch.mean(x, -1, True)", "x.mean(-1, keepdim=True)")
+    assert two.source.decode() == mean.replace("mu * mu\n", "mu * mu\n    var = var + 0\n")
+
+
+ROW = "@@ one in plain: biased\nin words\n"
+SWAP = f"-{LAST}\n+    return x\n"
 
 
 @pytest.mark.parametrize(
-    ("first", "said"),
+    ("edits", "said"),
     [
-        ("import torch", "must say what should be named"),
-        ("", "must say what should be named"),
-        ("# misconceptions: biased", "must say what should be named"),
-        ("# misconception: baised", "has no misconception 'baised'"),
-        ("# misconception:", "has no misconception ''"),
-        ("# misconception: biased + none", "has no misconception 'none'"),
-        ("# misconception: biased, flat", "has no misconception 'biased, flat'"),
-        ("# misconception: biased + biased", "must have one of the forms"),
-        ("# misconception: flat + biased + flat", "must have one of the forms"),
-        ("# one of: biased", "must have one of the forms"),
-        ("# one of: none", "has no misconception 'none'"),
-        ("# misconception: \x1b[2J" + "x" * 500, "has no misconception '[2Jxxx"),
+        (f"@@ one in plain\n{BIASED}", "has not the form `@@ NAME in BASE: WHAT`"),
+        (f"@@ one in plain:\n{BIASED}", "has not the form"),
+        (f"@@ one\n{BIASED}", "has not the form"),
+        (f"@@ \x1b[2J{'x' * 500}\n{BIASED}", "has not the form"),
+        (f"{BIASED}", "begins with 'the result"),
+        (f"@@ one in plain: baised\n{BIASED}", "one: layer_norm has no misconception 'baised'"),
+        (f"@@ one in plain: biased + none\n{BIASED}", "has no misconception 'none'"),
+        (f"@@ one in plain: biased, flat\n{BIASED}", "has no misconception 'biased, flat'"),
+        (f"@@ one in plain: biased + biased\n{BIASED}", "none of the forms"),
+        (f"@@ one in plain: flat + biased + halved\n{BIASED}", "none of the forms"),
+        (f"@@ one in plain: biased or biased\n{BIASED}", "none of the forms"),
+        (f"@@ one in planes: biased\n{BIASED}", "no base 'planes'; the bases are: plain"),
+        (f"@@ one in plain: biased\n{SWAP}", "one: the line below the head must say in words"),
+        ("@@ one in plain: biased\n", "one: the line below the head must say in words"),
+        (f"@@ one in plain: biased\n\n{SWAP}", "one: the line below the head must say in words"),
+        (ROW, "one: there is no edit"),
+        (f"{ROW}{SWAP}and more\n", "one: the line 'and more' begins with no"),
+        (f"{ROW}-{LAST}\n+{LAST}\n", "one: an edit changes nothing"),
+        (f"{ROW} {LAST}\n", "one: an edit changes nothing"),
+        (f"{ROW}+    return x\n", "one: an edit has new lines alone"),
+        (f"{ROW}-    return y\n", "one: the old text at 'return y' stands nowhere in plain.py"),
+        (f"{ROW}-{LAST[4:]}\n", "stands nowhere in plain.py"),
+        (f"{ROW}-\n+    pass\n", "one: the old text at '' stands 4 times in plain.py"),
+        (f"{ROW}{SWAP}\n{SWAP}", "one: two edits are about the same lines"),
+        (f"{ROW}{SWAP}{ROW}{SWAP}", "one: the name is there twice"),
     ],
 )
-def test_a_first_line_that_says_nothing_is_refused_in_a_sentence(project, first, said) -> None:
-    assignment = load_assignment(project(one=f"{first}\n{BIASED}"), "norm")
+def test_a_row_that_does_not_apply_is_refused_in_a_sentence(project, edits, said) -> None:
+    assignment = load_assignment(project(edits), "norm")
     with pytest.raises(UsageError) as refused:
         rows_of(assignment, pairs=0, mutants=0)
     words = str(refused.value)
-    assert "wrong_variants/layer_norm/one.py" in words
+    assert "wrong_variants/layer_norm.diff" in words
     assert said in words
     assert "\x1b" not in words
     assert len(words) < 600
 
 
-def test_a_folder_of_no_component_is_refused(project) -> None:
+def test_a_base_is_right_work_of_its_component_alone(project) -> None:
+    rows = {row.id: row for row in rows_of(load_assignment(project(), "norm"), pairs=0)}
+    base = rows["right-layer_norm/plain"]
+    assert (base.kind, base.only, base.files) == (
+        "right",
+        ("layer_norm",),
+        {"layer_norm.py": BASE.encode()},
+    )
+
+
+def test_edits_without_a_base_are_refused(project) -> None:
+    root = project(f"@@ one in plain: biased\n{BIASED}")
+    (root / "reference" / "norm" / "wrong_variants" / "layer_norm" / "plain.py").unlink()
+    with pytest.raises(UsageError, match="no base 'plain'; the bases are: none"):
+        read_variants(load_assignment(root, "norm"), "layer_norm")
+
+
+@pytest.mark.parametrize("place", ["layer_norm.diff", "layer_norm/plain.py"])
+def test_bytes_that_are_no_text_are_refused(project, place: str) -> None:
     root = project()
-    (root / "reference" / "norm" / "wrong_variants" / "layernorm").mkdir()
-    with pytest.raises(UsageError, match=r"layernorm is no folder of a component"):
+    (root / "reference" / "norm" / "wrong_variants" / place).write_bytes(b"# \xff\n")
+    with pytest.raises(UsageError, match="not written in UTF-8"):
         rows_of(load_assignment(root, "norm"), pairs=0)
+
+
+@pytest.mark.parametrize("name", ["layernorm", "layernorm.diff", "layer_norm.toml"])
+def test_what_belongs_to_no_component_is_refused(project, name: str) -> None:
+    root = project()
+    (root / "reference" / "norm" / "wrong_variants" / name).mkdir()
+    with pytest.raises(UsageError, match=f"{name} belongs to no component"):
+        rows_of(load_assignment(root, "norm"), pairs=0)
+
+
+@given(data=st.data())
+def test_any_change_of_lines_can_be_written_as_edits(data: st.DataObject, tmp_path_factory) -> None:
+    """Lines of a base go, and others come, wherever they are."""
+    numbers = data.draw(st.integers(1, 12))
+    base = [f"line {number}" for number in range(numbers)]
+    at = data.draw(st.sets(st.integers(0, numbers - 1), min_size=1))
+    new = {place: data.draw(st.lists(st.text("ab #+-@", max_size=4), max_size=3)) for place in at}
+    order = data.draw(st.permutations(sorted(at)))
+    edits = "\n".join(
+        f"-{base[place]}\n" + "".join(f"+{line}\n" for line in new[place]) for place in order
+    )
+    path = tmp_path_factory.mktemp("edits") / "norm.diff"
+    path.write_text(f"@@ one in plain: none\nin words\n{edits}")
+    (row,) = read_edits(path)
+    expected = [line for place, was in enumerate(base) for line in new.get(place, [was])]
+    assert row.applied({"plain": "\n".join(base)}).split("\n") == (expected or [""])
 
 
 def test_a_kind_that_does_not_exist_is_refused(autograder, project) -> None:
@@ -210,11 +314,11 @@ def test_wrong_and_right_variants_decide_no_mark(project) -> None:
     root = project()
     before = load_assignment(root, "norm").suite_hash()
     secret = root / "reference" / "norm"
-    (secret / "wrong_variants" / "layer_norm" / "one.py").write_text("# misconception: biased\n")
+    (secret / "wrong_variants" / "layer_norm.diff").write_text(ROW + SWAP)
     (secret / "right_variants" / "v1").mkdir(parents=True)
-    (secret / "right_variants" / "v1" / "layer_norm.py").write_text(RIGHT)
+    (secret / "right_variants" / "v1" / "layer_norm.py").write_text(BASE)
     assert load_assignment(root, "norm").suite_hash() == before
-    (secret / "layer_norm.py").write_text(RIGHT)
+    (secret / "layer_norm.py").write_text(BASE)
     assert load_assignment(root, "norm").suite_hash() != before
 
 
@@ -223,7 +327,7 @@ def test_every_misconception_is_tried_in_work_of_another_style(assignment: Assig
     count = nothing = 0
     for name in assignment.totals:
         variants = read_variants(assignment, name)
-        sources = [variant.source.partition(b"\n")[2] for variant in variants]
+        sources = [variant.source for variant in variants]
         assert len(set(sources)) == len(sources)
         tried = {mistake for variant in variants for mistake in variant.expected}
         assert read(assignment, name).keys() <= tried, name

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import load_assignment
+from autograder.authoring.wrong_variants import read_variants
 from autograder.grading.messages import Answer, GradeJob, Marked
 from autograder.grading.workers import Worker
 from autograder.results import SubmissionResult
@@ -133,9 +134,9 @@ def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
         everywhere |= mistaken
         three = with_mistakes(source, draw.sample(known, min(3, len(known))))
         thrice |= {f"{name}.py": three}
-        foreign = sorted((RIGHT / "wrong_variants" / name).glob("*.py"))
-        for path in draw.sample(foreign, min(bank, len(foreign))):
-            variants.append({**solutions, f"{name}.py": path.read_bytes()})
+        foreign = read_variants(assignment, name)
+        for variant in draw.sample(foreign, min(bank, len(foreign))):
+            variants.append({**solutions, f"{name}.py": variant.source})
     rows["one in every component"] = [everywhere] * 3
     rows["three in every component"] = [thrice] * 3
     rows["a wrong variant in a foreign style"] = variants

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.authoring.made_up import write_class
 from autograder.authoring.rows import Row, rows_of
 from tests.conftest import ROOT
 from tests.sandbox.test_hostile import COMPONENTS, LIMITS, everything
@@ -76,7 +76,7 @@ def corpora(folder: Path, tiers: tuple[str, ...], every: int) -> Iterator[Corpus
     for name in ASSIGNMENTS:
         assignment = load_assignment(ROOT, name)
         batch = folder / f"{name}-class"
-        shutil.copytree(ROOT / "tests" / "classes" / name, batch, symlinks=True)
+        write_class(assignment, ROOT, ROOT / "tests" / "classes" / name, batch)
         yield Corpus(batch.name, batch, name)
         for kind, kinds in _KINDS.items():
             batch = folder / f"{name}-{kind}"

@@ -25,7 +25,7 @@ import pytest
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.rows import Row, rows_of
 from autograder.judge import collection
-from autograder.judge.check import Attempt, Check
+from autograder.judge.check import Attempt
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
@@ -43,11 +43,6 @@ WRONG = ("misconception", "wrong", "mutant")
 LEAST = 2
 # By criterion the first example that it was lost on; 0 where nothing is drawn.
 Lost = dict[str, int]
-
-
-def checks_of(suite: Suite) -> dict[str, Check]:
-    """Return the checks, by their criteria's ids."""
-    return suite._checks
 
 
 def lost_by_rows(assignment: Assignment, rows: list[Row], seed: int) -> dict[str, Lost]:
@@ -92,7 +87,7 @@ def watch(suite: Suite, own: Lost) -> None:
     def run(criterion: Criterion, session: Session) -> Attempt:
         attempt = plain(criterion, session)
         if attempt.failure is not None:
-            cases = {case.name: case for case in checks_of(suite)[criterion.id].cases}
+            cases = {case.name: case for case in suite.checks[criterion.id].cases}
             drawn = cases[attempt.case].examples
             at = 1 + drawn.index(dict(attempt.drawn)) if drawn else 0
             own[criterion.id] = min(at, EXAMPLES)
@@ -172,7 +167,7 @@ def show(assignment: Assignment, found: Mapping[str, Mapping[str, Lost]], keep: 
     requests = {
         name: asked[name] * EXAMPLES // criterion.examples
         for name, criterion in every.items()
-        if checks_of(suite)[name].is_property
+        if suite.checks[name].is_property
     }
     points = {name: criterion.points for name, criterion in every.items()}
     rows = [

@@ -25,8 +25,13 @@ class Platform:
         tokens: one of these must be shown.
         listed: the repositories of the organisation.
         statuses, comments: by repository and commit, oldest first.
-        faults: how the next requests are answered instead; "lost" does what is asked and hangs up.
+        faults: how the next requests are answered instead; "lost" does what is asked and hangs up,
+            "done 502" and the like do it and say that it failed, "down" hangs up at once, "says X"
+            answers X.
+        headers: further headers of these answers.
         asked: method and path of every request.
+        shown: the authorization that each request for a repository brought.
+        elsewhere: where requests for repositories are sent on to.
     """
 
     repositories: Path
@@ -35,7 +40,10 @@ class Platform:
     statuses: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     comments: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     faults: list[int | str] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=lambda: {"Retry-After": "0"})
     asked: list[tuple[str, str]] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    elsewhere: str = ""
     address: str = ""
 
     @property
@@ -90,11 +98,22 @@ class _Handler(BaseHTTPRequestHandler):
         shown = self.headers.get("Authorization", "").removeprefix("Bearer ")
         shown = shown or self.headers.get("PRIVATE-TOKEN", "")
         fault = platform.faults.pop(0) if platform.faults else None
-        if fault not in (None, "lost"):
+        if fault == "down":
+            self.close_connection = True
+            return None
+        if str(fault).startswith("says "):
+            data = str(fault).removeprefix("says ").encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+            return None
+        if fault not in (None, "lost") and not str(fault).startswith("done"):
             self.send_response(int(fault))
             if fault == 302:
                 self.send_header("Location", f"{platform.address}/elsewhere")
-            self.send_header("Retry-After", "0")
+            for name, value in platform.headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", "0")
             return self.end_headers()
         if shown not in platform.tokens:
@@ -103,6 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "lost":
             self.close_connection = True
             return None
+        if fault is not None:
+            return self._say(int(str(fault).removeprefix("done")), {"message": "Bad gateway"})
         return self._say(code, said)
 
     def _say(self, code: int, value: Any) -> None:
@@ -160,6 +181,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _git(self, body: bytes) -> None:
         """Serve a repository, by the program that comes with git."""
         shown = self.headers.get("Authorization", "").removeprefix("Basic ")
+        self.shared.shown.append(base64.b64decode(shown).decode())
+        if self.shared.elsewhere:
+            self.send_response(302)
+            self.send_header("Location", f"{self.shared.elsewhere}{self.path}")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
         if base64.b64decode(shown).decode().partition(":")[2] not in self.shared.tokens:
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="git"')

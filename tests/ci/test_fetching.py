@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.ci.fetching import Fetcher
+from autograder.ci.fetching import Fetched, Fetcher
 from autograder.ci.git import Git
 from autograder.ci.roster import Student
 from autograder.ci.work import Work
+from tests.ci.repositories import git
 
 
 class Clock:
@@ -56,7 +57,6 @@ def file(work: Work, student: str) -> str:
 def test_each_outcome_is_named_and_costs_nobody_else(fetch, repository, work) -> None:
     commit = repository("ada").push({"layer_norm.py": "1"})
     repository("new")
-    # A file and a folder of one name cannot both be written.
     assert fetch("gone", "ada", "new") == {"gone": "failed", "ada": "taken", "new": "empty"}
     assert file(work, "ada") == "1"
     assert work.commit("ada").commit == commit
@@ -155,3 +155,76 @@ def test_what_was_interrupted_is_fetched_again(fetch, repository, work) -> None:
     assert fetch("ada") == {"ada": "taken"}
     assert file(work, "ada") == "1"
     assert not (work.folder / "incoming").exists()
+
+
+def test_what_was_taken_back_waits_no_more(fetch, repository, work) -> None:
+    ada = repository("ada")
+    first = ada.push({"layer_norm.py": "1"})
+    fetch("ada", attempts=1)
+    second = ada.push({"layer_norm.py": "2"})
+    assert fetch("ada", attempts=1) == {"ada": "waiting"}
+    assert work.commit("ada").waiting == second
+    git(ada.folder, "update-ref", "refs/heads/main", first)
+    assert fetch("ada", attempts=1) == {"ada": "unchanged"}
+    assert (work.commit("ada").commit, work.commit("ada").waiting) == (first, None)
+
+
+def test_what_was_not_taken_of_a_commit_is_noted_and_told(server, repository, work, clock) -> None:
+    ada = repository("ada")
+    ada.push({"layer_norm.py": "1"}, {"lm_head.py": "/etc/passwd"})
+    fetcher = Fetcher(work, Git(None, "nobody", 30), f"file://{server}/", "HEAD", 0, clock)
+    told: list[Fetched] = []
+    (one,) = fetcher.fetch([Student("ada", "course/ada")], told.append)
+    assert (one.outcome, one.reason) == ("taken", "lm_head.py is a link")
+    assert told == [one]
+    assert work.commit("ada").left_out == ["lm_head.py is a link"]
+    # The same files, and one thing more that is not taken.
+    ada.push({"layer_norm.py": "1"}, {"lm_head.py": "x", "other.py": "x"})
+    (one,) = fetcher.fetch([Student("ada", "course/ada")], told.append)
+    assert one.outcome == "unchanged"
+    assert work.commit("ada").left_out == ["lm_head.py is a link", "other.py is a link"]
+
+
+def test_what_cannot_be_written_is_said_and_costs_nobody_else(fetch, repository, work) -> None:
+    for name in ("ada", "bob"):
+        repository(name).push({"layer_norm.py": "1"})
+    # A file where the folder of one student has to be.
+    (work.submissions / "ada").write_text("")
+    assert fetch("ada", "bob") == {"ada": "failed", "bob": "taken"}
+    assert work.commit("ada") is None
+
+
+def test_what_is_said_of_files_counts_where_they_are_and_are_theirs(
+    fetch, repository, work
+) -> None:
+    repository("ada").push({"layer_norm.py": "1"})
+    fetch("ada")
+    said = work.folder / "commits" / "ada.json"
+    (work.folder / "commits" / "bob.json").write_bytes(said.read_bytes())
+    (work.submissions / "bob").mkdir()
+    assert work.commit("bob") is None
+    (work.submissions / "ada").rename(work.submissions / "away")
+    assert work.commit("ada") is None
+    assert fetch("ada") == {"ada": "taken"}
+
+
+def test_without_a_limit_every_commit_of_a_day_is_taken(fetch, repository, work) -> None:
+    ada = repository("ada")
+    for number in range(4):
+        ada.push({"layer_norm.py": str(number)})
+        assert fetch("ada") == {"ada": "taken"}
+    assert work.commit("ada").attempts == 4
+
+
+def test_a_repository_is_below_the_server_with_one_slash_between(work, clock) -> None:
+    asked: list[tuple[str, str]] = []
+
+    class Asked(Git):
+        def newest(self, url: str, ref: str) -> str | None:
+            asked.append((url, ref))
+            return None
+
+    for server in ("https://example.org", "https://example.org/"):
+        fetcher = Fetcher(work, Asked(None, "nobody", 30), server, "main", 0, clock)
+        fetcher.fetch([Student("ada", "course/ada")], lambda _: None)
+    assert asked == [("https://example.org/course/ada.git", "main")] * 2

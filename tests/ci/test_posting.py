@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from autograder.ci import posting
+from autograder.ci import posting, telling
 from autograder.ci.platforms import PLATFORMS
 from autograder.ci.posting import Poster
-from autograder.ci.telling import Seen
+from autograder.ci.telling import CannotTell, Seen, status_of
 from autograder.ci.web import Web, WebFault
 from autograder.ci.work import Commit, Work
 from autograder.errors import UsageError
@@ -73,15 +74,19 @@ def post(request, platform, work):
     """Post to each platform in turn; return what was said, and what could not be."""
     api = platform.address
 
-    def run(token: str = TOKEN) -> tuple[bool, list[str]]:
+    def run(token: str = TOKEN, comments: bool = True) -> tuple[bool, list[str]]:
         kind = PLATFORMS[request.param]
-        poster = Poster(work, kind(api, token, waits.append), "norm", Path(), 50.0, True, 3)
+        poster = Poster(work, kind(api, token, waits.append), "norm", Path(), 50.0, comments, 3)
         failed: list[str] = []
-        done = poster.post(lambda student, said, fine: failed.append(said) if not fine else None)
-        return done, failed
+        run.said = []
+
+        def tell(student: str, said: str, fine: bool) -> None:
+            (run.said if fine else failed).append(said)
+
+        return poster.post(tell), failed
 
     waits: list[float] = []
-    run.kind = request.param
+    run.kind, run.waits = request.param, waits
     return run
 
 
@@ -184,7 +189,17 @@ def test_the_token_is_not_taken_elsewhere_and_not_shown(platform, work, post) ->
 
 @pytest.mark.parametrize(
     "address",
-    ["http://example.org", "ftp://127.0.0.1", "https://u:p@example.org", "https://", "file:///"],
+    [
+        *(
+            "http://example.org",
+            "ftp://127.0.0.1",
+            "https://u:p@example.org",
+            "https://",
+            "http://",
+        ),
+        *("file:///", "https://example.org?a=b", "https://example.org#a", "https://u@example.org"),
+        *("http://127.0.0.1.example.org", "https://[::1", ""),
+    ],
 )
 def test_an_address_that_can_be_listened_to_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="--api"):
@@ -202,3 +217,314 @@ def test_a_list_that_is_none_is_a_fault(platform) -> None:
     platform.tokens = ("",)
     with pytest.raises(WebFault):
         Web(platform.address, {}).all("/nothing")
+
+
+def test_what_was_done_and_then_called_a_failure_is_not_done_twice(platform, work, post) -> None:
+    fetched(work, "ada")
+    graded(work, "ada", 2.0)
+    # The status is looked for, sent, and found; the comment likewise.
+    platform.faults += [None, "done 502", None, None, "done 502"]
+    assert post() == (True, [])
+    assert len(states(platform, "ada")) == 1
+    assert len(platform.comments["course/ada", A]) == 1
+    assert platform.posts == 2
+
+
+@pytest.mark.parametrize("code", [500, 501, 502, 503, 504, 520])
+def test_any_failure_of_the_servers_may_have_been_done(platform, work, post, code: int) -> None:
+    fetched(work, "ada")
+    graded(work, "ada", 2.0)
+    # Also at the last attempt of several.
+    platform.faults += [None, 429, 429, 429, 429, f"done {code}"]
+    assert post() == (True, [])
+    assert len(states(platform, "ada")) == 1
+    assert len(platform.comments["course/ada", A]) == 1
+
+
+def test_what_could_not_be_sent_is_not_noted_as_said(platform, work, post) -> None:
+    fetched(work, "ada")
+    graded(work, "ada", 2.0)
+    platform.faults += [None, "down"] * 3
+    done, failed = post()
+    assert (done, len(failed), states(platform, "ada")) == (False, 1, [])
+    assert "cannot be reached" in failed[0]
+    assert post.waits == [2.0, 4.0]
+    assert post() == (True, [])
+    assert len(states(platform, "ada")) == 1
+
+
+@pytest.mark.parametrize(
+    "headers, wait",
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "999999"}, 120.0),
+        ({"Retry-After": "-5"}, 0.0),
+        ({"Retry-After": "Fri, 31 Dec 2027 23:59:59 GMT"}, 2.0),
+        ({}, 2.0),
+    ],
+)
+def test_a_server_says_how_long_to_wait_within_bounds(
+    platform, headers: dict[str, str], wait: float
+) -> None:
+    waits: list[float] = []
+    platform.headers = headers
+    platform.faults += [429]
+    Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, waits.append).get("/orgs/course/repos")
+    assert waits == [wait]
+
+
+def test_without_a_word_each_wait_is_twice_as_long_and_the_fifth_failure_the_last(platform) -> None:
+    waits: list[float] = []
+    platform.headers = {}
+    platform.faults += [503] * 6
+    with pytest.raises(WebFault, match=r"^503 Service Unavailable for /orgs/course/repos$"):
+        Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, waits.append).get("/orgs/course/repos")
+    assert waits == [2.0, 4.0, 8.0, 16.0]
+    assert len(platform.faults) == 1
+
+
+@pytest.mark.parametrize(
+    "code, headers, wait",
+    [
+        (403, {"Retry-After": "3"}, 3.0),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "0"}, 0.0),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "99999999999"}, 120.0),
+        (403, {"X-RateLimit-Remaining": "0"}, 2.0),
+        (403, {"X-RateLimit-Remaining": "5"}, None),
+        (403, {}, None),
+        (401, {"Retry-After": "3"}, None),
+        (404, {"Retry-After": "3"}, None),
+        (422, {}, None),
+    ],
+)
+def test_a_refusal_is_final_but_where_it_is_about_how_often(
+    platform, code: int, headers: dict[str, str], wait: float | None
+) -> None:
+    waits: list[float] = []
+    platform.headers = headers
+    platform.faults += [code]
+    web = Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, waits.append)
+    if wait is None:
+        with pytest.raises(WebFault, match=str(code)):
+            web.get("/orgs/course/repos")
+        assert waits == []
+    else:
+        assert web.get("/orgs/course/repos") == []
+        assert waits == [wait]
+
+
+def test_an_answer_is_json_of_a_size_that_is_read_and_a_list_where_one_is_wanted(platform) -> None:
+    web = Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, lambda _: None)
+    platform.faults += ["says <html>"]
+    with pytest.raises(WebFault, match="what /orgs/a/repos says is no JSON"):
+        web.get("/orgs/a/repos")
+    platform.listed = ["x" * 20_000_000]
+    with pytest.raises(WebFault, match="says is no JSON"):
+        web.get("/orgs/a/repos")
+    with pytest.raises(WebFault, match="/repos/a/b/statuses/c is no list"):
+        web.all("/repos/a/b/statuses/c")
+    fault = WebFault("a\x1b[31m\n" * 1000)
+    assert str(fault).isprintable()
+    assert len(str(fault)) == 300
+
+
+def test_no_request_waits_for_ever(monkeypatch) -> None:
+    waited: list[float | None] = []
+
+    class Silent:
+        def open(self, request: object, timeout: float | None = None) -> None:
+            waited.append(timeout)
+            raise TimeoutError
+
+    monkeypatch.setattr("urllib.request.build_opener", lambda *_: Silent())
+    with pytest.raises(WebFault, match="cannot be reached"):
+        Web("https://example.org", {}, lambda _: None).get("/x")
+    assert waited == [30.0] * 5
+
+
+def test_entries_that_are_none_are_a_fault_and_a_missing_text_is_empty(platform, work) -> None:
+    platform.comments["course/ada", A] = [None]
+    for kind in PLATFORMS.values():
+        assert kind(platform.address, TOKEN).comments("course/ada", A) == [""]
+    platform.statuses["course/ada", A] = [{"context": "x", "name": "x", "state": "pending"}]
+    for kind in PLATFORMS.values():
+        api = kind(platform.address, TOKEN)
+        assert api.status("course/ada", A, "x") == ("pending", "")
+        assert api.status("course/ada", A, "y") is None
+
+
+def test_entries_that_are_no_objects_are_a_fault(platform) -> None:
+    for kind in PLATFORMS.values():
+        platform.faults += ["says [7]"]
+        with pytest.raises(WebFault, match="an entry without"):
+            kind(platform.address, TOKEN).repositories("course")
+
+
+def test_a_group_in_a_group_is_one_name(platform) -> None:
+    platform.listed = ["course/2026/hw1-s01"]
+    for kind in PLATFORMS.values():
+        assert kind(platform.address, TOKEN).repositories("course/2026") == platform.listed
+
+
+def test_the_state_that_counts_is_the_newest_of_that_name(platform) -> None:
+    for kind in PLATFORMS.values():
+        platform.statuses.clear()
+        api = kind(platform.address, TOKEN)
+        for context, state in (("a", "failure"), ("a", "success"), ("b", "pending")):
+            api.set_status("course/ada", A, context, state, f"{context} {state}")
+        assert api.status("course/ada", A, "a") == ("success", "a success")
+
+
+def test_a_description_is_cut_and_known_again(platform, work, post) -> None:
+    fetched(work, "ada")
+    graded(work, "ada", 0.0, "rejected")
+    path = store.path_of(work.graded, "ada")
+    found = SubmissionResult.model_validate_json(path.read_text())
+    store.write(work.graded, found.model_copy(update={"message": "b" * 290}))
+    post()
+    ((_, words),) = states(platform, "ada")
+    assert (len(words), words[:18], words[-1]) == (140, "Not accepted: bbbb", "…")
+    for kept in (work.folder / "posted").iterdir():
+        kept.unlink()
+    posts = platform.posts
+    post()
+    assert platform.posts == posts
+    # Another text that is cut as well is another.
+    store.write(work.graded, found.model_copy(update={"message": "c" * 290}))
+    post()
+    assert states(platform, "ada")[-1][1].startswith("Not accepted: ccc")
+
+
+def test_a_state_that_has_another_name_there_is_known_again(platform, work, post) -> None:
+    for student, score, status in (("bob", 0.5, "graded"), ("dan", None, "error")):
+        fetched(work, student)
+        graded(work, student, score, status)
+    post()
+    for kept in (work.folder / "posted").iterdir():
+        kept.unlink()
+    posts = platform.posts
+    post()
+    assert platform.posts == posts
+
+
+def test_what_is_said_is_listed_and_nothing_else(platform, work, post) -> None:
+    fetched(work, "ada", waiting=B)
+    graded(work, "ada", 2.0)
+    post()
+    assert post.said == [
+        f"2 of 2 points (success) at {A[:10]}",
+        f"comment at {A[:10]}",
+        f"waiting: {B[:10]}",
+    ]
+    post()
+    assert post.said == []
+    for kept in (work.folder / "posted").iterdir():
+        kept.unlink()
+    post()
+    assert post.said == []
+
+
+def test_of_older_commits_nothing_is_kept_and_of_other_assignments_nothing_said(
+    platform, work, post
+) -> None:
+    fetched(work, "ada")
+    graded(work, "ada", 2.0)
+    post()
+    fetched(work, "ada", commit=B)
+    post()
+    assert {key.split()[1] for key in work.posted("ada")} == {B}
+    path = store.path_of(work.graded, "ada")
+    found = SubmissionResult.model_validate_json(path.read_text())
+    store.write(work.graded, found.model_copy(update={"assignment": "other", "score": 1.0}))
+    posts = platform.posts
+    post()
+    assert platform.posts == posts
+
+
+def test_comments_may_be_left_out(platform, work, post) -> None:
+    fetched(work, "ada")
+    graded(work, "ada", 2.0)
+    assert post(comments=False) == (True, [])
+    assert len(states(platform, "ada")) == 1
+    assert not any(platform.comments.values())
+
+
+def test_a_comment_on_another_mark_is_another_comment(platform, work, post) -> None:
+    fetched(work, "ada")
+    for score in (1.0, 2.0):
+        graded(work, "ada", score)
+        post()
+    texts = platform.comments["course/ada", A]
+    assert [text.partition("points: ")[2] for text in texts] == ["1.0", "2.0"]
+    assert len({text.split("\n")[0] for text in texts}) == 2
+    assert all(text.startswith("<!-- gradeformer/norm ") for text in texts)
+
+
+def test_what_cannot_be_put_into_words_costs_nobody_else(platform, work, post, monkeypatch) -> None:
+    for student in ("ada", "bob"):
+        fetched(work, student)
+        graded(work, student, 2.0)
+    plain = posting.seen_of
+
+    def seen(path: Path, root: Path) -> Seen:
+        if path.stem == "ada":
+            raise CannotTell("no words")
+        return plain(path, root)
+
+    monkeypatch.setattr(posting, "seen_of", seen)
+    assert post() == (False, ["no words"])
+    assert len(states(platform, "bob")) == 1
+
+
+def outcome(score: float | None, most: float = 100.0, **more: object) -> SubmissionResult:
+    about = {"submission": "s01", "assignment": "norm", "status": "graded", "sandbox": ""}
+    return SubmissionResult.model_validate({**about, "score": score, "max_score": most, **more})
+
+
+@pytest.mark.parametrize(
+    "score, most, under, state, words",
+    [
+        (50.0, 100.0, 50.0, "success", "50 of 100 points"),
+        (49.99, 100.0, 50.0, "failure", "49.99 of 100 points"),
+        (0.1 + 0.2, 0.6, 50.0, "success", "0.3 of 0.6 points"),
+        (0.7 * 3, 7.0, 30.0, "success", "2.1 of 7 points"),
+        (0.0, 100.0, 0.0, "success", "0 of 100 points"),
+        (1234.5, 2000.0, 50.0, "success", "1234.5 of 2000 points"),
+    ],
+)
+def test_a_state_is_a_failure_below_a_percentage_and_not_at_it(
+    score: float, most: float, under: float, state: str, words: str
+) -> None:
+    seen = Seen(score=score, max_score=most)
+    assert status_of(outcome(score, most), seen, under) == (state, words)
+
+
+def test_a_state_says_what_is_withheld_and_what_is_empty() -> None:
+    seen = Seen(score=1, max_score=2, withheld="some")
+    assert status_of(outcome(1), seen, 0)[1] == "1 of 2 points; hidden checks are not shown"
+    part = {"score": 0, "max_score": 2, "status": "missing", "criteria": []}
+    found = outcome(0, 2, components={"norm": part})
+    words = "0 of 2 points: there is no file of norm in it"
+    assert status_of(found, Seen(score=0, max_score=2), 0) == ("failure", words)
+    bad = outcome(0, status="rejected", message="a\x1b[31m\nbomb")
+    assert status_of(bad, Seen(score=0, max_score=2), 0) == (
+        "failure",
+        "Not accepted: a [31m bomb",
+    )
+    assert status_of(outcome(None, status="error"), None, 0)[0] == "error"
+
+
+def test_words_come_from_the_command_and_are_cut(monkeypatch) -> None:
+    said = subprocess.CompletedProcess([], 0, b"x" * 70_000, b"")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: said)
+    text = telling.text_of(Path("a.json"), Path())
+    assert text == "x" * 60_000 + "\n\n(cut off here)\n"
+    with pytest.raises(CannotTell, match=r"a\.json has no points that can be shown"):
+        telling.seen_of(Path("a.json"), Path())
+    said.stdout = b'{"score": 1, "max_score": 2, "more": 3}'
+    assert telling.seen_of(Path("a.json"), Path()) == Seen(score=1, max_score=2)
+    said.returncode = 1
+    for stderr, words in ((b"no\x1b such\nthing", "no such thing"), (b"", "exit code 1")):
+        said.stderr = stderr
+        with pytest.raises(CannotTell, match=words):
+            telling.text_of(Path("a.json"), Path())

@@ -64,3 +64,45 @@ def test_an_organisations_repositories_are_found_by_their_prefix() -> None:
     found, left_out = roster.from_names(names, "hw1-")
     assert found == [Student("ada", "c/hw1-ada")]
     assert [line.partition(":")[0] for line in left_out] == ["c/hw1-", "c/hw1-Bob", "c/hw1-bob"]
+
+
+@pytest.mark.parametrize("name", ["a" * 100, "A.b_c@d+e-f", "0"])
+def test_an_id_that_any_system_takes_is_one(read, name: str) -> None:
+    assert read(f"student,repository\n{name},c/a\n") == [Student(name, "c/a")]
+
+
+@pytest.mark.parametrize("name", ["a" * 101, "a.", "a.json", "a.lock", "-a", "a b", "ä"])
+def test_an_id_that_some_system_refuses_is_none(read, name: str) -> None:
+    with pytest.raises(UsageError, match=r"line 2 of .*is no id that a file can be named by"):
+        read(f"student,repository\n{name},c/a\n")
+
+
+@pytest.mark.parametrize(
+    "name, fine",
+    [
+        ("/".join(["g"] * 21), True),
+        ("/".join(["g"] * 22), False),
+        ("c/a.", False),
+        ("c./a", False),
+        ("c/" + "a" * 101, False),
+        ("c/..", False),
+    ],
+)
+def test_a_repository_may_be_in_groups_of_groups_and_no_part_is_odd(
+    read, name: str, fine: bool
+) -> None:
+    if fine:
+        assert read(f"student,repository\na,{name}\n") == [Student("a", name)]
+    else:
+        with pytest.raises(UsageError, match="is no repository: write it as owner/name"):
+            read(f"student,repository\na,{name}\n")
+
+
+def test_a_list_that_is_no_table_is_refused(read, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        read('student,repository\n"a,c/a\n')
+    with pytest.raises(UsageError, match="cannot be read"):
+        roster.from_list(tmp_path / "nowhere.csv")
+    (tmp_path / "latin.csv").write_bytes(b"student,repository\n\xe4,c/a\n")
+    with pytest.raises(UsageError, match="cannot be read"):
+        roster.from_list(tmp_path / "latin.csv")

@@ -162,3 +162,29 @@ def test_far_too_much_is_one_sentence(
     monkeypatch.setattr(bundles, "MOST_BYTES", 100)
     with pytest.raises(UsageError, match="norm has more than 100 bytes"):
         packed(assignment)
+
+
+def test_what_was_used_within_two_weeks_stays_and_use_is_noted(
+    assignment: Assignment, cache: Path
+) -> None:
+    bundle = packed(assignment)
+    place = unpacked(bundle)
+    others = {days: place.parent / f"used{days}" for days in (13, 15)}
+    now = place.stat().st_mtime
+    for days, folder in others.items():
+        folder.mkdir()
+        os.utime(folder, (now, now - days * 24 * 3600))
+    os.utime(place, (0, 0))
+    assert unpacked(bundle) == place
+    assert place.stat().st_mtime >= now
+    assert {path.name for path in place.parent.iterdir()} == {place.name, "used13"}
+
+
+def test_both_folders_arrive_though_one_of_them_is_empty(
+    assignment: Assignment, cache: Path
+) -> None:
+    for path in sorted(assignment.secret.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    place = unpacked(packed(assignment))
+    assert (place / "reference" / "norm").is_dir()
+    assert list((place / "reference" / "norm").iterdir()) == []

@@ -57,6 +57,7 @@ BAD += [
     "missing.toml",
     "dask.yaml",
     "tcp://[:1",
+    "tcp://host:1?x=1",
 ]
 
 
@@ -92,6 +93,24 @@ def test_a_file_that_is_wrong_names_the_key(tmp_path: Path, change: str, said: s
         wanted(str(path))
     assert str(path) in str(refused.value)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ("jobs = 3", "jobs = 0", "slurm.jobs"),
+        ("jobs = 3", "jobs = 10001", "slurm.jobs"),
+        ("cores = 4", "cores = 0", "slurm.cores"),
+        ("cores = 4", "cores = 1025", "slurm.cores"),
+        ('memory = "16 GB"', 'memory = ""', "slurm.memory"),
+    ],
+)
+def test_a_number_that_no_cluster_has_names_its_key(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    (tmp_path / "c.toml").write_text(WHOLE.replace(old, new))
+    with pytest.raises(UsageError, match=said):
+        wanted(str(tmp_path / "c.toml"))
 
 
 def test_a_file_that_lacks_a_key_names_it(tmp_path: Path) -> None:

@@ -150,11 +150,13 @@ def autograde_with(
     return autograde
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+@pytest.fixture(
+    scope="session", params=[pytest.param("sqlite", marks=pytest.mark.release), "postgresql"]
+)
 def autograded(
     request: pytest.FixtureRequest, autograde_with: Callable[[str], Autograded]
 ) -> Autograded:
-    """The course with each kind of gradebook in turn."""
+    """The course with each kind of gradebook; tests/nbgrader has SQLite, without a browser."""
     return autograde_with(request.param)
 
 

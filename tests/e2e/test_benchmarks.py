@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 # In a process of its own: it puts clocks around functions of the grader.
 SPLIT = """
@@ -14,6 +16,7 @@ print(json.dumps(bench.bench_split(1, bench.handed_in(sys.argv[1]))))
 """
 
 
+@pytest.mark.release
 def test_every_part_of_a_submissions_time_is_measured(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SPLIT, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -190,6 +190,7 @@ def test_a_class_is_graded_and_told(world: World) -> None:
         assert world.platform.posts == posts, again.output
 
 
+@pytest.mark.release
 def test_what_is_pushed_too_often_waits(world: World) -> None:
     world.write("--attempts", "1")
     push_all(world)
@@ -202,6 +203,7 @@ def test_what_is_pushed_too_often_waits(world: World) -> None:
     assert told.startswith("pending: Not graded yet: 1 commits a day are")
 
 
+@pytest.mark.release
 def test_a_run_that_was_killed_goes_on(world: World) -> None:
     if world.kind == "gitlab":
         pytest.skip("the commands are the same, and so is what they keep")
@@ -251,7 +253,7 @@ def test_with_a_token_nothing_is_graded_on_gitlab(world: World) -> None:
     assert "post" not in found.codes
 
 
-@pytest.mark.parametrize("kind", ["github", "gitlab"])
+@pytest.mark.parametrize("kind", ["github", pytest.param("gitlab", marks=pytest.mark.release)])
 def test_students_run_the_public_checks_and_need_no_secret(
     small_project: Path, tmp_path: Path, kind: str
 ) -> None:

@@ -205,6 +205,7 @@ def test_a_killed_dask_worker_costs_nobody_anything(
     assert sorted(tries.count(name) for name in ("z1", "z2")) == [1, 2]
 
 
+@pytest.mark.release
 def test_a_submission_that_kills_its_dask_worker_is_not_run_a_third_time(
     grade: Callable[..., Run], gate: Path, batch: Path, tmp_path: Path
 ) -> None:
@@ -227,6 +228,7 @@ def test_a_submission_that_kills_its_dask_worker_is_not_run_a_third_time(
     check_marks(tmp_path / "out")
 
 
+@pytest.mark.release
 def test_a_killed_command_goes_on_where_it_stopped(
     grade: Callable[..., Run],
     gate: Path,
@@ -257,6 +259,7 @@ def test_a_killed_command_goes_on_where_it_stopped(
     check_marks(tmp_path / "out")
 
 
+@pytest.mark.release
 def test_a_run_that_ends_leaves_no_judge_on_a_cluster_that_lasts(
     grade: Callable[..., Run], gate: Path, dask: Cluster, tmp_path: Path
 ) -> None:
@@ -308,6 +311,7 @@ def test_a_dask_worker_with_another_version_is_refused_before_anything_is_graded
     assert results(tmp_path / "out") == {}
 
 
+@pytest.mark.release
 def test_a_dask_worker_with_another_version_that_joins_later_is_refused(
     grade: Callable[..., Run], gate: Path, dask: Cluster, tmp_path: Path
 ) -> None:
@@ -324,6 +328,7 @@ def test_a_dask_worker_with_another_version_that_joins_later_is_refused(
     check_marks(tmp_path / "out", set(EARLY))
 
 
+@pytest.mark.release
 def test_other_code_of_the_same_version_is_refused(
     grade: Callable[..., Run], dask: Cluster, tmp_path: Path
 ) -> None:
@@ -347,6 +352,7 @@ def test_no_dask_worker_is_one_sentence(
     assert results(tmp_path / "out") == {}
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("lost", ["worker", "scheduler"])
 def test_a_cluster_that_goes_away_is_one_sentence(
     lost: str, grade: Callable[..., Run], dask: Cluster, tmp_path: Path

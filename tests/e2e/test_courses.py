@@ -77,7 +77,7 @@ def hand_in(batch: Path) -> None:
     (folder / "provided" / "line.py").write_text(text.replace("SLOPE = 3.0", "SLOPE = 0.0"))
 
 
-@pytest.fixture(scope="module", params=["tier1", "tier2"])
+@pytest.fixture(scope="module", params=["tier1", pytest.param("tier2", marks=pytest.mark.release)])
 def tier(request: pytest.FixtureRequest) -> str:
     """Each of the sandboxes, one after the other."""
     return request.param

@@ -27,6 +27,7 @@ from tests.grading.processes import (
 )
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("victims", [zygotes, workers, judges])
 def test_a_kill_costs_nobody_anything(command, victims, tmp_path) -> None:
     """The submission that was under way is graded once more, by a new worker."""
@@ -48,6 +49,7 @@ def test_a_kill_costs_nobody_anything(command, victims, tmp_path) -> None:
     check_tidy(run.out)
 
 
+@pytest.mark.release
 def test_a_killed_child_is_a_crash_of_its_submission_and_no_other(command) -> None:
     """From outside, student code that died and student code that was killed look the same."""
     run = command("--jobs", "1")
@@ -81,6 +83,7 @@ def test_a_killed_child_is_a_crash_of_its_submission_and_no_other(command) -> No
     check_tidy(run.out)
 
 
+@pytest.mark.release
 def test_a_batch_that_is_killed_twice_goes_on_where_it_stopped(command) -> None:
     chance = random.Random(11)
     kept: dict[str, int] = {}

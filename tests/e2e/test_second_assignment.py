@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.assignment import load_assignment
+from autograder.authoring.made_up import write_class
 from tests.conftest import ROOT
 from tests.nbgrader.conftest import Course
 
@@ -39,11 +41,10 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     )
     assert done.returncode == 0, done.stderr
     found.run("nbgrader", "generate_assignment", NAME)
+    write_class(load_assignment(ROOT, NAME), ROOT, CLASS, base / "class")
     for student in STUDENTS:
         handed_in = found.hand_in(student, {})
-        files = CLASS / student
-        if files.is_dir():
-            shutil.copytree(files, handed_in, dirs_exist_ok=True)
+        shutil.copytree(base / "class" / student, handed_in, dirs_exist_ok=True)
     found.autograde()
     return found
 

@@ -20,7 +20,7 @@ def autograder_command(environment: Installed) -> Path:
     return environment.python.parent / "autograder"
 
 
-@pytest.fixture(params=["tier1", "tier2"])
+@pytest.fixture(params=["tier1", pytest.param("tier2", marks=pytest.mark.release)])
 def shell(request: pytest.FixtureRequest, autograder_command: Path, tmp_path: Path) -> Shell:
     """A terminal in an empty folder, where the command isolates on a tier."""
     bin_ = tmp_path / "bin"
@@ -69,7 +69,6 @@ class Shell:
         return done.stdout
 
 
-@pytest.mark.slow
 def test_the_tour_goes_as_the_page_says(shell: Shell) -> None:
     said = ""
     for example in TOUR:

@@ -63,7 +63,14 @@ assert importlib.metadata.version("wanted-pkg") == "1.0"
 """
 
 
-@pytest.fixture(scope="module", params=["environment", "dist-packages", "prefix"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "environment",
+        pytest.param("dist-packages", marks=pytest.mark.release),
+        pytest.param("prefix", marks=pytest.mark.release),
+    ],
+)
 def installed(request: pytest.FixtureRequest, environment: Installed) -> Iterator[Installed]:
     """The environment; a system's Python with packages below /usr/local; a Python at /usr/local."""
     if request.param == "environment":
@@ -174,7 +181,7 @@ def test_it_holds_the_package_and_nothing_of_a_course(wheel: Path) -> None:
     assert str(ROOT).encode() not in everything
 
 
-@pytest.mark.parametrize("tier", ["tier1", "tier2"])
+@pytest.mark.parametrize("tier", [pytest.param("tier1", marks=pytest.mark.release), "tier2"])
 def test_it_grades_and_keeps_all_else_from_students(
     installed: Installed, course: Path, tmp_path: Path, tier: str
 ) -> None:

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from autograder.exchange.messages import StudentError
-from autograder.exchange.programs import MAX_FILES, Program
+from autograder.exchange.programs import Program
 from autograder.exchange.rules import Rules
-from autograder.exchange.values import MAX_TEXT
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -23,6 +22,8 @@ from autograder.suite.local import LocalSession
 
 BUDGET = Budget(call_cpu_s=4.0, call_wall_s=20.0, cpu_s=10, memory=1 << 30, file_size=1 << 20)
 NUMBER = itertools.count()
+# The most files that are taken, and bytes of each; characters of what is printed.
+MAX_FILES, MAX_TEXT = 64, 100_000
 Started = Callable[..., Component]
 
 

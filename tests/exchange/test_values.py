@@ -18,11 +18,6 @@ from autograder.exchange.values import (
     ABSENT,
     ARRAY_DTYPES,
     DTYPES,
-    MAX_DEPTH,
-    MAX_DIGITS,
-    MAX_ITEMS,
-    MAX_KEYS,
-    MAX_TEXT,
     OPAQUE,
     Embedding,
     Handle,
@@ -292,7 +287,8 @@ def test_frozensets_are_keys() -> None:
     assert len(answered({frozenset("ab"): 2, frozenset("cd"): 3})) == 2
 
 
-# Caps.
+# Caps, as they are documented.
+MAX_DEPTH, MAX_ITEMS, MAX_KEYS, MAX_TEXT, MAX_DIGITS = 32, 20_000, 4_000, 100_000, 1_000
 
 
 def nested(depth: int, make: Any = lambda inner: [inner]) -> Any:
@@ -310,6 +306,10 @@ def test_depth(make: Any) -> None:
     assert through_plain(nested(MAX_DEPTH, make)) == nested(MAX_DEPTH, make)
     with pytest.raises(Unsendable, match=f"nested more than {MAX_DEPTH} deep"):
         answered(nested(MAX_DEPTH + 1, make))
+    # What comes back lies in parts that are a level or two deep themselves.
+    assert through_plain(nested(MAX_DEPTH + 3, make)) == nested(MAX_DEPTH + 3, make)
+    with pytest.raises(Malformed, match="nested too deep"):
+        through_plain(nested(MAX_DEPTH + 4, make))
 
 
 def test_a_list_in_itself_is_too_deep() -> None:
@@ -330,11 +330,15 @@ def test_items() -> None:
 def test_keys() -> None:
     # Keys that all hash alike cost the square of their number.
     alike = [number * (2**61 - 1) for number in range(MAX_KEYS + 1)]
+    assert len(answered(set(range(MAX_KEYS)))) == MAX_KEYS
+    assert len(answered(dict.fromkeys(range(MAX_KEYS)))) == MAX_KEYS
     for value in (set(alike), dict.fromkeys(alike)):
         with pytest.raises(Unsendable, match=f"more than {MAX_KEYS} keys"):
             answered(value)
+    reader = Reader(lambda parts: torch.zeros(()))
+    assert len(reader.read(["dict", *range(2 * MAX_KEYS)])) == MAX_KEYS
     with pytest.raises(Malformed, match="too many keys"):
-        Reader(lambda parts: torch.zeros(())).read(["set", *range(2 * MAX_KEYS + 1)])
+        reader.read(["set", *range(2 * MAX_KEYS + 1)])
 
 
 def test_text_and_bytes() -> None:
@@ -345,9 +349,10 @@ def test_text_and_bytes() -> None:
 
 
 def test_digits() -> None:
-    assert answered(-(10**900)) == -(10**900)
+    # All of a thousand digits can be sent, and of more but a few.
+    assert answered(1 - 10**MAX_DIGITS) == 1 - 10**MAX_DIGITS
     with pytest.raises(Unsendable, match=f"more than {MAX_DIGITS} digits"):
-        answered(10 ** (MAX_DIGITS + 1))
+        answered(2 * 10**MAX_DIGITS)
 
 
 # Plain forms from a hostile child.

@@ -8,8 +8,11 @@ import tomllib
 import pytest
 
 from autograder.assignment import load_assignment
+from autograder.authoring.made_up import write_class
 from tests.conftest import ROOT
 
+# Two classes with two large assignments; tests/judge/test_small_course.py has a small one.
+pytestmark = pytest.mark.slow
 CLASSES = ROOT / "tests" / "classes"
 NAMES = sorted(path.stem for path in CLASSES.glob("*.toml"))
 
@@ -36,7 +39,9 @@ def tier() -> str:
 def demo(name: str, expected, tier: str, tmp_path_factory: pytest.TempPathFactory):
     """The class, graded."""
     out = tmp_path_factory.mktemp(tier)
-    command = [sys.executable, "-m", "autograder", "grade", str(CLASSES / name), "--out", str(out)]
+    batch = out / "class"
+    write_class(load_assignment(ROOT, name), ROOT, CLASSES / name, batch)
+    command = [sys.executable, "-m", "autograder", "grade", str(batch), "--out", str(out)]
     command += ["--assignment", name, "--sandbox", tier]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=540)
     if done.returncode == 2 and tier in done.stderr.replace("tier ", "tier"):

@@ -127,3 +127,90 @@ def test_a_link_in_place_of_an_entry_is_rejected_and_the_others_are_not(
     assert take_in(entries["s01"]) == dict(sorted(FILES.items()))
     with pytest.raises(Rejected, match="eve is a link; hand in the folder or archive itself"):
         take_in(entries["eve"])
+
+
+def test_a_link_to_a_folder_without_files_on_top_is_no_way_into_it(tmp_path: Path) -> None:
+    # Without the link it would be nbgrader's folder of a student, which is entered.
+    make_folder(tmp_path / "elsewhere" / "norm", FILES)
+    batch = tmp_path / "batch"
+    batch.mkdir()
+    (batch / "eve").symlink_to(tmp_path / "elsewhere")
+    for entry in (*discover(batch, "norm").entries, single(batch / "eve", "norm", [])):
+        assert (entry.id, entry.path) == ("eve", batch / "eve")
+        with pytest.raises(Rejected, match="eve is a link"):
+            take_in(entry.path)
+
+
+def test_a_link_in_the_place_of_the_assignments_folder_is_no_way_into_it(tmp_path: Path) -> None:
+    make_folder(tmp_path / "elsewhere", FILES)
+    eve = tmp_path / "batch" / "eve"
+    eve.mkdir(parents=True)
+    (eve / "norm").symlink_to(tmp_path / "elsewhere")
+    (entry,) = discover(tmp_path / "batch", "norm").entries
+    assert entry.path == eve
+    assert take_in(entry.path) == {}
+
+
+def test_files_beside_a_folder_of_the_assignments_name_are_the_submission(tmp_path: Path) -> None:
+    make_folder(tmp_path / "s01", {"layer_norm.py": b"mine"})
+    make_folder(tmp_path / "s01" / "norm", {"layer_norm.py": b"old"})
+    (entry,) = discover(tmp_path, "norm").entries
+    assert take_in(entry.path)["layer_norm.py"] == b"mine"
+
+
+@pytest.mark.parametrize("name", ["s01.ZIP", "s01.Tar.GZ", "s01.tgz", "s01.ipynb", "s01.7Z"])
+def test_what_a_student_packed_in_another_way_is_rejected_and_not_passed_over(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_bytes(b"")
+    (entry,) = discover(tmp_path, "norm").entries
+    assert entry.id == name
+    with pytest.raises(Rejected, match=f"{name} is no folder"):
+        take_in(entry.path)
+
+
+def test_all_that_have_one_id_are_named_in_the_order_of_ids(tmp_path: Path) -> None:
+    for name in ("s1.zip", "s1.tar.gz", "s1-b.zip", "s1-b.tar.gz", "s1-c.zip", "s1-a", "s0"):
+        (tmp_path / name).mkdir() if "." not in name else (tmp_path / name).write_bytes(b"")
+    (tmp_path / "s1").mkdir()
+    listing = discover(tmp_path, "norm")
+    assert [entry.id for entry in listing.entries] == ["s0", "s1-a", "s1-c"]
+    # As an id the shorter one is first; as a file's name it would be the last.
+    assert list(listing.doubled.items()) == [
+        ("s1", ["s1", "s1.tar.gz", "s1.zip"]),
+        ("s1-b", ["s1-b.tar.gz", "s1-b.zip"]),
+    ]
+
+
+def test_entries_are_in_the_order_of_their_ids(tmp_path: Path) -> None:
+    for name in ("s1.zip", "s1-b.zip"):
+        (tmp_path / name).write_bytes(b"")
+    assert [entry.id for entry in discover(tmp_path, "norm").entries] == ["s1", "s1-b"]
+
+
+def test_what_a_mac_leaves_beside_the_work_is_no_entry(tmp_path: Path) -> None:
+    make_folder(tmp_path / "s01", FILES)
+    make_folder(tmp_path / "__MACOSX" / "s01", FILES)
+    make_folder(tmp_path / ".hidden", FILES)
+    listing = discover(tmp_path, "norm")
+    assert [entry.id for entry in listing.entries] == ["s01"]
+    assert listing.ignored == []
+
+
+def test_a_folder_keeps_what_looks_like_an_archives_suffix(tmp_path: Path) -> None:
+    make_folder(tmp_path / "s01.zip", FILES)
+    (tmp_path / "s02.tar.gz").symlink_to(tmp_path / "nowhere")
+    assert [entry.id for entry in discover(tmp_path, "norm").entries] == ["s01.zip", "s02"]
+
+
+def test_of_one_submission_that_is_a_link_to_nothing_a_mark_is_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "s01").symlink_to(tmp_path / "nowhere")
+    entry = single(tmp_path / "s01", "norm", ["layer_norm"])
+    with pytest.raises(Rejected, match="s01 is a link"):
+        take_in(entry.path)
+
+
+def test_one_submission_may_hold_an_older_one(tmp_path: Path) -> None:
+    make_folder(tmp_path / "s01", FILES)
+    make_folder(tmp_path / "s01" / "old", FILES)
+    assert single(tmp_path / "s01", "norm", ["layer_norm"]).path == tmp_path / "s01"

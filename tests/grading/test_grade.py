@@ -137,6 +137,7 @@ def _mentions(path: Path, text: str) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_one_submission_is_told_what_its_student_may_see(graded: Graded) -> None:
     command = [sys.executable, "-m", "autograder", "grade", str(graded.batch / "wrong"), "--one"]
     command += ["--assignment", "norm", "--root", str(graded.root), "--fail-under", "99"]
@@ -154,6 +155,7 @@ def test_one_submission_is_told_what_its_student_may_see(graded: Graded) -> None
     assert lines[-1] == f"wrong: {graded.results['wrong']['score']:g} of 14 points"
 
 
+@pytest.mark.slow
 def test_a_rerun_grades_what_changed_or_was_damaged_and_keeps_the_rest(graded: Graded) -> None:
     folder = graded.out / "results"
     (graded.batch / "wrong" / "layer_norm.py").write_text(RIGHT)

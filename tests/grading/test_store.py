@@ -189,3 +189,56 @@ def test_stored_results_are_read_one_by_one(tmp_path: Path) -> None:
     assert found[1] == result("s02")
     with pytest.raises(UsageError, match=r"s03\.json is gone or damaged: grade s03 again"):
         found[2]
+
+
+def test_the_file_of_another_submission_is_no_result(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    store.write(tmp_path, result("s01"))
+    store.path_of(tmp_path, "s01").rename(store.path_of(tmp_path, "s02"))
+    assert store.read(tmp_path, "s02") is None
+    assert store.read(tmp_path, "s01") is None
+
+
+def test_a_remark_of_the_table_is_a_line_of_a_length_that_is_read(tmp_path: Path) -> None:
+    long = result("s01", "rejected", 0.0).model_copy(update={"message": "no\n" * 10_000})
+    text = store.write_table(tmp_path, [long], []).read_text()
+    (row,) = csv.DictReader(text.splitlines())
+    assert row["remarks"].startswith("rejected: no no")
+    assert (len(row["remarks"]), row["remarks"][-1]) == (500, "…")
+
+
+@pytest.mark.parametrize(
+    "score, cell", [(1234.0, "1234"), (1234.5, "1234.5"), (33.3333, "33.3333"), (0.005, "0.005")]
+)
+def test_the_table_has_numbers_as_they_are(tmp_path: Path, score: float, cell: str) -> None:
+    text = store.write_table(tmp_path, [result(score=score)], ["layer_norm"]).read_text()
+    assert text.splitlines()[1] == f"s01,graded,{cell},5,{cell},"
+
+
+def test_what_somebody_elses_run_is_writing_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(pid: int, signal: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "kill", denied)
+    theirs = tmp_path / f".{os.getpid() + 1}.ab.tmp"
+    theirs.write_text("")
+    store.sweep(tmp_path)
+    assert theirs.exists()
+
+
+def test_a_folder_for_results_is_tried_and_left_empty(tmp_path: Path) -> None:
+    store.make_writable(tmp_path / "new" / "out")
+    assert [p.name for p in (tmp_path / "new" / "out").rglob("*")] == ["results"]
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UsageError, match=r"file cannot hold results \(Not a directory\): give"):
+        store.make_writable(tmp_path / "file")
+
+
+def test_what_has_no_component_at_all_is_not_empty_but_as_it_stands() -> None:
+    assert result().model_copy(update={"components": {}}).standing == "graded"
+    assert result("s02", "error", None).standing == "error"
+    missing = ComponentResult(score=0, max_score=5, status="missing", criteria=[])
+    both = {"layer_norm": missing, "other": missing}
+    assert result().model_copy(update={"components": both}).standing == "empty"

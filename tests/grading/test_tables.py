@@ -47,3 +47,39 @@ def test_rows_come_back(texts: list[str]) -> None:
     (row,) = csv.reader(io.StringIO(written, newline=""))
     assert [raw(cell) for cell in row[:-2]] == texts
     assert row[-2:] == ["0.5", ""]
+
+
+@pytest.mark.parametrize(
+    "value, cell",
+    [
+        (1234.0, "1234"),
+        (1234.5, "1234.5"),
+        (0.0, "0"),
+        (100.0, "100"),
+        (33.333, "33.333"),
+        (0.005, "0.005"),
+        (0.1 + 0.2, "0.3"),
+        (99.995, "99.995"),
+        (2 / 3, "0.6667"),
+        (1e-9, "0"),
+        # Where six digits would not be enough for the four decimals that a result has.
+        (1234.3333, "1234.3333"),
+        (123456.7891, "123456.7891"),
+        (1234567.5, "1234567.5"),
+    ],
+)
+def test_a_number_is_as_short_as_it_can_be_and_not_rounded_away(value: float, cell: str) -> None:
+    assert table([["s01", value]]) == f"s01,{cell}\n".encode()
+
+
+@pytest.mark.parametrize("sign", [*"=+-@|%＝＋－＠", "\t", "\r", "\n", "\0"])
+@pytest.mark.parametrize(
+    "before", ["", " ", '"', "'", "`", "\u00a0", "\u200b", "\ufeff", " \u200b"]
+)
+def test_no_sign_begins_a_formula_behind_anything_that_is_passed_over(
+    before: str, sign: str
+) -> None:
+    text = f"{before}{sign}SUM(1)"
+    assert defused(text) == f"'{text}"
+    assert raw(defused(text)) == text
+    assert defused(f"a{text}") == f"a{text}"

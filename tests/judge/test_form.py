@@ -190,17 +190,20 @@ def criteria_of(rows: dict[str, SubmissionResult]) -> Iterator[dict[str, Any]]:
         yield from json.loads(result.model_dump_json())["components"]["layer_norm"]["criteria"]
 
 
+@pytest.mark.slow
 def test_who_got_some_part_right_keeps_what_is_fair(graded: dict[str, SubmissionResult]) -> None:
     for name, paid_for in PAID.items():
         found = criteria_of({name: graded[name]})
         assert {c["id"].partition(".")[2] for c in found if c["score"]} == paid_for, name
 
 
+@pytest.mark.slow
 def test_the_result_says_what_asks_for_form(graded: dict[str, SubmissionResult]) -> None:
     found = {c["id"].partition(".")[2]: c["form"] for c in criteria_of({"": graded["right"]})}
     assert found == {"shape": True, "error": True, "keys": True, "hidden": False}
 
 
+@pytest.mark.slow
 def test_an_answer_of_another_kind_fails_whatever_a_test_reads_of_it(
     graded: dict[str, SubmissionResult],
 ) -> None:
@@ -209,6 +212,7 @@ def test_an_answer_of_another_kind_fails_whatever_a_test_reads_of_it(
     assert said.startswith("the result has dtype torch.complex64, expected real numbers")
 
 
+@pytest.mark.slow
 def test_trivial_work_earns_nothing_and_is_told_why(graded: dict[str, SubmissionResult]) -> None:
     rows = {name: result for name, result in graded.items() if name.startswith("trivial")}
     assert len(rows) > 30
@@ -217,6 +221,7 @@ def test_trivial_work_earns_nothing_and_is_told_why(graded: dict[str, Submission
     assert faults_of(rows) == []
 
 
+@pytest.mark.slow
 def test_what_trivial_work_passes_must_be_marked_as_form(
     graded: dict[str, SubmissionResult],
 ) -> None:

@@ -499,6 +499,7 @@ def test_every_recipe_says_what_it_wants() -> None:
     assert all({*made.come_to} <= {"rejected", "missing", "full"} for made in RECIPES)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_hostile_archives_come_to_what_they_must(
     small_project: Path,

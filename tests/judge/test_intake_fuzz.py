@@ -21,8 +21,11 @@ from hypothesis import strategies as st
 from autograder.judge import intake
 from autograder.judge.intake import Rejected, take_in
 
+# 100, or fewer in `make test`.
+MANY = settings().max_examples
+
 fuzz = settings(
-    max_examples=150,
+    max_examples=MANY * 3 // 2,
     deadline=None,
     database=None,
     derandomize=True,
@@ -196,7 +199,7 @@ def damaged(data: st.DataObject, whole: bytes) -> bytes:
 SENT = {"layer_norm.py": b"x = 1\n" * 9, "p" * 120 + "/more.py": b"y = 2\n"}
 
 
-@settings(fuzz, max_examples=300)
+@settings(fuzz, max_examples=3 * MANY)
 @given(data=st.data())
 def test_a_damaged_zip(folder: Path, data: st.DataObject) -> None:
     methods = (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
@@ -226,7 +229,7 @@ def resealed(whole: bytes) -> bytes:
 LAYOUTS = st.sampled_from([tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
 
 
-@settings(fuzz, max_examples=200)
+@settings(fuzz, max_examples=2 * MANY)
 @given(data=st.data(), layout=LAYOUTS, resealing=st.booleans())
 def test_a_damaged_tarball(folder: Path, data: st.DataObject, layout: int, resealing) -> None:
     broken = damaged(data, small_tar(layout))
@@ -235,14 +238,14 @@ def test_a_damaged_tarball(folder: Path, data: st.DataObject, layout: int, resea
     checked(folder / "b.tar.gz")
 
 
-@settings(fuzz, max_examples=200)
+@settings(fuzz, max_examples=2 * MANY)
 @given(data=st.data(), level=st.sampled_from([0, 6]))
 def test_a_damaged_packing_of_a_tarball(folder: Path, data: st.DataObject, level: int) -> None:
     (folder / "b.tar.gz").write_bytes(damaged(data, gzip.compress(small_tar(), level)))
     assert checked(folder / "b.tar.gz") in (None, SENT)
 
 
-@settings(fuzz, max_examples=100)
+@settings(fuzz, max_examples=MANY)
 @given(noise=st.binary(max_size=300), start=st.sampled_from([b"", b"PK\3\4", b"\x1f\x8b\x08\0"]))
 @pytest.mark.parametrize("name", ["c.zip", "c.tar.gz"])
 def test_noise_is_no_archive(folder: Path, noise: bytes, start: bytes, name: str) -> None:

@@ -31,10 +31,3 @@ def test_a_finite_number_in_an_inverted_mask_is_told_as_what_it_is(grade, soluti
     found = named(grade, solutions, "attention", foreign.INVERTED)
     # First what is wrong with most of the answers.
     assert found.misconceptions[0] == "attention.mask_inverted"
-
-
-def test_right_variants_are_never_named(grade, assignment: Assignment) -> None:
-    for folder in sorted((assignment.secret / "right_variants").iterdir()):
-        files = {path.name: path.read_text() for path in folder.glob("*.py")}
-        for component, found in grade(files).items():
-            assert (found.score, found.misconceptions) == (found.max_score, []), component

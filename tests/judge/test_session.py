@@ -24,6 +24,8 @@ from autograder.sandbox.wire import decode_request, encode_request
 from autograder.solutions.plan import Planned, Recorder
 
 FOREVER = float("inf")
+# Bytes that are under way at most.
+AHEAD = 48 * 1024
 
 
 def asking(number: int, size: int = 1) -> Request:
@@ -178,14 +180,13 @@ def test_no_more_bytes_are_under_way_than_a_socket_holds(answers: Answers) -> No
     for request in requests:
         session.perform(request)
     size = len(encode_request(requests[0], 0))
-    assert sessions._BYTES_AHEAD - size < answers.most <= sessions._BYTES_AHEAD
+    assert AHEAD - size < answers.most <= AHEAD
     # Room that an answer makes is used at once.
     assert answers.events.index("post 39") < answers.events.index("read 35")
 
 
 def test_a_request_that_is_too_large_by_itself_goes_alone(answers: Answers) -> None:
-    large = sessions._BYTES_AHEAD
-    requests = [asking(0), asking(1, size=large), asking(2)]
+    requests = [asking(0), asking(1, size=AHEAD), asking(2)]
     session = answers.session()
     session.begin(plan_of(requests))
     for request in requests:
@@ -663,7 +664,8 @@ def test_a_place_that_the_submission_does_not_have_is_dropped(
 
 def test_replies_are_kept_only_as_long_as_there_is_room(answers: Answers) -> None:
     answers.reply = lambda request: Reply(value=torch.zeros(100))
-    session = answers.session(_room=1000)
+    assert answers.session().room == 64 << 20
+    session = answers.session(room=1000)
     session.begin(())
     for number in range(4):
         assert session.perform(asking(number)).value.shape == (100,)

@@ -315,6 +315,7 @@ def test_memory_is_limited_for_each_component_alone(course: Course) -> None:
 # What moved.
 
 
+@pytest.mark.slow
 def test_marks_that_moved_name_their_cases(course: Course) -> None:
     path = course.root / "assignments" / "small" / "tests" / "test_numbers_work.py"
     before = path.read_text()
@@ -361,6 +362,7 @@ def line_of(output: str, component: str) -> str:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "student, numbers, text",
     [
@@ -382,6 +384,7 @@ def test_the_summary_of_a_students_run(
     assert line_of(output, "text_work").startswith(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "student, broken, message",
     [

@@ -225,6 +225,7 @@ def test_no_result_and_a_result_without_a_submission(desk: Desk, tmp_path: Path)
     assert "versions changed (torch 1.0 -> " in said(used)
 
 
+@pytest.mark.slow
 def test_a_changed_suite_is_said_and_moves_marks(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -269,6 +270,7 @@ def test_a_changed_suite_is_said_and_moves_marks(
         later.worker.close()
 
 
+@pytest.mark.slow
 def test_the_command_explains_with_a_worker_of_its_own(desk: Desk, autograder) -> None:
     options = ("--root", desk.root, "--sandbox", "none")
     done = autograder("explain", desk.path("right"), FLOAT64, *options)

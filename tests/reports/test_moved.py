@@ -1,5 +1,6 @@
 """Which marks a re-grade moved, and why."""
 
+import csv
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from autograder.errors import UsageError
 from autograder.reports import moved
 from autograder.results import ComponentResult, CriterionResult, Graded, SubmissionResult
 
@@ -91,3 +93,118 @@ def test_long_lists_are_capped_but_the_file_is_whole(report, tmp_path: Path) -> 
 def test_an_unsteady_mark_is_not_blamed_on_a_change(report) -> None:
     text = report((result("s01", {"c.a": (1, 1)}), result("s01", {"c.a": (0, 1)})))
     assert "nothing recorded changed" in text
+
+
+def other(student: str, status: str, **graded: object) -> SubmissionResult:
+    """Return a result without components: a rejection scores 0, a fault of the grader nothing."""
+    found = result(student, {"c.a": (0, 2)}, **graded)
+    score = 0.0 if status == "rejected" else None
+    return found.model_copy(
+        update={"status": status, "score": score, "components": {}, "graded": None}
+    )
+
+
+def rows(folder: Path) -> list[list[str]]:
+    return list(csv.reader((folder / "moved.csv").read_text().splitlines()))
+
+
+@pytest.mark.parametrize(
+    "status, mark, was, now",
+    [
+        ("rejected", "0", "the submission was rejected", "the submission is now rejected"),
+        (
+            "error",
+            "no mark",
+            "there was a fault of the grader",
+            "there is now a fault of the grader",
+        ),
+    ],
+)
+def test_a_mark_from_and_to_what_has_no_criteria_says_why_in_one_row(
+    report, tmp_path: Path, status: str, mark: str, was: str, now: str
+) -> None:
+    whole = result("s01", {"c.a": (2, 2)})
+    assert f"s01 {mark} -> 2: {was}\nWhat moved" in report((other("s01", status), whole))
+    assert rows(tmp_path)[1:] == [["s01", "total", mark, "2", was]]
+    assert f"s01 2 -> {mark}: {now}\nWhat moved" in report((whole, other("s01", status)))
+    assert rows(tmp_path)[1:] == [["s01", "total", "2", mark, now]]
+
+
+def test_between_a_fault_and_a_rejection_both_are_said(report) -> None:
+    # One has no mark and the other 0: nothing of a fault's may count as one.
+    text = report((other("s01", "error"), other("s01", "rejected")))
+    assert (
+        "s01 no mark -> 0: there was a fault of the grader and the submission is now rejected\n"
+        in text
+    )
+
+
+def test_what_still_has_no_mark_did_not_move(report, tmp_path: Path) -> None:
+    for status in ("rejected", "error"):
+        assert report((other("s01", status), other("s01", status))) == "no mark moved\n"
+    assert not (tmp_path / "moved.csv").exists()
+
+
+def test_a_mark_out_of_other_points_moved_though_it_is_the_same_number(report) -> None:
+    text = report((result("s01", {"c.a": (1, 2)}), result("s01", {"c.a": (1, 4)}, "b")))
+    assert "1 mark moved:\ns01 1 of 2 -> 1 of 4: the suite changed\n" in text
+    assert "  c.a lost, points changed (1 of 2 -> 1 of 4)\n" in text
+
+
+def test_the_file_has_before_and_after_of_each_criterion_and_why(report, tmp_path: Path) -> None:
+    before = {"c.a": (1234.5, 2000), "c.gone": (1, 1)}
+    after = {"c.a": (999.25, 2000), "c.new": (0.5, 1)}
+    text = report((result("s01", before), result("s01", after, "b", seed=2)))
+    assert "s01 1235.5 of 2001 -> 999.75 of 2001" not in text
+    assert "s01 1235.5 -> 999.75: the suite changed and the seed changed (1 -> 2)\n" in text
+    assert "  c.a lost (1234.5 of 2000 -> 999.25 of 2000)\n" in text
+    why = "the suite changed; the seed changed (1 -> 2)"
+    assert rows(tmp_path) == [
+        ["submission", "criterion", "before", "after", "why"],
+        ["s01", "total", "1235.5", "999.75", why],
+        ["s01", "c.a", "1234.5", "999.25", f"lost: {why}"],
+        ["s01", "c.new", "", "0.5", f"added: {why}"],
+        ["s01", "c.gone", "1", "", f"removed: {why}"],
+    ]
+
+
+def test_of_many_criteria_some_are_printed_and_all_are_in_the_file(report, tmp_path: Path) -> None:
+    before = {f"c.{n:02}": (1.0, 1.0) for n in range(11)}
+    text = report((result("s01", before), result("s01", dict.fromkeys(before, (0, 1)))))
+    assert text.count(" lost (") == 8
+    assert "  and 3 more criteria\n" in text
+    assert len(rows(tmp_path)) == 2 + 11
+    few = dict(list(before.items())[:8])
+    assert "more criteria" not in report((result("s01", few), result("s01", {})))
+
+
+def test_cases_and_criteria_worth_nothing_are_told_apart(report) -> None:
+    one, two = (result("s01", {"c.a": (n, 3), "c.free": (0, 0)}) for n in (1, 2))
+    for found, passed in ((one, 1), (two, 2)):
+        first, free = found.components["c"].criteria
+        first.cases, first.passed_cases = 3, passed
+        free.passed = passed == 2
+    text = report((one, two))
+    assert "  c.a gained (1 of 3, 1 of 3 cases -> 2 of 3, 2 of 3 cases)\n" in text
+    assert "  c.free gained (0 of 0 -> 0 of 0)\n" in text
+
+
+def test_names_are_text_and_nothing_a_terminal_acts_on(report) -> None:
+    name = "[red]s\x1b[31m" + "x" * 200
+    versions = {"versions": {"[b]torch\x07": "2" * 2000}}
+    text = report(
+        (result(name, {"[i]\x1b": (1, 1)}), result(name, {"[i]\x1b": (0, 1)}, **versions))
+    )
+    _, mark, step, *_ = text.splitlines()
+    assert mark.startswith("[red]s [31mxxx") and len(mark.partition(" -> ")[0]) <= 62
+    assert "versions changed (torch 2.4 -> none, [b]torch" in mark
+    assert len(mark) < 1100
+    assert step == "  [i] lost (1 of 1 -> 0 of 1)"
+    assert not {"\x1b", "\x07"} & set(text)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "moved.csv").mkdir()
+    pair = (result("s01", {"c.a": (1, 1)}), result("s01", {"c.a": (0, 1)}))
+    with pytest.raises(UsageError, match=r"moved\.csv cannot be written \(Is a directory\)"):
+        moved.report(Console(file=io.StringIO()), tmp_path, [pair])

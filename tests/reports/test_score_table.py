@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from autograder.grading.entries import Listing
 from autograder.grading.store import write_table
-from autograder.reports.score_table import print_table
+from autograder.reports.score_table import print_left_out, print_table
 from autograder.results import ComponentResult, SubmissionResult
 
 STATUSES = ("graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden")
@@ -127,3 +128,114 @@ def test_table_and_csv_agree(tmp_path: Path) -> None:
         else:
             assert line == [row["submission"], row["status"]]
             assert row["score"] == "0"
+
+
+def lines_of(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+def test_numbers_of_four_digits_stand_whole_beside_each_other() -> None:
+    parts = {
+        "one": ComponentResult(status="graded", score=1234.5, max_score=1234.5, criteria=[]),
+        "two": ComponentResult(status="graded", score=4321.0, max_score=5000.0, criteria=[]),
+    }
+    about = {"components": parts, "score": 5555.5, "max_score": 6234.5}
+    most = {"components": {}, "score": 6234.5, "max_score": 6234.5}
+    people = [result("s01", {}).model_copy(update=about), result("s2", {}).model_copy(update=most)]
+    text = printed(people, ["one", "two"])
+    assert ["s01", "5555.5", "1234.5", "4321"] in lines_of(text)
+    assert ["s2", "6234.5"] in lines_of(text)
+    assert text.endswith("2 submissions: 2 graded; mean 5895.0 of 6234.5\n")
+    # What belongs to a column ends where it ends.
+    (head,) = [line for line in text.splitlines() if "student" in line]
+    (row,) = [line for line in text.splitlines() if "s01" in line]
+    assert [head.index(name) + len(name) for name in ("score", "one", "two")] == [
+        row.index(number) + len(number) for number in ("5555.5", "1234.5", "4321")
+    ]
+
+
+def test_why_nothing_was_earned_stands_in_the_place_of_a_zero_with_a_legend() -> None:
+    marks = dict(zip(STATUSES[1:], ("–", "stub", "imp", "hang", "died", "ban"), strict=True))
+    for status, mark in marks.items():
+        one = result("s01", {"one": 2.0, "two": 0.0})
+        one.components["two"] = component(0.0, status)
+        text = printed([one], ["one", "two"])
+        assert ["s01", "2", "2", mark] in lines_of(text)
+        (legend,) = [line for line in text.splitlines() if line.startswith(f"{mark} ")]
+        assert legend.count(";") == 0
+        # What earned something before it ended has a number, and nothing to explain.
+        one.components["two"] = component(1.5, status)
+        text = printed([one], ["one", "two"])
+        assert ["s01", "2", "2", "1.5"] in lines_of(text)
+        assert len(text.splitlines()) == len(
+            printed([result("s01", {"one": 2.0})], ["one"]).splitlines()
+        )
+
+
+def test_of_a_large_class_those_without_a_mark_and_the_lowest_are_shown() -> None:
+    people = [result(f"s{n:03}", {"one": float(n % 20)}) for n in range(61)]
+    people[7] = people[7].model_copy(update={"status": "error", "score": None, "components": {}})
+    text = printed(people, ["one"])
+    assert text.startswith("The 60 lowest of 61:\n")
+    shown = [line[0] for line in lines_of(text) if line and line[0].startswith("s0")]
+    assert shown[:4] == ["s007", "s000", "s020", "s040"]
+    assert "s019" in shown
+    assert "s059" not in shown
+    # The mean is that of all.
+    scores = [one.score for one in people if one.score is not None]
+    assert f"61 submissions: 60 graded, 1 error; mean {sum(scores) / 60:.1f} of 20\n" in text
+    assert not printed(people[:60], ["one"]).startswith("The ")
+
+
+def test_what_is_in_no_mean_is_counted_and_explained() -> None:
+    empty = result("s02", {"one": 0.0})
+    empty.components["one"] = component(0.0, "missing")
+    fault = result("s03", {}, "error").model_copy(update={"score": None, "message": "no [red]disk"})
+    rejected = result("s04", {}, "rejected").model_copy(update={"message": "a\x1b[31m bomb"})
+    text = printed([result("s01", {"one": 5.0}), empty, fault, rejected], ["one"])
+    for row in (["s01", "5", "5"], ["s02", "empty", "–"], ["s03", "error"], ["s04", "rejected"]):
+        assert row in lines_of(text)
+    assert "s03: error: no [red]disk\ns04: rejected: a [31m bomb\n" in text
+    assert text.endswith("4 submissions: 1 graded, 1 empty, 1 rejected, 1 error; mean 5.0 of 20\n")
+    for words in (
+        "empty: no file of the assignment, in no mean",
+        "rejected: could not be taken in, in no mean",
+        "error: a fault of the grader, no mark",
+    ):
+        assert words in text
+        assert words not in printed([result("s01", {"one": 5.0})], ["one"])
+    assert printed([fault], ["one"]).endswith("\n1 submissions: 1 error\n")
+
+
+def left_out(listing: Listing, results: list[SubmissionResult]) -> str:
+    out = Console(file=io.StringIO(), width=80, soft_wrap=True)
+    print_left_out(out, listing, results)
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+def test_what_no_mark_stands_for_is_named_and_long_lists_are_cut() -> None:
+    assert left_out(Listing([]), [result("s01", {"one": 1.0}), result("s02", {}, "error")]) == ""
+    rejected = [result("s02", {}, "rejected"), result("s03", {}, "rejected")]
+    assert left_out(Listing([]), [result("s01", {"one": 1.0}), *rejected]) == (
+        "2 of 3 submissions could not be taken in: s02, s03\n"
+    )
+    ignored = [f"notes{n}[b].txt" for n in range(22)]
+    listed = ", ".join(ignored[:20])
+    assert left_out(Listing([], ignored), []) == (
+        f"ignored, no student's work: {listed} and 2 more\n"
+    )
+    assert "more" not in left_out(Listing([], ignored[:20]), [])
+    doubled = {"[s]": ["[s]", "[s].zip", "[s].tar.gz", "[s].more"], "t": ["t", "t.zip" + "x" * 90]}
+    text = left_out(Listing([], doubled=doubled), [])
+    assert text.startswith(
+        "not graded: [s] and [s].zip and [s].tar.gz are both of '[s]': keep one of them and run it "
+        "again\nnot graded: t and t.zipxxx"
+    )
+    assert len(text.splitlines()[1]) < 150
+
+
+def test_an_id_is_cut_and_nothing_a_terminal_acts_on() -> None:
+    text = printed([result("[red]\x1b" + "x" * 100, {"one": 1.0})], ["one"], 200)
+    (row,) = [line for line in text.splitlines() if "xxx" in line]
+    assert row.split()[:2] == ["[red]", "x" * 53 + "…"]

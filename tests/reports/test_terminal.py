@@ -6,7 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
-from autograder.reports.terminal import ProgressReport, Stages
+from autograder.reports.terminal import ProgressReport, Stages, rate
 from autograder.results import SubmissionResult
 
 
@@ -118,3 +118,49 @@ def test_stages_change_a_line_on_a_terminal() -> None:
         stages("opening the sandbox")
     text = "\n".join(said(out))
     assert "opening the sandbox" in text
+
+
+@pytest.mark.parametrize(
+    "a_second, words",
+    [
+        (0.0, ""),
+        (-1.0, ""),
+        (1 / 60, "1.0/min"),
+        (0.99, "59.4/min"),
+        (1.0, "1.0/s"),
+        (9e3, "9000.0/s"),
+    ],
+)
+def test_a_rate_is_in_a_unit_in_which_it_is_a_number(a_second: float, words: str) -> None:
+    assert rate(a_second) == words
+
+
+@pytest.mark.parametrize(
+    "about, words",
+    [
+        ({"score": 1234.5, "max_score": 2000.0}, "1234.5"),
+        ({"score": 0.0}, "0"),
+        ({"score": 0.0, "status": "rejected"}, "0 rejected"),
+        ({"score": None, "status": "error"}, "– error"),
+    ],
+)
+def test_a_line_has_the_mark_and_how_it_stands(about: dict[str, object], words: str) -> None:
+    out = console()
+    with ProgressReport(out, 1) as progress:
+        progress(result(1).model_copy(update=about), False)
+    assert said(out) == [f"1/1 s001 {words}"]
+
+
+def test_a_name_is_text_of_a_length_that_is_read() -> None:
+    out = console()
+    hostile = result(1).model_copy(update={"submission": "[red]\x1b[2J" + "x" * 100})
+    with ProgressReport(out, 1) as progress:
+        progress(hostile, False)
+    assert said(out) == [f"1/1 [red] [2J{'x' * 50}… 1"]
+
+
+def test_what_takes_hours_says_so() -> None:
+    out = console()
+    run(300, 60.0, out)
+    assert "100/300, 1.0/min, 3:20:00 left, 2 workers, 1 error" in said(out)
+    assert "200/300, 1.0/min, 1:40:00 left, 2 workers, 1 error" in said(out)

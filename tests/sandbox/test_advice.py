@@ -13,13 +13,6 @@ from tests.conftest import BUDGET, TIERS
 BWRAP = "the sandbox stopped: bwrap: setting up uid map: Permission denied"
 
 
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The kernel's settings, none of which forbids anything yet."""
-    monkeypatch.setattr(advice, "_SETTINGS", tmp_path)
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("setting", "value", "said"),
     [
@@ -29,20 +22,20 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_what_forbids_namespaces_is_named(
-    settings: Path, setting: str, value: str, said: str
+    tmp_path: Path, setting: str, value: str, said: str
 ) -> None:
-    path = settings / setting
-    path.parent.mkdir()
+    path = tmp_path / "proc" / "sys" / setting
+    path.parent.mkdir(parents=True)
     path.write_text(f"{value}\n")
-    told = advice.not_started(1, BWRAP)
+    told = advice.not_started(1, BWRAP, tmp_path)
     assert said in told
     assert "install" not in told
     path.write_text("7\n")
-    assert said not in advice.not_started(1, BWRAP)
+    assert said not in advice.not_started(1, BWRAP, tmp_path)
 
 
-def test_a_container_that_forbids_namespaces(settings: Path) -> None:
-    told = advice.not_started(1, BWRAP)
+def test_a_container_that_forbids_namespaces(tmp_path: Path) -> None:
+    told = advice.not_started(1, BWRAP, tmp_path)
     assert "--sandbox tier2" in told
     assert "install" not in told
     assert advice.not_started(1, "the sandbox stopped: no module numpy").endswith("no module numpy")
@@ -51,14 +44,17 @@ def test_a_container_that_forbids_namespaces(settings: Path) -> None:
 
 def test_no_landlock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advice, "landlock_version", lambda: 0)
-    monkeypatch.setattr(advice, "_MODULES", tmp_path / "lsm")
-    assert "Linux 5.13" in advice.lacking(2)
-    (tmp_path / "lsm").write_text("capability,yama")
-    assert "lsm=landlock,capability,yama" in advice.lacking(2)
+    assert "Linux 5.13" in advice.lacking(2, tmp_path)
+    modules = tmp_path / "sys" / "kernel" / "security" / "lsm"
+    modules.parent.mkdir(parents=True)
+    modules.write_text("capability,yama")
+    assert "lsm=landlock,capability,yama" in advice.lacking(2, tmp_path)
+    modules.write_text("capability,landlock")
+    assert "Linux 5.13" in advice.lacking(2, tmp_path)
     # Root would be given the third tier, which needs none.
     monkeypatch.setattr(advice.os, "geteuid", lambda: 1000)
     with pytest.raises(
-        NotIsolated, match=r"tier 1: Landlock is switched off.*tier 2: Landlock.*tier 3: it needs"
+        NotIsolated, match=r"tier 1: .*Landlock.*tier 2: .*Landlock.*tier 3: it needs"
     ):
         open_sandbox("auto", BUDGET, (), [])
 
@@ -80,15 +76,15 @@ def test_what_root_lacks_for_the_third_tier(
 ) -> None:
     all_users = {"uid_map": "0 0 4294967295", "gid_map": "0 0 4294967295"}
     found = {"CapEff": "000001ffffffffff", "flags": "0", **all_users, **found}
-    (tmp_path / "status").write_text(f"Name:\tpython\nCapEff:\t{found['CapEff']}\n")
+    process = tmp_path / "proc" / "self"
+    process.mkdir(parents=True)
+    (process / "status").write_text(f"Name:\tpython\nCapEff:\t{found['CapEff']}\n")
     for name in all_users:
-        (tmp_path / name).write_text(f"{found[name]}\n")
+        (process / name).write_text(f"{found[name]}\n")
     monkeypatch.setattr(advice.os, "geteuid", lambda: 0)
-    monkeypatch.setattr(advice, "_STATUS", tmp_path / "status")
-    monkeypatch.setattr(advice, "_USERS", [tmp_path / name for name in all_users])
     flags = types.SimpleNamespace(f_flag=int(found["flags"]))
     monkeypatch.setattr(advice.os, "statvfs", lambda path: flags)
-    told = advice.lacking(3)
+    told = advice.lacking(3, tmp_path)
     assert said in told
     assert bool(said) == bool(told)
 

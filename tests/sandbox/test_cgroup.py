@@ -17,6 +17,7 @@ from autograder.sandbox.host import Sandbox
 
 # Touches more memory than any limit below, once it is told to.
 HOG = "input(); held = bytearray(512 << 20); print(len(held))"
+HELD = "held = bytearray(b'x') * (64 << 20); print(len(held), flush=True); input()"
 
 
 @pytest.fixture
@@ -49,6 +50,29 @@ def test_what_stays_within_it_is_left_alone(group: MemoryGroup) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, str(512 << 20).encode())
 
 
+def test_it_may_hold_what_it_holds_and_so_much_more(group: MemoryGroup) -> None:
+    line = [sys.executable, "-S", "-c", HELD]
+    with subprocess.Popen(
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=group.join
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        group.limit(32 << 20)
+        process.communicate(b"\n", timeout=60)
+    names = ("memory.max", "memory.limit_in_bytes")
+    (limit,) = (int((group.folder / n).read_text()) for n in names if (group.folder / n).exists())
+    # 64 MiB are held, and as much comes on top for the sandbox's own bookkeeping.
+    assert (160 << 20) <= limit < (192 << 20)
+
+
+def test_it_may_have_so_many_threads_and_no_more(group: MemoryGroup) -> None:
+    # With version 1 they are counted in a group of their own.
+    found = [*Path("/sys/fs/cgroup").rglob(f"{group.folder.name}/pids.max")]
+    if not found:
+        pytest.skip("THREADS ARE NOT COUNTED HERE")
+    assert [path.read_text().strip() for path in found] == ["512"]
+
+
 def test_a_closed_group_is_gone(group: MemoryGroup) -> None:
     assert group.folder.is_dir()
     group.close()
@@ -68,6 +92,7 @@ def test_what_a_killed_grader_left_is_swept_up(group: MemoryGroup) -> None:
 
 
 def test_a_childs_user_is_as_the_description_says(sandbox: Sandbox) -> None:
+    before = {path.name for path in Path("/proc").glob("[0-9]*")}
     child = sandbox.fork("norm", {"norm.py": b"x = 1\n"})
     try:
         # Once it answers, it has given up all that it gives up.
@@ -76,7 +101,7 @@ def test_a_childs_user_is_as_the_description_says(sandbox: Sandbox) -> None:
         owners = {
             int(line.split()[1])
             for path in Path("/proc").glob("[0-9]*/status")
-            if _below(int(path.parent.name), sandbox._process.pid)
+            if path.parent.name not in before and _below(int(path.parent.name), os.getpid())
             for line in path.read_text().splitlines()
             if line.startswith("Uid:")
         }

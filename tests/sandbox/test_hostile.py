@@ -31,6 +31,8 @@ import pytest
 from tests.conftest import ROOT, make_project, set_limits
 from tests.grading.processes import offspring, says
 
+# A hundred submissions, most of which use a limit up.
+pytestmark = pytest.mark.slow
 HOSTILE = ROOT / "tests" / "hostile"
 SOLUTIONS = ROOT / "reference" / "transformer_block"
 COMPONENTS = ("layer_norm", "attention", "multi_head_attention")

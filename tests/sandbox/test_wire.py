@@ -262,7 +262,7 @@ HEAD = 1 << 13
 def small_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Caps so low that a source can fill them in every example."""
     monkeypatch.setattr(replies, "MAX_BYTES", SMALL)
-    monkeypatch.setattr(replies, "_MAX_BODY", SMALL)
+    monkeypatch.setattr(replies, "MAX_BODY", SMALL)
     monkeypatch.setattr(replies, "MAX_HEADER", HEAD)
     monkeypatch.setattr(replies, "MAX_MARKS", 1000)
 

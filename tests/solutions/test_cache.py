@@ -13,7 +13,6 @@ import torch
 from autograder.assignment import Assignment, load_assignment
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
-from autograder.solutions import cache as caching
 from autograder.solutions.cache import AnswerStore, Cache
 from autograder.solutions.misconceptions import read
 from autograder.solutions.places import CACHE_VARIABLE, cache_folder
@@ -64,11 +63,8 @@ def test_a_value_that_cannot_be_written_down_is_not_kept(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_what_was_used_least_recently_makes_room(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache = Cache(folder)
-    monkeypatch.setattr(caching, "_MOST_BYTES", 3000)
+def test_what_was_used_least_recently_makes_room(folder: Path) -> None:
+    cache = Cache(folder, most_bytes=3000)
     for number, name in enumerate("abc"):
         cache.save(name, b"x" * 900)
         os.utime(folder / f"{name}.pickle", (number, number))

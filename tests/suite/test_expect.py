@@ -301,3 +301,35 @@ def test_another_exception_is_told_with_its_place_and_its_own_words() -> None:
     assert "it said: value 0.123" in find(found, None).message
     with pytest.raises(StudentRaised):
         expect.raises(answer(error=StudentError("MissingName", "call", "f")), "ValueError")
+
+
+@pytest.mark.parametrize("scale", [1, 3])
+@pytest.mark.parametrize(
+    ("dtype", "right", "within", "beyond"),
+    [
+        # Of nothing the absolute part alone is left, beside much the relative part is nearly all.
+        (torch.float64, 0.0, 0.9e-5, 1.1e-5),
+        (torch.float64, 1000.0, 0.9e-2, 1.1e-2),
+        (torch.float32, 0.0, 0.9e-5, 1.1e-5),
+        (torch.float32, 1000.0, 0.9e-2, 1.1e-2),
+        (torch.bfloat16, 0.0, 3.9e-2, 4.1e-2),
+        (torch.bfloat16, 100.0, 4.0, 4.5),
+    ],
+)
+def test_an_answer_may_be_off_by_so_much_and_no_more(
+    dtype: torch.dtype, right: float, within: float, beyond: float, scale: int
+) -> None:
+    expected = torch.tensor([right, 1.0], dtype=dtype)
+    for sign in (1, -1):
+        off = torch.tensor([sign * scale * within, 0.0], dtype=dtype)
+        Expect().close(expected + off, expected, scale=scale)
+        off = torch.tensor([sign * scale * beyond, 0.0], dtype=dtype)
+        with pytest.raises(CheckFailed, match="the result is off by"):
+            Expect().close(expected + off, expected, scale=scale)
+
+
+def test_half_precision_may_be_off_by_400_times_as_much_and_no_more() -> None:
+    right = torch.zeros(2, dtype=torch.float16)
+    expect.same(right + 3.9e-3, right)
+    with pytest.raises(CheckFailed, match="the result is off by"):
+        expect.same(right + 4.1e-3, right)

@@ -176,3 +176,17 @@ def test_a_roster_is_refused_where_it_has_no_use(export: Export, out: Path, tmp_
     (tmp_path / "people.csv").write_text("id\ns01\n")
     done = export("json", out, "--roster", tmp_path / "people.csv")
     assert "--roster has no use for json; it has for canvas, moodle, nbgrader" in refused(done)
+
+
+def test_results_are_in_the_order_of_their_files_and_what_is_half_written_is_none(
+    export: Export, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (out / "results" / ".17.ab.json").write_text("{")
+    plain = Path.glob
+
+    def turned(path: Path, pattern: str) -> list[Path]:
+        return sorted(plain(path, pattern), reverse=True)
+
+    monkeypatch.setattr(Path, "glob", turned)
+    done = export("nbgrader", out)
+    assert [line.split(",")[3] for line in done.stdout.splitlines()[1:]] == ["s01", "s02"]

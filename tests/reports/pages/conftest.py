@@ -15,7 +15,7 @@ BASICS = ROOT / "tests" / "courses" / "basics"
 @pytest.fixture(scope="session")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
     """Components of a small course with every known mistake, graded."""
-    return graded_parts(load_assignment(BASICS, "basics"), tmp_path_factory.mktemp("parts"))
+    return graded_parts(load_assignment(BASICS, "basics"), tmp_path_factory.mktemp("parts"), 1)
 
 
 @pytest.fixture(scope="session")

@@ -216,3 +216,32 @@ def test_a_class_of_2000_is_a_page_below_5_mb(tmp_path: Path, parts) -> None:
         page = writing.class_page(gathered, files, "Large", NOW)
         assert len(page.encode()) < 5_000_000
         assert len(data(parsed(page))["students"]) == 2000
+
+
+def test_what_a_link_names_is_replaced_and_the_link_stays(tmp_path: Path) -> None:
+    pages, link = tmp_path / "deep" / "pages", tmp_path / "link"
+    write_pages([result()], pages, ABOUT)
+    link.symlink_to(pages)
+    write_pages([result(), rejected()], link, ABOUT)
+    assert link.is_symlink()
+    assert names(pages) == ["index.html", "students/s01.html", "students/s02.html"]
+    assert names(tmp_path / "deep") == [f"pages/{name}" for name in names(pages)]
+
+
+def test_pages_that_cannot_take_their_place_leave_those_that_were_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = tmp_path / "pages"
+    write_pages([result()], pages, ABOUT)
+    before = names(tmp_path)
+    plain = Path.rename
+
+    def full(path: Path, target: Path) -> Path:
+        if path.name.endswith(".tmp"):
+            raise OSError(28, "No space left on device")
+        return plain(path, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(UsageError, match="No space left on device"):
+        write_pages([result(), rejected()], pages, ABOUT)
+    assert names(tmp_path) == before

@@ -1,0 +1,266 @@
+"""Every limit that is watched from outside, all others far away: what was used, and what ended it.
+
+How long a call takes is told by a clock of the test's own, and what it computes is computed to
+order, so that nothing here hangs on how busy the machine is.
+"""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.exchange.messages import Reply
+from autograder.sandbox import handle as handles
+from autograder.sandbox.handle import Child, ChildGone, SandboxFault
+from autograder.sandbox.replies import encode_reply
+from autograder.sandbox.terms import Budget
+
+FAR = Budget(call_cpu_s=1e6, call_wall_s=1e6, cpu_s=1_000_000, memory=1 << 40, file_size=1 << 40)
+# Computes for as many hundredths of a second as the first byte says that it is given, and says so;
+# the second says whether the kernel is to do it.
+BURNER = """
+import os, time
+zero = os.open("/dev/zero", os.O_RDONLY)
+while order := os.read(0, 2):
+    end = time.process_time() + order[0] / 100
+    while time.process_time() < end:
+        os.read(zero, 1 << 20) if order[1] else sum(range(10_000))
+    os.write(1, b".")
+"""
+
+
+class Clock:
+    """Stands for the machine's."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Wire:
+    """A child's end as `script` has it: bytes that come, none yet, or None where it ends.
+
+    Each time it is waited for, a second passes. It takes no questions.
+    """
+
+    def __init__(self, clock: Clock, script: Iterable[bytes | None] = ()) -> None:
+        self._clock, self._script = clock, iter(script)
+        self.waits: list[float] = []
+
+    def settimeout(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+    def recv(self, size: int) -> bytes:
+        self._clock.now += 1.0
+        found = next(self._script)
+        if found == b"":
+            raise TimeoutError
+        return found or b""
+
+    def sendall(self, data: bytes) -> None:
+        raise TimeoutError
+
+    def close(self) -> None:
+        pass
+
+
+class Process:
+    """What runs behind a child; `end` is what is told of its end."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-S", "-c", BURNER]
+        self.runs = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.end: dict[str, Any] = {}
+        self.burn(0)
+
+    def burn(self, hundredths: int, in_kernel: bool = False) -> None:
+        """Have it compute for so long; return when it has."""
+        assert self.runs.stdin
+        assert self.runs.stdout
+        os.write(self.runs.stdin.fileno(), bytes([hundredths, in_kernel]))
+        assert os.read(self.runs.stdout.fileno(), 1)
+
+    def child(self, wire: Wire, **limits: float) -> Child:
+        pid = self.runs.pid
+        budget: Any = replace(FAR, **limits)
+        line: Any = wire
+        return Child(self._reap, budget, line, pid, os.pidfd_open(pid))
+
+    def _reap(self, pid: int) -> dict[str, Any]:
+        self.runs.wait(timeout=60)
+        return self.end
+
+
+@pytest.fixture
+def process() -> Iterator[Process]:
+    found = Process()
+    with found.runs:
+        yield found
+        found.runs.kill()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(handles.time, "monotonic", found)
+    return found
+
+
+SEVEN = encode_reply(Reply(value=7), 0)
+
+
+def silence(seconds: int = 99) -> Iterator[bytes]:
+    return itertools.repeat(b"", seconds)
+
+
+# Waiting.
+
+
+def test_a_call_waits_as_long_as_it_may_and_no_longer(process: Process, clock: Clock) -> None:
+    patient = process.child(Wire(clock, [*silence(9), SEVEN]), call_wall_s=10)
+    assert patient.answer(0).value == 7
+    begin = clock.now
+    with pytest.raises(ChildGone, match=r"^no answer after 10 s$") as gone:
+        process.child(Wire(clock, silence()), call_wall_s=10).answer(0)
+    assert clock.now - begin == 11
+    assert gone.value.reason == "timeout"
+    assert process.runs.returncode == -signal.SIGKILL
+
+
+def test_bytes_that_come_one_by_one_do_not_stretch_the_wait(process: Process, clock: Clock) -> None:
+    begin = clock.now
+    trickle = [bytes([byte]) for byte in SEVEN]
+    with pytest.raises(ChildGone, match=r"^no answer after 10 s$"):
+        process.child(Wire(clock, trickle), call_wall_s=10).answer(0)
+    assert clock.now - begin == 11
+
+
+def test_the_end_of_all_time_ends_a_call(process: Process, clock: Clock) -> None:
+    child = process.child(Wire(clock, [*silence(9), SEVEN, *silence(99)]))
+    child.end_of_time = clock.now + 10
+    assert child.answer(0).value == 7
+    begin = clock.now
+    child.end_of_time = begin + 10
+    with pytest.raises(ChildGone, match=r"^no answer before the time for it was over$") as gone:
+        child.answer(0)
+    assert clock.now - begin == 11
+    assert gone.value.reason == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("wall", "left", "waited"), [(10, 1e9, 10), (1e6, 7, 7), (10, -5, 0.05), (10, 10.5, 10)]
+)
+@pytest.mark.parametrize("post", ["post", "post_behind"])
+def test_a_question_that_is_not_taken_waits_no_longer(
+    process: Process, clock: Clock, post: str, wall: float, left: float, waited: float
+) -> None:
+    wire = Wire(clock)
+    child = process.child(wire, call_wall_s=wall)
+    child.end_of_time = clock.now + left
+    with pytest.raises(ChildGone, match="does not take questions") as gone:
+        getattr(child, post)(bytes(32))
+    assert wire.waits == [waited]
+    assert gone.value.reason == "timeout"
+    assert process.runs.returncode == -signal.SIGKILL
+
+
+def test_a_submission_that_is_not_taken_waits_no_longer(process: Process, clock: Clock) -> None:
+    wire = Wire(clock)
+    with pytest.raises(SandboxFault, match="a new child does not read"):
+        process.child(wire, call_wall_s=10).send(b"files")
+    assert wire.waits == [10]
+
+
+# Computing.
+
+
+def computing(process: Process, hundredths: int, in_kernel: bool = False) -> Iterator[bytes]:
+    """Compute for so long, counted from the first look at it, and answer."""
+    yield b""
+    process.burn(hundredths, in_kernel)
+    yield b""
+    yield SEVEN
+
+
+def test_a_call_computes_as_long_as_it_may_and_no_longer(process: Process, clock: Clock) -> None:
+    calls = itertools.chain(*(computing(process, hundredths) for hundredths in (7, 7, 14)))
+    child = process.child(Wire(clock, calls), call_cpu_s=0.1)
+    # What one call took is not counted to the next.
+    assert [child.answer(0).value for _ in range(2)] == [7, 7]
+    assert child.slowest_call_s == pytest.approx(0.07, abs=0.03)
+    with pytest.raises(ChildGone, match=r"^no answer after 0\.1 s of computing$") as gone:
+        child.answer(0)
+    assert gone.value.reason == "timeout"
+    assert child.slowest_call_s == pytest.approx(0.14, abs=0.03)
+    assert process.runs.returncode == -signal.SIGKILL
+
+
+def test_what_the_kernel_computes_for_it_counts_too(process: Process, clock: Clock) -> None:
+    child = process.child(Wire(clock, computing(process, 14, in_kernel=True)), call_cpu_s=0.1)
+    with pytest.raises(ChildGone, match=r"0\.1 s of computing"):
+        child.answer(0)
+
+
+def test_what_is_computed_is_counted_by_the_kernel(process: Process, clock: Clock) -> None:
+    child = process.child(Wire(clock))
+    before = child.cpu_s()
+    process.burn(10)
+    assert child.cpu_s() - before == pytest.approx(0.1, abs=0.03)
+
+
+# What an end is told as.
+
+
+@pytest.mark.parametrize(
+    ("end", "reason", "words"),
+    [
+        ({"cpu_s": 3.0, "signal": 9}, "timeout", "more than 3 s of computing in all"),
+        ({"cpu_s": 3.5, "code": 0}, "timeout", "more than 3 s of computing in all"),
+        ({"cpu_s": 2.99, "signal": 9}, "crashed", "the process died (SIGKILL)"),
+        ({"cpu_s": 0.0, "signal": 11}, "crashed", "the process died (SIGSEGV)"),
+        ({"cpu_s": 0.0, "signal": 33}, "crashed", "the process died (signal 33)"),
+        ({"cpu_s": 0.0, "signal": 0, "code": 3}, "crashed", "the process ended itself"),
+    ],
+)
+def test_an_end_is_told_by_what_was_used(
+    process: Process, clock: Clock, end: dict[str, Any], reason: str, words: str
+) -> None:
+    process.end = end
+    process.runs.kill()
+    with pytest.raises(ChildGone) as gone:
+        process.child(Wire(clock, [None]), cpu_s=3).answer(0)
+    assert (gone.value.reason, gone.value.words) == (reason, words)
+
+
+def test_an_answer_to_another_question_is_none(process: Process, clock: Clock) -> None:
+    with pytest.raises(ChildGone, match="the reply is not to this request") as gone:
+        process.child(Wire(clock, [SEVEN])).answer(1)
+    assert gone.value.reason == "crashed"
+    assert process.runs.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("given", "right", "known"),
+    [
+        (7, 7, True),
+        (7, 8, False),
+        (torch.ones(3), torch.ones(3), True),
+        (torch.ones(3), torch.zeros(3), False),
+    ],
+)
+def test_an_answer_that_is_known_is_not_read(
+    process: Process, clock: Clock, given: object, right: object, known: bool
+) -> None:
+    child = process.child(Wire(clock, [encode_reply(Reply(value=given), 0)]))
+    # Nothing but the nonce may differ.
+    found = child.answer_unless(0, encode_reply(Reply(value=right), 5))
+    assert (found is None) is known
