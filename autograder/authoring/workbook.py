@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import base64
 import importlib
-import importlib.util
 import io
 import itertools
 import re
+import runpy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -213,14 +213,11 @@ def _pictures(assignment: Assignment) -> dict[str, bytes]:
     from autograder.solutions.reference import reference_of
     from autograder.suite.component import Component
 
-    specification = importlib.util.spec_from_file_location(f"figures_of_{assignment.name}", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
+    # Not imported: bytecode of a file that was changed within the same second would be taken.
+    figures = runpy.run_path(str(path), run_name=f"figures_of_{assignment.name}")
     pictures = {}
     for name in assignment.totals:
-        draw = getattr(module, name, None)
+        draw = figures.get(name)
         if draw is not None:
             session = reference_of(assignment, name)
             pictures[name] = _render(draw, Component(session, lambda answer: None))

@@ -85,6 +85,7 @@ def selftest(autograder, root: Path, code: int) -> Report:
     return Report.model_validate_json(done.stdout)
 
 
+@pytest.mark.slow
 def test_what_is_named_is_held_against_the_head(autograder, project) -> None:
     shifted = BASE.replace(LAST, f"{LAST} + 0.5")
     root = project(
@@ -140,6 +141,7 @@ def test_what_is_named_is_held_against_the_head(autograder, project) -> None:
     assert "rows of these kinds alone: right, wrong" in printed
 
 
+@pytest.mark.slow
 def test_a_bank_that_is_named_rightly_holds(autograder, project) -> None:
     found = selftest(autograder, project(f"@@ shifted in plain: biased\n{BIASED}"), 0)
     assert (found.faults, found.kinds) == ([], ["right", "wrong"])

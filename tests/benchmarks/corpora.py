@@ -28,6 +28,8 @@ _KINDS = {
     "misconceptions": ("misconception", "pair"),
 }
 _PAIRS = 8
+# Computing is what ends hostile work, and not a machine that is busy.
+_HOSTILE_LIMITS = {**LIMITS, "call_wall_s": 10.0, "component_wall_s": 40.0}
 # One component alone is what such a row is about.
 _SINGLE = ("wrong", "misconception", "pair")
 
@@ -93,7 +95,12 @@ def corpora(folder: Path, tiers: tuple[str, ...], every: int) -> Iterator[Corpus
         for hostile in everything():
             hostile.hand_in(batch / hostile.name)
         yield Corpus(
-            batch.name, batch, ASSIGNMENTS[0], tier=tier, limits=LIMITS, components=COMPONENTS
+            batch.name,
+            batch,
+            ASSIGNMENTS[0],
+            tier=tier,
+            limits=_HOSTILE_LIMITS,
+            components=COMPONENTS,
         )
 
 

@@ -9,8 +9,8 @@ beforehand in expected_moves.toml, with the reason; the exit code is 1 for any o
 for what is listed and does not happen.
 
 Results are kept below `.oracle/` under the hash of the tree and of the corpus: a run that was ended
-goes on where it stopped, and a commit is graded once. What differs is graded once more by both;
-what is then not what it was is called unsteady.
+goes on where it stopped, and a commit is graded once. What differs is graded once more by BEFORE;
+a submission that then differs from itself is called unsteady.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ class Checkout:
 
 
 def compare(corpus: Corpus, before: Checkout, after: Checkout) -> Compared:
-    """Grade a corpus with both and compare; what differs is graded once more by both."""
+    """Grade a corpus with both and compare; what differs is graded once more by it."""
     sides = (before, after)
     old, new = (side.grade(corpus) for side in sides)
     compared = Compared(len(old.keys() | new.keys()))
@@ -229,18 +229,13 @@ def compare(corpus: Corpus, before: Checkout, after: Checkout) -> Compared:
         if differ := differences(name, old[name], new[name]):
             found[name] = differ
     both = [name for name in found if name in old and name in new]
-    again = [side.grade(corpus, both) if both else {} for side in sides]
+    again = before.grade(corpus, both) if both else {}
     for name, differ in found.items():
-        if name in both:
-            one, other = (
-                {d.what for d in differences(name, first[name], second[name])}
-                for first, second in zip((old, new), again, strict=True)
-            )
-            # What was unsteady before may be so now; what has become so is a difference.
-            loose = [d for d in differ if d.what in one]
-            compared.unsteady += [f"{d}{' (and now)' * (d.what in other)}" for d in loose]
-            differ = [d for d in differ if d not in loose]
-        compared.differences += differ
+        # What was unsteady before may be so now; what has become so is a difference.
+        if name in both and differences(name, old[name], again[name]):
+            compared.unsteady.append(f"{differ[0]} (and {len(differ) - 1} more)")
+        else:
+            compared.differences += differ
     return compared
 
 

@@ -3,6 +3,8 @@
 import os
 import signal
 
+import pytest
+
 from tests.grading.processes import (
     alive,
     check_marks,
@@ -15,6 +17,8 @@ from tests.grading.processes import (
     workers,
     zygotes,
 )
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_killed_sandbox_costs_nobody_anything(command) -> None:

@@ -1,5 +1,7 @@
 """Without a diagnosis the marks are the same, and the first death is the last."""
 
+import pytest
+
 from tests.sources import HANGS, SAMPLE, block
 
 
@@ -22,6 +24,7 @@ def test_only_the_components_asked_for_are_graded(grade) -> None:
     assert list(grade(files, only=["layer_norm"], diagnose=False)) == ["layer_norm"]
 
 
+@pytest.mark.slow
 def test_the_first_hang_ends_a_component(grade) -> None:
     files = {"layer_norm.py": HANGS}
     outcomes = [

@@ -585,6 +585,23 @@ def test_the_end_of_time_is_looked_at_before_every_question(
     assert session.over == "timeout"
 
 
+def test_more_time_opens_what_was_over_by_time_alone(answers: Answers) -> None:
+    session = answers.session(end_of_time=time.monotonic() - 1)
+    session.begin(())
+    with pytest.raises(NotRun):
+        session.perform(asking(1))
+    session.extend(FOREVER)
+    assert session.perform(asking(1)).value == 1
+    answers.reply = dying(at=0)
+    session = answers.session(deaths_allowed=1)
+    session.begin(())
+    with pytest.raises(ChildGone):
+        session.perform(asking(0))
+    session.extend(FOREVER)
+    with pytest.raises(NotRun):
+        session.perform(asking(1))
+
+
 # What a reply claims.
 
 

@@ -11,6 +11,8 @@ import pytest
 from tests import sources
 from tests.conftest import ROOT
 
+# Each starts graders of its own; tests/grading/test_tiers.py has tier 3 once.
+pytestmark = pytest.mark.slow
 SYS_CHROOT = 18
 # What an honest submission may import late, and what one that is not looks for.
 HONEST = f"import decimal, json, statistics, sqlite3, torch.distributions\n{sources.RIGHT}"

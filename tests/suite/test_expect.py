@@ -333,3 +333,16 @@ def test_half_precision_may_be_off_by_400_times_as_much_and_no_more() -> None:
     expect.same(right + 3.9e-3, right)
     with pytest.raises(CheckFailed, match="the result is off by"):
         expect.same(right + 4.1e-3, right)
+
+
+def test_an_exception_that_is_one_of_those_asked_for_will_do() -> None:
+    error = StudentError("UnicodeError", "call", bases=("ValueError",))
+    expect.raises(answer(error=error), "KeyError", "ValueError")
+    with pytest.raises(CheckFailed, match="it must raise LookupError, but raised UnicodeError"):
+        expect.raises(answer(error=error), "LookupError")
+
+
+@pytest.mark.parametrize("kind", ["ImportError", "ValueError", "Exception"])
+def test_what_cannot_be_imported_raises_nothing_that_is_asked_for(kind: str) -> None:
+    with pytest.raises(StudentRaised):
+        expect.raises(answer(error=StudentError(kind, "import")), kind)

@@ -159,6 +159,7 @@ def test_what_fails_halfway_leaves_the_pages_that_were_there(
     assert names(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [False, True])
 def test_grade_ends_with_the_pages_and_a_fault_in_them_costs_no_mark(
     broken: bool, tmp_path: Path, write_class, autograder
