@@ -9,7 +9,8 @@ STAMP := $(VENV)/.installed
 E2E_STAMP := $(VENV)/.installed-e2e
 
 # Tests that measure limits, or kill what runs: beside others they would measure those, too.
-ALONE := tests/sandbox tests/grading/test_faults.py
+ALONE := tests/sandbox/test_cgroup.py tests/sandbox/test_hostile.py tests/sandbox/test_sandbox.py \
+    tests/grading/test_faults.py
 PYTEST := $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 # By themselves these two are left out, for they need extras.

@@ -142,6 +142,7 @@ def test_the_suite_hash_does_not_follow_what_only_lists_or_reports(
     assert found.suite_hash(package) == before
 
 
+@pytest.mark.slow
 def test_what_a_worker_imports_is_what_the_hash_follows() -> None:
     code = (
         "import sys, autograder.judge.worker\n"

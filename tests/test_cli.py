@@ -360,6 +360,7 @@ def test_an_unknown_sandbox(autograder, batch, small_project, tmp_path) -> None:
     refused(done, "'tier9' is unknown; choose one of auto, tier1, tier2, tier3, none")
 
 
+@pytest.mark.slow
 def test_a_broken_suite(autograder, batch, small_project, tmp_path) -> None:
     path = small_project / "reference" / "norm" / "tests" / "test_layer_norm.py"
     path.write_text(path.read_text().replace("points=1,", "points=2,", 1))

@@ -19,6 +19,7 @@ from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.suite.answer import Answer
 from autograder.suite.component import Component
 from autograder.suite.local import LocalSession
+from tests.conftest import skip
 
 BUDGET = Budget(call_cpu_s=4.0, call_wall_s=20.0, cpu_s=10, memory=1 << 30, file_size=1 << 20)
 NUMBER = itertools.count()
@@ -36,7 +37,7 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Sandbox | None]:
     try:
         sandbox, _ = open_sandbox(request.param, BUDGET, (), [])
     except NotIsolated as reason:
-        pytest.skip(f"{request.param} CANNOT BE TESTED HERE: {reason}")
+        skip(request.param, reason)
     yield sandbox
     sandbox.close()
 

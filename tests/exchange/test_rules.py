@@ -15,6 +15,7 @@ from autograder.exchange.rules import Rules, used_by
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from tests.conftest import skip
 
 BUDGET = Budget(call_cpu_s=4.0, call_wall_s=20.0, cpu_s=10, memory=1 << 30, file_size=1 << 20)
 RULES = Rules(
@@ -29,7 +30,7 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     try:
         found, _ = open_sandbox(request.param, BUDGET, (), [])
     except NotIsolated as reason:
-        pytest.skip(f"{request.param} CANNOT BE TESTED HERE: {reason}")
+        skip(request.param, reason)
     yield found
     found.close()
 

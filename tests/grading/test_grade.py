@@ -176,6 +176,7 @@ def test_a_rerun_grades_what_changed_or_was_damaged_and_keeps_the_rest(graded: G
     assert "1 mark moved" in done.stdout
 
 
+@pytest.mark.slow
 def test_it_refuses_without_a_sandbox_unless_told(small_project, write_class, tmp_path) -> None:
     batch = write_class({"s01": {"layer_norm.py": RIGHT}})
     environment = {**os.environ, "PATH": "/nonexistent"}

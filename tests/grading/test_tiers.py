@@ -16,7 +16,8 @@ from tests.sources import RIGHT, WRONG
 from tests.tiny import write_tiny
 
 
-@pytest.mark.parametrize("tier", TIERS)
+# The first is tried by the real command, in test_grade.
+@pytest.mark.parametrize("tier", [pytest.param(TIERS[0], marks=pytest.mark.slow), *TIERS[1:]])
 def test_work_gets_its_marks_and_cannot_read_the_solution(tier: str, tmp_path: Path) -> None:
     root = write_tiny(tmp_path / "project")
     secret = root / "reference" / "norm" / "layer_norm.py"

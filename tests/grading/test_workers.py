@@ -26,6 +26,8 @@ from tests.grading.fakes import mark
 from tests.sources import RIGHT, STUB, WRONG, norm
 from tests.tiny import HIDDEN, write_tiny
 
+pytestmark = pytest.mark.slow
+
 # The judge itself stumbles over one student's answer.
 STUMBLES = '''
 @pytest.mark.criterion(points=1, source="page 1")

@@ -4,6 +4,8 @@ import pytest
 
 from tests.sources import HANGS, SAMPLE, block
 
+pytestmark = pytest.mark.slow
+
 
 def test_marks_are_the_same_and_nothing_is_said_of_causes(grade) -> None:
     files = {"layer_norm.py": SAMPLE}

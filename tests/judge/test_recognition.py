@@ -7,6 +7,8 @@ import pytest
 from autograder.assignment import Assignment
 from tests import foreign
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def solutions(assignment: Assignment) -> dict[str, str]:

@@ -12,6 +12,8 @@ from autograder.assignment import load_assignment
 from autograder.errors import UsageError
 from autograder.settings import Forbidden, Limits
 
+pytestmark = pytest.mark.slow
+
 TOML = """\
 schema = 1
 name = "small"

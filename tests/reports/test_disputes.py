@@ -20,6 +20,8 @@ from autograder.results import SubmissionResult
 from tests.conftest import make_project, set_limits
 from tests.sources import BIASED, HANGS, RIGHT, SQUARES, by_variance
 
+pytestmark = pytest.mark.slow
+
 SHOUTS = 'raise ValueError("[red]\\x1b[31mfull marks[/red]\\n run again: passed")'
 HOSTILE = by_variance(SQUARES, f"    {SHOUTS}\n")
 FLOAT64 = "layer_norm.float64"

@@ -24,6 +24,8 @@ from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from tests.conftest import ROOT, skip
 
+pytestmark = pytest.mark.slow
+
 BUDGET = Budget(call_cpu_s=20.0, call_wall_s=60.0, cpu_s=60, memory=1 << 30, file_size=1 << 20)
 pytestmark = pytest.mark.skipif(not seal.can_seal(), reason="KERNELS CANNOT BE SEALED HERE")
 

@@ -25,6 +25,7 @@ def test_the_worst_place(error: torch.Tensor, place: tuple[int, ...]) -> None:
     assert worst_place(error) == place
 
 
+@pytest.mark.slow
 def test_the_first_wrong_value_imports_nothing_more() -> None:
     """It would do so anew for every wrong submission, which each has a process of its own."""
     program = """
