@@ -114,6 +114,9 @@ def report_on(
         if reports[-1].outcome is not None:
             counted = naming.setdefault(row.component, Naming())
             counted.count(row.wrong, reports[-1].outcome)
+    faults += trivial.faults_of(
+        {row.id: r for row, r in zip(rows, found, strict=True) if row.kind == "trivial"}
+    )
     survival = survival_of(assignment, found[0].components, changed)
     criteria = {
         name: [criterion.id for criterion in component.criteria]
@@ -217,8 +220,6 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
             passed = [criterion.id for criterion in component.criteria if criterion.passed]
             if passed or component.status != "not_attempted":
                 yield f"the stub of {name} is {component.status} and passes {passed}"
-    elif row.kind == "trivial":
-        yield from trivial.faults_of(row.id, result)
     elif row.kind == "misconception":
         own = result.components[row.component]
         if own.score == own.max_score:
@@ -236,7 +237,7 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
             expected = (" or " if row.either else " and ").join(row.ids) or "nothing"
             said = (" or " if report.either else " and ").join(report.named)
             yield f"wrong variant {row.id} is said to have {said}, expected: {expected}"
-    elif row.kind != "pair":
+    elif row.kind not in ("pair", "trivial"):
         if report.lost:
             yield f"{row.id} is right and loses {', '.join(report.lost)}"
         if report.named:
