@@ -14,6 +14,7 @@ from autograder.authoring.survival import MutantReport, survival_of
 from autograder.authoring.why import Loss
 from autograder.authoring.wrong_variants import Naming, Outcome, faults_of, outcome_of
 from autograder.results import ComponentResult, SubmissionResult
+from autograder.suite.criterion import COUNTS_LATER
 
 # What the diagnosis must reach, in shares of the misconceptions and of the pairs.
 ALONE = 0.95
@@ -191,7 +192,8 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
 
 
 def _lost(component: ComponentResult) -> list[str]:
-    return [criterion.id for criterion in component.criteria if not criterion.passed]
+    # Form that is only withheld has no part in what a mistake does.
+    return [c.id for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]
 
 
 def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[str]:

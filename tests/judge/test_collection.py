@@ -153,9 +153,13 @@ def test_a_mark_that_the_judge_would_pass_over_is_refused_by_name(write: Write, 
     [
         ("points=1", "points=2", "add up to 3 points, assignment.toml gives it 2"),
         ('"""the shape is kept"""', "pass", "needs a docstring"),
-        ('points=1, source="page 1"', "points=1", "needs a docstring and"),
-        ('@pytest.mark.criterion(points=1, source="page 1")', "", "needs a docstring and"),
-        ("points=1, ", "points=1, fre=True, ", "has no 'fre'; it knows examples, free, points"),
+        (', source="page 1"', "", "needs a docstring and"),
+        (
+            '@pytest.mark.criterion(points=1, form=True, source="page 1")',
+            "",
+            "needs a docstring and",
+        ),
+        ("form=True", "fre=True", "has no 'fre'; it knows examples, form, free, points"),
         (
             "points=1, ",
             "points=1, examples=0, ",
