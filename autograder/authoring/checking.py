@@ -91,7 +91,7 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
             found = Checked(worker.sandbox, solved.components, untouched.components)
             tell("grading trivial submissions")
             found.faults += trivial.faults_of(
-                {w: trial.grade(w, files, names) for w, files in trivial.submissions(assignment)}
+                {w: trial.grade(w, f, names) for w, f in trivial.submissions(assignment, few=True)}
             )
             for criterion in _lost(solved.components, names):
                 found.lost[criterion.id] = trial.explain("solution", criterion.id)
