@@ -68,6 +68,7 @@ def test_a_right_component_answers(sandbox: Sandbox) -> None:
         ROOT / "README.md",
         Path("/etc/passwd"),
         Path("/proc/self/environ"),
+        Path("/proc/self/io"),
         Path("/proc/1/cmdline"),
     ],
     ids=lambda path: str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path),
@@ -107,6 +108,55 @@ def test_what_no_child_may_do(sandbox: Sandbox, statement: str) -> None:
     kinds = ("PermissionError", "FileNotFoundError", "OSError")
     kinds += ("ModuleNotFoundError", "ValueError", "ImportError")
     assert refused(sandbox, statement) in kinds
+
+
+# Which pages of files are in memory is one memory that all children share: who may neither ask for
+# it nor change it by name has only clocks to read it by.
+PAGES = "import ctypes, mmap, resource; lib = __import__('torch').__file__; f = os.open(lib, 0); "
+PAGES += "c = ctypes.CDLL(None, use_errno=True); m = mmap.mmap(f, 4096, prot=1); "
+PAGES += "n = ctypes.create_string_buffer(64)\n    "
+BY_NUMBER = "if c.syscall({}) < 0: raise OSError(ctypes.get_errno(), '')"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "os.posix_fadvise(f, 0, 0, os.POSIX_FADV_DONTNEED)",
+        "os.posix_fadvise(f, 0, 4096, os.POSIX_FADV_WILLNEED)",
+        "resource.getrusage(resource.RUSAGE_SELF)",
+        "resource.getrusage(resource.RUSAGE_CHILDREN)",
+        "resource.getrusage(resource.RUSAGE_THREAD)",
+        "os.preadv(f, [bytearray(1)], 0, os.RWF_NOWAIT)",
+        BY_NUMBER.format("{mincore}, n, 0, n"),
+        BY_NUMBER.format("{cachestat}, f, n, n, 0"),
+        BY_NUMBER.format("{readahead}, f, 0, 4096"),
+        BY_NUMBER.format("{sync_file_range}, f, 0, 0, 0"),
+    ],
+)
+def test_which_pages_of_files_are_in_memory_is_not_told(sandbox: Sandbox, statement: str) -> None:
+    x86 = os.uname().machine == "x86_64"
+    numbers = {
+        "mincore": 27 if x86 else 232,
+        "cachestat": 451,
+        "readahead": 187 if x86 else 213,
+        "sync_file_range": 277 if x86 else 84,
+    }
+    assert refused(sandbox, PAGES + statement.format(**numbers)) == "PermissionError"
+
+
+def test_own_time_and_memory_can_still_be_measured(sandbox: Sandbox) -> None:
+    source = (
+        "import cProfile, os, time, timeit, torch, tracemalloc\n"
+        "def layer_norm(x):\n"
+        "    tracemalloc.start()\n"
+        "    cProfile.Profile().runcall(x.sum)\n"
+        "    clocks = time.process_time(), time.thread_time(), timeit.timeit(x.sum, number=9)\n"
+        "    memory = tracemalloc.get_traced_memory()\n"
+        "    return torch.tensor([*clocks, sum(os.times()[:2]), *memory])\n"
+    )
+    reply = ask(sandbox, source)
+    assert reply.error is None, reply.error
+    assert min(reply.value.tolist()) >= 0
 
 
 def test_the_environment_and_the_descriptors_are_bare(sandbox: Sandbox) -> None:

@@ -38,6 +38,16 @@ def holder(folder: Path, tmp_path: Path) -> Iterator[int]:
     os.waitpid(pid, 0)
 
 
+@pytest.fixture
+def sleepers() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """A process of the first user's, and one of the second's."""
+    found = [subprocess.Popen(["sleep", "1000"], user=uid) for uid in UIDS[:2]]
+    yield found
+    for process in found:
+        process.kill()
+        process.wait()
+
+
 def test_every_user_is_given_once_until_it_is_given_back(folder: Path, tmp_path: Path) -> None:
     pools = [Pool(folder, UIDS) for _ in range(2)]
     taken = [pools[n % 2].take(tmp_path / "scratch") for n in range(len(UIDS))]
@@ -67,7 +77,7 @@ def test_a_killed_grader_gives_its_users_back(folder: Path, tmp_path: Path, hold
 
 
 def test_what_a_killed_grader_left_of_a_user_is_gone_when_another_is_it(
-    folder: Path, tmp_path: Path
+    folder: Path, tmp_path: Path, sleepers: list[subprocess.Popen[bytes]]
 ) -> None:
     scratch = tmp_path / "scratch"
     pid = os.fork()
@@ -79,15 +89,13 @@ def test_what_a_killed_grader_left_of_a_user_is_gone_when_another_is_it(
         os._exit(0)
     os.waitpid(pid, 0)
     assert scratch.exists()
-    child, other = (subprocess.Popen(["sleep", "1000"], user=uid) for uid in UIDS[:2])
+    child, other = sleepers
     taken = Pool(folder, UIDS[:1]).take(tmp_path / "another")
     assert taken.uid == UIDS[0]
     assert child.poll() == -signal.SIGKILL
     assert not scratch.exists()
     # Another's is no business of its.
     assert other.poll() is None
-    other.kill()
-    other.wait()
 
 
 def test_a_fork_of_its_holder_keeps_no_user(folder: Path, tmp_path: Path) -> None:
