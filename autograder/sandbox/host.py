@@ -246,12 +246,12 @@ class Sandbox:
             self._jail.finish(self._process.pid)
 
     def _fork(self, component: str, terms: Terms) -> Child:
-        ours, theirs = socket.socketpair()
         # No child can list where they lie, nor guess the name of another's.
         folder = self._scratch / secrets.token_hex(16)
         users: list[User] = []
         if self._users is not None:
             users = [self._users.take(folder) for _ in range(2 if terms.lent else 1)]
+        ours, theirs = socket.socketpair()
         if self.tier != 1:
             owner = _UNPRIVILEGED if self.tier == 2 and os.geteuid() == 0 else None
             make_scratch(folder, owner)

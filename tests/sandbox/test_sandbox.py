@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ import torch
 
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call
+from autograder.exchange.rules import Rules
 from autograder.sandbox.confine import JAIL_UIDS
-from autograder.sandbox.handle import Child, ChildGone
+from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.jail import Jail
 from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from autograder.sandbox.users import Pool
+from autograder.sandbox.wire import encode_request
 from tests import sources
 from tests.conftest import BUDGET, ROOT
 
@@ -325,6 +329,63 @@ def test_on_the_third_tier_every_child_is_a_user_of_its_own(sandbox: Sandbox) ->
             child.close()
     assert len(set(found)) == 3
     assert set(found) <= set(JAIL_UIDS)
+
+
+# Beside those of all graders of this machine.
+USERS = range(65510, 65512)
+
+
+@pytest.fixture
+def few_users(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """A sandbox whose children can be two users, and no more."""
+    if sandbox.tier != 3:
+        pytest.skip("on other tiers children are no users of their own")
+    monkeypatch.setattr(sandbox, "_users", Pool(tmp_path / "users", USERS))
+    return sandbox
+
+
+def test_a_child_has_its_user_until_its_end(few_users: Sandbox) -> None:
+    fork = partial(few_users.fork, "layer_norm", {"layer_norm.py": RIGHT})
+    first, second = fork(), fork()
+    try:
+        with pytest.raises(SandboxFault, match="users 65510 to 65511 is a child's already"):
+            fork()
+        first.close()
+        third = fork()
+        assert third.perform(question()).error is None
+        third.close()
+    finally:
+        first.close()
+        second.close()
+    # Its lender is another.
+    lent = ("layer_norm",)
+    lending = fork(Terms(BUDGET, Rules(lent), ours=("layer_norm.py",), lent=lent))
+    try:
+        with pytest.raises(SandboxFault):
+            fork()
+    finally:
+        lending.close()
+
+
+def test_what_a_killed_grader_left_at_work_ends_before_its_user_is_anothers(
+    few_users: Sandbox, tmp_path: Path
+) -> None:
+    source = b"def layer_norm(x):\n    while True: pass\n"
+    pid = os.fork()
+    if pid == 0:
+        for child in [few_users.fork("layer_norm", {"layer_norm.py": source}) for _ in USERS]:
+            assert child.perform(Request()).error is None
+            child.post(encode_request(question(), 0))
+            (tmp_path / str(child.host_pid)).touch()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    left = [Path("/proc", path.name, "stat") for path in tmp_path.iterdir() if path.is_file()]
+    assert len(left) == 2
+    assert "Z" not in [path.read_text().split()[2] for path in left]
+    children = [few_users.fork("layer_norm", {"layer_norm.py": RIGHT}) for _ in USERS]
+    assert [path.read_text().split()[2] for path in left] == ["Z", "Z"]
+    for child in children:
+        child.close()
 
 
 def test_a_live_child_adds_little_memory(sandbox: Sandbox) -> None:
