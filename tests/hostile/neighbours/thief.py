@@ -34,7 +34,7 @@ def neighbours(last):
         yield from (f"{PLACE}/{name}" for name in os.listdir(PLACE))
     except OSError:
         pass
-    for number in filter(alive, range(max(2, last - 4000), last + 1)):
+    for number in filter(alive, range(max(2, last - 20000), last + 1)):
         for count in range(max(1, NUMBER - 12), NUMBER + 13):
             if f"{number}-{count}" != OWN:
                 yield f"{PLACE}/{number}-{count}"

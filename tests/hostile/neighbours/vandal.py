@@ -31,7 +31,7 @@ def alive(number):
 def graders(last):
     """Processes that have made folders here, by the number of their last one."""
     found = {}
-    for number in filter(alive, range(max(2, last - 4000), last + 1)):
+    for number in filter(alive, range(max(2, last - 20000), last + 1)):
         for count in range(max(1, NUMBER - 12), NUMBER + 13):
             if f"{number}-{count}" != OWN and os.path.exists(f"{PLACE}/{number}-{count}"):
                 found[number] = count
