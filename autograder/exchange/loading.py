@@ -50,8 +50,8 @@ class ComponentCode:
         if self._program:
             # Read by what would import it, which need not read it from a disk.
             spec = PathFinder.find_spec(self._name, [self._folder])
-            assert spec is not None
-            assert isinstance(spec.loader, FileLoader)
+            if spec is None or not isinstance(spec.loader, FileLoader):
+                raise FileNotFoundError(f"there is no {self._file.name}")
             source = spec.loader.get_data(str(self._file))
             self._compiled = compile(source, str(self._file), "exec", dont_inherit=True)
         else:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.exchange.loading import ComponentCode
 from autograder.sandbox.handed import imports_from
 
 
@@ -49,6 +50,15 @@ def test_what_lies_beside_it_compiled_is_not_taken_for_it(tmp_path: Path, import
 def test_a_module_that_the_submission_writes_is_imported_too(tmp_path: Path, imported) -> None:
     (tmp_path / "handed_later.py").write_text("VALUE = 'written'\n")
     assert imported("handed_later").VALUE == "written"
+
+
+def test_a_program_is_run_as_it_was_handed_over(tmp_path: Path, imported) -> None:
+    for name in ("handed_one", "handed_program"):
+        (tmp_path / f"{name}.py").write_text("print('changed')\n")
+    imported("handed_one", handed_one="", handed_program="print('right')\n")
+    code = ComponentCode(tmp_path, "handed_program", tmp_path, program=True)
+    code.load()
+    assert code.run((), "", {}).output == "right\n"
 
 
 def test_other_folders_are_read_as_ever(tmp_path: Path) -> None:

@@ -241,6 +241,16 @@ def test_the_scratch_folder_takes_files_and_gives_sources(sandbox: Sandbox) -> N
     assert reply.value.tolist() == [8.0, 16.0, 24.0, 32.0]
 
 
+def test_code_is_what_was_handed_over_whatever_its_file_says_by_then(sandbox: Sandbox) -> None:
+    source = (
+        "open('helper.py', 'w').write('def double(x):\\n    return x * 0\\n')\n"
+        "from helper import double as layer_norm\n"
+    )
+    reply = ask(sandbox, source, helper="def double(x):\n    return x * 2\n")
+    assert reply.error is None, reply.error
+    assert reply.value.tolist() == [4.0, 8.0, 12.0, 16.0]
+
+
 def test_the_standard_library_and_threads_work(sandbox: Sandbox) -> None:
     source = (
         "import decimal, json, random, statistics, sqlite3, threading, numpy as np, torch\n"
