@@ -17,7 +17,6 @@ from autograder.exchange.calling import (
     differentiable,
     first_output,
     private_copy,
-    seed_all,
     seed_torch,
     tensor_arguments,
 )
@@ -168,7 +167,7 @@ class Executor:
         self._objects.clear()
         self._embeddings.clear()
         self._unbuilt.clear()
-        seed_all(operation.seed)
+        seed_torch(operation.seed)
 
     def _build(self, operation: Build) -> None:
         handle = operation.handle

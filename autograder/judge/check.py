@@ -109,7 +109,7 @@ class Attempt:
         drawn: the example it ended on.
         case: the name of the case.
         cases: how many cases there are.
-        passed: how many of them passed.
+        held: the names of those that passed.
     """
 
     failure: BaseException | None
@@ -117,7 +117,12 @@ class Attempt:
     drawn: Mapping[str, Any] = field(default_factory=dict)
     case: str = ""
     cases: int = 1
-    passed: int = 0
+    held: frozenset[str] = frozenset()
+
+    @property
+    def passed(self) -> int:
+        """How many cases passed."""
+        return len(self.held)
 
 
 def words_of(attempt: Attempt) -> str:

@@ -18,7 +18,6 @@ from autograder.exchange.executor import Executor
 from autograder.exchange.guard import Guard
 from autograder.exchange.messages import Reply, StudentError
 from autograder.sandbox import confine
-from autograder.sandbox.handed import imports_from
 from autograder.sandbox.lender import Lender, lend
 from autograder.sandbox.probe import attempt_escapes
 from autograder.sandbox.replies import encode_reply
@@ -64,7 +63,6 @@ class Task:
 
     `ours` are files of the submission's folder that may call forbidden operations, `others` those
     of other components. `lent` are the forbidden operations that a lender performs for `ours`.
-    `users` are whom the child and its lender become on tier 3, where nobody else is them.
     """
 
     component: str
@@ -77,7 +75,6 @@ class Task:
     modules: list[str]
     functions: list[str]
     lent: list[str]
-    users: list[int]
 
 
 def run_lender(setup: Setup, guard: Guard, line: int, task: Task) -> None:
@@ -123,11 +120,8 @@ def run_child(setup: Setup, guard: Guard, wire: int, line: int, task: Task) -> N
         send(struct.pack("<I", len(found)) + found)
         return
     os.chdir(scratch)
-    handed_over = {}
     for name, size in listing["files"]:
-        data = handed_over[f"{scratch}/{name}"] = receive(size)
-        _write_file(name, data)
-    sys.path_hooks.insert(0, imports_from(scratch, handed_over))
+        _write_file(name, receive(size))
     # Looked up before, where everything could be written to.
     tempfile.tempdir = scratch
     # What torch settled for the zygote is settled anew, in a folder that the child may write.
@@ -203,7 +197,8 @@ def _confine(setup: Setup, task: Task, *keep: int, lender: bool = False) -> None
 
 
 def _confine_to_jail(setup: Setup, task: Task, *keep: int, lender: bool) -> None:
-    uid = task.users[1 if lender else 0]
+    # Hardly two that live at a time share one; that they may not signal is not left to this.
+    uid = confine.JAIL_UIDS[os.getpid() % len(confine.JAIL_UIDS)]
     confine.limit_resources(task.limits)
     confine.limit_tasks()
     confine.close_descriptors(*keep)
