@@ -15,8 +15,8 @@ PYTEST := $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 # By themselves these two are left out, for they need extras.
 EVERYWHERE := -o 'norecursedirs=classes courses hostile .*'
-# Every process that a test starts would compile this package anew.
-unexport PYTHONDONTWRITEBYTECODE
+# With that variable every process that a fast test starts would compile this package anew.
+FAST := env -u PYTHONDONTWRITEBYTECODE $(PYTEST)
 
 .PHONY: demo test test-alone test-e2e test-all selftest lint bench oracle stubs clean
 
@@ -25,12 +25,12 @@ demo: $(STAMP)
 
 # The tests that run alone have one core to themselves, and what reads the code the other.
 test: $(STAMP)
-	$(PYTEST) $(SHARED) -m 'not slow and not release' --hypothesis-profile=quick --durations=10 \
+	$(FAST) $(SHARED) -m 'not slow and not release' --hypothesis-profile=quick --durations=10 \
 	    $(patsubst %,--ignore=%,$(ALONE))
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-alone
 
 test-alone: $(STAMP)
-	$(PYTEST) -m 'not slow and not release' --durations=5 $(ALONE)
+	$(FAST) -m 'not slow and not release' --durations=5 $(ALONE)
 
 # nbgrader, PostgreSQL, JupyterLab and a browser, for real; what is missing here is skipped loudly.
 test-e2e: $(E2E_STAMP)
