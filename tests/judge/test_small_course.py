@@ -20,6 +20,8 @@ from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
 from autograder.results import ComponentResult
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TOML = """\
 schema = 1

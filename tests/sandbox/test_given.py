@@ -18,6 +18,8 @@ from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from tests.conftest import BUDGET, TIERS, skip
 from tests.planted import plant
 
+pytestmark = pytest.mark.slow
+
 CANARY = "canary-7f3a"
 
 

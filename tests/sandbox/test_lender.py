@@ -19,6 +19,8 @@ from autograder.sandbox.lender import Lender, offered
 from autograder.sandbox.replies import encode_reply
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 LENT = ("scaled_dot_product_attention", "layer_norm", "batch_norm", "multi_head_attention")
 HEADS = "torch.nn.functional.multi_head_attention_forward"
 SERVE = (
