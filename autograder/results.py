@@ -19,7 +19,8 @@ HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
 class CriterionResult(BaseModel):
     """What one criterion found. `passed` is None where it never ran.
 
-    `cases` share its points; `passed_cases` of them passed.
+    `cases` share its points; `passed_cases` of them passed. One that asks for `form` counts once
+    another criterion of the component holds, at least in part.
     """
 
     id: str
@@ -30,6 +31,7 @@ class CriterionResult(BaseModel):
     outcome: Outcome
     visibility: Literal["public", "hidden"]
     source: str
+    form: bool = False
     cases: int = 1
     passed_cases: int = 0
     facts: list[str] = []  # what is wrong, a line each

@@ -24,7 +24,7 @@ name = "layer_norm"
 points = 2
 """
 PUBLIC = '''
-@pytest.mark.criterion(points=1, source="page 1")
+@pytest.mark.criterion(points=1, form=True, source="page 1")
 def test_shape(component, expect, make):
     """the shape is kept"""
     x = make.normal(2, 3, seed=1)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.assignment import Assignment
+from autograder.authoring import trivial
 from autograder.authoring.stubs import drifted, stub_of
 from autograder.authoring.unfilled import MARK, places
 from autograder.authoring.why import Loss, print_loss
@@ -22,7 +23,7 @@ from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, Gr
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
 from autograder.reports.explained import Printer
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
-from autograder.suite.worth import COUNTS_LATER
+from autograder.suite.criterion import COUNTS_LATER
 from autograder.text import clean
 
 _TOUCHED = b"\n# touched\n"
@@ -88,6 +89,10 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
             solved = trial.grade("solution", solutions)
             untouched = trial.grade("stub", beside | stubs)
             found = Checked(worker.sandbox, solved.components, untouched.components)
+            tell("grading trivial submissions")
+            found.faults += trivial.faults_of(
+                {w: trial.grade(w, f, names) for w, f in trivial.submissions(assignment, few=True)}
+            )
             for criterion in _lost(solved.components, names):
                 found.lost[criterion.id] = trial.explain("solution", criterion.id)
         except WorkerLost as lost:
@@ -132,13 +137,21 @@ class _Trial:
         self._suite_hash = suite_hash
         self._folder = folder
 
-    def grade(self, name: str, files: Mapping[str, bytes]) -> SubmissionResult:
-        """Grade some files."""
+    def grade(
+        self, name: str, files: Mapping[str, bytes], bare: Sequence[str] = ()
+    ) -> SubmissionResult:
+        """Grade some files; of those in `bare`, if there are any, marks alone are wanted."""
         place = self._folder / name
         place.mkdir()
         for file, source in files.items():
             (place / file).write_bytes(source)
-        job = GradeJob(id=name, path=os.fsencode(place), suite_hash=self._suite_hash)
+        job = GradeJob(
+            id=name,
+            path=os.fsencode(place),
+            suite_hash=self._suite_hash,
+            only=tuple(bare),
+            diagnose=not bare,
+        )
         answer = self._worker.ask(job)
         if not isinstance(answer, Marked) or answer.result.status != "graded":
             raise CannotGrade(f"the {name} cannot be graded: {_why(answer)}")

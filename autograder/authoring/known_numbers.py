@@ -93,18 +93,7 @@ def table(
             variants = variants_of(assignment, name, tuple(known))
             found[name] = _component(suite, variants, known)
             cache.save(key, found[name])
-        found[name] = {**found[name], "worth": _worth(suite, name)}
     return found
-
-
-def _worth(suite: Suite, component: str) -> dict[str, list[list[str]]]:
-    """Return which cases of the public criteria take work; see `Worth`."""
-    worths = {
-        criterion.id: suite.worth_of(criterion)
-        for criterion in suite.criteria[component]
-        if criterion.visibility == "public"
-    }
-    return {name: [sorted(worth.earning), sorted(worth.opening)] for name, worth in worths.items()}
 
 
 class _Session:

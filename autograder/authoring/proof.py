@@ -14,6 +14,7 @@ from autograder.authoring.survival import MutantReport, survival_of
 from autograder.authoring.why import Loss
 from autograder.authoring.wrong_variants import Naming, Outcome, faults_of, outcome_of
 from autograder.results import ComponentResult, SubmissionResult
+from autograder.suite.criterion import COUNTS_LATER
 
 # What the diagnosis must reach, in shares of the misconceptions and of the pairs.
 ALONE = 0.95
@@ -114,6 +115,9 @@ def report_on(
         if reports[-1].outcome is not None:
             counted = naming.setdefault(row.component, Naming())
             counted.count(row.wrong, reports[-1].outcome)
+    faults += trivial.faults_of(
+        {row.id: r for row, r in zip(rows, found, strict=True) if row.kind == "trivial"}
+    )
     survival = survival_of(assignment, found[0].components, changed)
     criteria = {
         name: [criterion.id for criterion in component.criteria]
@@ -188,7 +192,8 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
 
 
 def _lost(component: ComponentResult) -> list[str]:
-    return [criterion.id for criterion in component.criteria if not criterion.passed]
+    # Form that is only withheld has no part in what a mistake does.
+    return [c.id for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]
 
 
 def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[str]:
@@ -217,8 +222,6 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
             passed = [criterion.id for criterion in component.criteria if criterion.passed]
             if passed or component.status != "not_attempted":
                 yield f"the stub of {name} is {component.status} and passes {passed}"
-    elif row.kind == "trivial":
-        yield from trivial.faults_of(row.id, result)
     elif row.kind == "misconception":
         own = result.components[row.component]
         if own.score == own.max_score:
@@ -236,7 +239,7 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
             expected = (" or " if row.either else " and ").join(row.ids) or "nothing"
             said = (" or " if report.either else " and ").join(report.named)
             yield f"wrong variant {row.id} is said to have {said}, expected: {expected}"
-    elif row.kind != "pair":
+    elif row.kind not in ("pair", "trivial"):
         if report.lost:
             yield f"{row.id} is right and loses {', '.join(report.lost)}"
         if report.named:

@@ -1,13 +1,14 @@
-"""Submissions that take no work, made from the names and signatures of an assignment's solutions.
+"""Trivial submissions, made from the names and signatures of an assignment's solutions.
 
 Whoever hands one in has read the handout's headings and nothing else: every function raises, or
-returns the same whatever it is asked. None may earn a point.
+returns the same whatever it is asked. In some the parameters of every module are right, too. None
+may pass a criterion, but one of form.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.assignment import Assignment
 from autograder.results import SubmissionResult
@@ -35,6 +36,10 @@ ANSWERS = {
     "true": "True",
     "number": "1",
 }
+# Those of them that modules with the right parameters are tried with.
+BUILT = ("input", "zeros", "normal", "none")
+# Those that an author who tries out a suite is told of at once: they pass most of what any passes.
+FEW_RAISED, FEW_ANSWERS, FEW_BUILT = ("ValueError",), ("input", "zeros", "normal"), ("input",)
 _HEAD = '''\
 """Answers without any work."""
 
@@ -79,29 +84,57 @@ run()
 '''
 
 
-def submissions(assignment: Assignment) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name and the files of every submission that takes no work."""
-    ways = {f"raises {kind}": f"throw({kind})" for kind in RAISED}
-    ways |= {f"returns {name}": expression for name, expression in ANSWERS.items()}
+def submissions(
+    assignment: Assignment, few: bool = False
+) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Yield the name and the files of every trivial submission; of some, if `few` are enough."""
+    raised, answers = (FEW_RAISED, FEW_ANSWERS) if few else (RAISED, ANSWERS)
+    ways = {f"raises {kind}": f"throw({kind})" for kind in raised}
+    ways |= {f"returns {name}": ANSWERS[name] for name in answers}
+    solutions = {
+        spec: (assignment.secret / f"{spec.name}.py").read_text(encoding="utf-8")
+        for spec in assignment.components
+    }
     for name, expression in ways.items():
         files = {}
-        for spec in assignment.components:
-            solution = (assignment.secret / f"{spec.name}.py").read_text(encoding="utf-8")
+        for spec, solution in solutions.items():
             bare = bool({"torch", "numpy"}.intersection(spec.rules.modules))
             source = without_work(solution, expression, program=spec.program, bare=bare)
             files[f"{spec.name}.py"] = source.encode()
         yield name, files
+    for name in FEW_BUILT if few else BUILT:
+        files = {
+            f"{spec.name}.py": built_alone(solution, ANSWERS[name]).encode()
+            for spec, solution in solutions.items()
+            if not spec.program and _classes(solution)
+        }
+        if files:
+            yield f"builds its modules right and returns {name}", files
 
 
-def faults_of(way: str, result: SubmissionResult) -> Iterator[str]:
-    """Say where a submission that takes no work earns something."""
-    for name, component in result.components.items():
-        if component.score:
-            paid = ", ".join(found.id for found in component.criteria if found.score)
-            yield (
-                f"work that {way}, whatever it is asked, earns {component.score:g} points of "
-                f"{name} ({paid}): compare values that nobody gets without work"
-            )
+def faults_of(results: Mapping[str, SubmissionResult]) -> list[str]:
+    """Say which criteria trivial submissions pass that are not marked as form.
+
+    Args:
+        results: of trivial submissions, by their names.
+    """
+    passing: dict[str, list[str]] = {}
+    parts: dict[str, str] = {}
+    for way, result in results.items():
+        for component in result.components.values():
+            for found in component.criteria:
+                if found.passed_cases and not found.form:
+                    passing.setdefault(found.id, []).append(way)
+                    if not found.passed:
+                        parts[found.id] = f", in {found.passed_cases} of {found.cases} cases"
+    more = {name: f" (and by {len(ways) - 1} more like it)" for name, ways in passing.items()}
+    return [
+        f"{name} is passed by work that {ways[0]}, whatever it is asked"
+        f"{more[name] if len(ways) > 1 else ''}{parts.get(name, '')}: mark it form=True if it "
+        "asks for names, shapes, errors or devices; else ask for values that nobody has without "
+        "work"
+        for name, ways in passing.items()
+    ]
 
 
 def without_work(
@@ -131,6 +164,36 @@ def without_work(
     return "\n".join(lines) + "\n"
 
 
+def built_alone(solution: str, expression: str) -> str:
+    """Return a solution whose modules are built as they should be, and do no work.
+
+    Args:
+        solution: the source.
+        expression: what every function and method answers.
+    """
+    lines = [solution, "", _HEAD.replace("{imports}", _IMPORTS).replace("{expression}", expression)]
+    for node in ast.parse(solution).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            lines += ["", "", *_function(node)]
+    for cls in _classes(solution):
+        for method in cls.body:
+            if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
+                count = _count(method.returns)
+                answer = f"lambda self, *args, **kwargs: answer(args, kwargs, {count})"
+                lines.append(f"{cls.name}.{method.name} = {answer}")
+    return "\n".join(lines) + "\n"
+
+
+def _classes(solution: str) -> list[ast.ClassDef]:
+    """Return the public classes of a solution that are modules of torch's."""
+    found = (node for node in ast.parse(solution).body if isinstance(node, ast.ClassDef))
+    return [node for node in found if node.name[0] != "_" and _is_module(node)]
+
+
+def _is_module(node: ast.ClassDef) -> bool:
+    return any("Module" in ast.unparse(base) for base in node.bases)
+
+
 def _function(node: ast.FunctionDef, indent: str = "", first: str = "") -> list[str]:
     parameters = f"{first}, *args, **kwargs" if first else "*args, **kwargs"
     return [
@@ -154,7 +217,7 @@ def _has_ellipsis(items: Sequence[ast.expr]) -> bool:
 
 def _class(node: ast.ClassDef) -> list[str]:
     """Write a class that takes any arguments and has the methods that the solution has."""
-    module = any("Module" in ast.unparse(base) for base in node.bases)
+    module = _is_module(node)
     lines = [f"class {node.name}({'Module' if module else ''}):"]
     lines += ["    def __init__(self, *args, **kwargs):", "        super().__init__()"]
     if not module:

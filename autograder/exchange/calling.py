@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
+
+
+def seed_all(seed: int) -> None:
+    """Seed torch, Python and numpy: nothing of an example hangs on those before it."""
+    seed_torch(seed)
+    random.seed(seed)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(seed % 2**32)
 
 
 def seed_torch(seed: int) -> None:

@@ -17,6 +17,7 @@ from autograder.exchange.calling import (
     differentiable,
     first_output,
     private_copy,
+    seed_all,
     seed_torch,
     tensor_arguments,
 )
@@ -167,7 +168,7 @@ class Executor:
         self._objects.clear()
         self._embeddings.clear()
         self._unbuilt.clear()
-        seed_torch(operation.seed)
+        seed_all(operation.seed)
 
     def _build(self, operation: Build) -> None:
         handle = operation.handle

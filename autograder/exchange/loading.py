@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
+from importlib.abc import FileLoader
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -46,7 +48,11 @@ class ComponentCode:
     def load(self) -> None:
         """Import the component; a program is only compiled."""
         if self._program:
-            source = self._file.read_bytes()
+            # Read by what would import it, which need not read it from a disk.
+            spec = PathFinder.find_spec(self._name, [self._folder])
+            if spec is None or not isinstance(spec.loader, FileLoader):
+                raise FileNotFoundError(f"there is no {self._file.name}")
+            source = spec.loader.get_data(str(self._file))
             self._compiled = compile(source, str(self._file), "exec", dont_inherit=True)
         else:
             self.module = importlib.import_module(self._name)

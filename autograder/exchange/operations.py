@@ -25,7 +25,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Reset(Operation):
-    """Forget every module and seed torch's generator."""
+    """Forget every module and seed the generators of torch, Python and numpy."""
 
     kind: ClassVar[str] = "reset"
     seed: int = 0

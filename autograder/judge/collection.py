@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import os
@@ -10,9 +11,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from unittest import mock
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from autograder.assignment import Assignment
 from autograder.exchange.names import resolve
@@ -90,22 +93,39 @@ def collect(
     references = {name: reference_of(assignment, name) for name in checks}
     suite = Suite(checks, references, drawings_of(public), lenient)
     suite.faults += wrong_points
-    with warnings.catch_warnings(), workplace(assignment):
+    with warnings.catch_warnings(), workplace(assignment), _drawing_alike():
         warnings.simplefilter("ignore")
         for component in checks:
             key = cache.key_of(assignment, component, f"examples of seed {seed}")
+            suite.faults += suite.only_form(component)
             if suite.restore(component, cache.load(key)):
-                suite.faults += suite.idle(component)
                 continue
             tell(f"drawing examples and asking the solution: {component}")
             suite.meet(component, solution_of(assignment, component))
             suite.replay(component, solution_of(assignment, component))
-            tell(f"looking for what takes no work: {component}")
-            suite.weigh(component)
-            suite.faults += suite.idle(component)
             if not suite.losses:
                 cache.save(key, suite.kept(component))
     return suite
+
+
+@contextlib.contextmanager
+def _drawing_alike() -> Iterator[None]:
+    """Have Hypothesis draw the same whatever else is imported.
+
+    Among its examples are numbers that stand in the text of any module outside site-packages: the
+    marks would hang on how this package is installed, and on who collects.
+    """
+    if not hasattr(providers, "_get_local_constants"):
+        # An older Hypothesis draws nothing of the kind.
+        yield
+        return
+    from hypothesis.internal.constants_ast import Constants
+
+    none = Constants()
+    # What it has drawn before in this process is kept apart, too.
+    unused = type(providers.CONSTANTS_CACHE)(1024)
+    with mock.patch.multiple(providers, _get_local_constants=lambda: none, CONSTANTS_CACHE=unused):
+        yield
 
 
 def _wrong_points(assignment: Assignment, checks: Mapping[str, Sequence[Check]]) -> Iterator[str]:

@@ -223,9 +223,6 @@ class ComponentRun:
         verdict = fulfilled() if attempt.failure is None else self._lost(criterion, attempt)
         verdict.heard = heard
         verdict.cases = attempt.cases
-        worth = self._suite.worth_of(criterion)
-        verdict.alone = len(attempt.held & worth.earning) / attempt.cases
-        verdict.opens = worth.opens(attempt.held)
         if self._observer is not None:
             self._observer.ran(criterion, attempt, verdict, asked)
         return verdict

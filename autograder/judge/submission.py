@@ -12,7 +12,7 @@ from autograder.judge.component import ComponentRun, Observer
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
 from autograder.judge.stand_ins import files_of, reached, with_stand_ins
-from autograder.judge.verdict import Verdict, paid
+from autograder.judge.verdict import Verdict, counted
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
 from autograder.suite.criterion import Criterion
 from autograder.suite.wording import lines_of
@@ -171,14 +171,7 @@ def _better(
 def _marked(
     run: ComponentRun, verdicts: Sequence[Verdict], diagnosis: Diagnosis
 ) -> list[CriterionResult]:
-    counting = paid(verdicts)
-    if any(one.share < other.share for one, other in zip(counting, verdicts, strict=True)):
-        # Known mistakes that explain all that is lost take as much work, told or not.
-        explained = diagnosis.explained or run.explained().explained
-        both = zip(run.criteria, verdicts, strict=True)
-        if all(verdict.passed or criterion.id in explained for criterion, verdict in both):
-            counting = list(verdicts)
-    pairs = zip(run.criteria, counting, strict=True)
+    pairs = zip(run.criteria, counted(run.criteria, verdicts), strict=True)
     return [_mark(criterion, verdict, diagnosis) for criterion, verdict in pairs]
 
 
@@ -238,6 +231,7 @@ def _mark(criterion: Criterion, verdict: Verdict, diagnosis: Diagnosis) -> Crite
         passed_cases=round(verdict.share * verdict.cases),
         outcome=verdict.outcome,
         visibility="hidden" if criterion.visibility == "hidden" else "public",
+        form=criterion.form,
         source=criterion.source,
         facts=[line for fact in verdict.facts for line in fact.splitlines()],
         hints=list(verdict.hints),

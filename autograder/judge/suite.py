@@ -7,14 +7,12 @@ submission; every student is then given those same examples straight away.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from autograder.judge.blank_session import BlankSession
-from autograder.judge.blanks import Blank, blanks, built_only
 from autograder.judge.check import Attempt, Case, Check, words_of
 from autograder.solutions.plan import Planned, RecordedExpect, Recorder
 from autograder.solutions.reference import ReferenceSession, SolutionSession
@@ -25,7 +23,6 @@ from autograder.suite.criterion import Criterion
 from autograder.suite.expect import Expect
 from autograder.suite.make import Make
 from autograder.suite.run import Run
-from autograder.suite.worth import Worth
 
 FIXTURES = ("component", "reference", "expect", "make")
 
@@ -47,7 +44,6 @@ class Suite:
         criteria: by component, in order.
         plans: the requests of every criterion, as the solution was asked them.
         view_plans: the requests of what is shown of every component.
-        worth: which cases of every criterion take work.
         losses: what is said of criteria that a solution loses.
         faults: what else is wrong with the suites.
     """
@@ -62,7 +58,6 @@ class Suite:
         self.criteria = {name: [c.criterion for c in found] for name, found in checks.items()}
         self.plans: dict[str, list[Planned]] = {}
         self.view_plans: dict[str, list[Planned]] = {}
-        self.worth: dict[str, Worth] = {}
         self.losses: dict[str, str] = {}
         self.faults: list[str] = []
         self._lenient = lenient
@@ -80,8 +75,7 @@ class Suite:
             return None
         cases = self.checks[criterion.id].cases
         drawn = cases[-1].examples[-1] if cases[-1].examples else {}
-        names = frozenset(case.name for case in cases)
-        return Attempt(None, drawn=drawn, cases=len(cases), held=names)
+        return Attempt(None, drawn=drawn, cases=len(cases), passed=len(cases))
 
     def view(self, component: str, session: Session) -> list[dict[str, Any]]:
         """Return what the public suite shows of a component behind a session."""
@@ -129,54 +123,14 @@ class Suite:
                     f"were drawn; {why}",
                 )
 
-    def weigh(self, component: str) -> None:
-        """Find out which cases of a component's criteria take work."""
-        reference = self._references[component]
-        # What a test asks on the strength of a blank answer is nothing to keep.
-        kept = dict(reference.kept)
-        for criterion in self.criteria[component]:
-            if criterion.id in self.losses:
-                continue
-            plan = self.plans[criterion.id]
-            cases = frozenset(case.name for case in self.checks[criterion.id].cases)
-            earning = self._not_passed_by(blanks(plan), criterion, cases)
-            opening = self._not_passed_by(built_only(plan), criterion, earning)
-            self.worth[criterion.id] = Worth(earning, opening)
-        reference.kept = kept
-
-    def idle(self, component: str) -> list[str]:
-        """Say so if nothing that is asked of a component takes work."""
-        if not self.criteria[component] or self._opens(component):
+    def only_form(self, component: str) -> list[str]:
+        """Say so if nothing but form is asked of a component."""
+        if any(not criterion.form for criterion in self.criteria[component]):
             return []
         return [
-            f"nothing that is asked of {component} takes any work: zeros, an exception or the "
-            "input itself pass it all; add a criterion that compares values"
+            f"all criteria of {component} are marked form=True, which count beside another one "
+            "alone: add a criterion that compares values, or leave out form=True"
         ]
-
-    def worth_of(self, criterion: Criterion) -> Worth:
-        """Return what a criterion's cases are worth; where none takes work, all are worth all."""
-        if criterion.id in self.worth and self._opens(criterion.component):
-            return self.worth[criterion.id]
-        cases = frozenset(case.name for case in self.checks[criterion.id].cases)
-        return Worth(cases, cases)
-
-    def _opens(self, component: str) -> bool:
-        worths = [self.worth.get(criterion.id) for criterion in self.criteria[component]]
-        return any(worth is None or worth.opening for worth in worths)
-
-    def _not_passed_by(
-        self, answers: Iterable[Blank], criterion: Criterion, cases: frozenset[str]
-    ) -> frozenset[str]:
-        """Return those of the cases that no blank answer passes."""
-        plan = self.plans[criterion.id]
-        for blank in answers:
-            if not cases:
-                break
-            held = self.run(criterion, BlankSession(blank, plan)).held
-            # A constant that is right once may be so by chance.
-            if held >= cases or not blank.whole:
-                cases -= held
-        return cases
 
     def _loses(self, criterion: Criterion, attempt: Attempt, lead: str) -> None:
         """Note what the solution loses; where it must lose nothing, the suite is broken."""
@@ -197,7 +151,6 @@ class Suite:
                 for name in names
             },
             "plans": {name: self.plans[name] for name in names},
-            "worth": {name: self.worth[name] for name in names},
             "view_plan": self.view_plans[component],
             "answers": self._references[component].kept,
         }
@@ -214,7 +167,6 @@ class Suite:
             for case in check.cases:
                 case.examples = kept["examples"][check.criterion.id][case.name]
         self.plans |= kept["plans"]
-        self.worth |= kept["worth"]
         self.view_plans[component] = kept["view_plan"]
         self._references[component].kept.update(kept["answers"])
         return True
@@ -233,7 +185,7 @@ class Suite:
             "make": Make(),
         }
         lost: Attempt | None = None
-        held: set[str] = set()
+        passed = 0
         for case in check.cases:
 
             def begin(drawn: dict[str, Any], case: Case = case) -> None:
@@ -243,12 +195,11 @@ class Suite:
 
             with _kept() as kept:
                 (check.draw if drawing else check.run)(case, given, begin)
-            if kept.failure is None:
-                held.add(case.name)
+            passed += kept.failure is None
             if kept.failure is not None and lost is None:
                 lost = Attempt(kept.failure, run.question, run.drawn, case.name)
         found = lost or Attempt(None, run.question, run.drawn)
-        return replace(found, cases=len(check.cases), held=frozenset(held))
+        return replace(found, cases=len(check.cases), passed=passed)
 
 
 class _Kept:

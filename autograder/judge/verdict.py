@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from autograder.exchange.messages import Reply, Request
 from autograder.judge.check import Attempt
 from autograder.results import HIDDEN_WORDS, Outcome
+from autograder.suite.criterion import COUNTS_LATER, Criterion, form_counts
 from autograder.suite.wording import lines_of
-from autograder.suite.worth import COUNTS_LATER
 
 
 @dataclass
@@ -25,8 +25,6 @@ class Verdict:
         not_attempted: the component's own stub stopped it.
         heard: what was asked and answered.
         cases: how many cases share the points.
-        alone: the share that counts even if nothing of the component's values is right.
-        opens: whether something of them is.
     """
 
     outcome: Outcome
@@ -37,8 +35,6 @@ class Verdict:
     not_attempted: bool = False
     heard: Sequence[tuple[Request, Reply]] = field(default_factory=list)
     cases: int = 1
-    alone: float = 1.0
-    opens: bool = False
 
     @property
     def passed(self) -> bool | None:
@@ -76,18 +72,19 @@ def fulfilled() -> Verdict:
     return Verdict("passed", 1.0)
 
 
-def paid(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Count what holds for answers without work, as an error or a shape, only beside what does not.
+def counted(criteria: Sequence[Criterion], verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Withhold the points of form until another criterion holds, at least in part.
 
     Args:
-        verdicts: on all criteria of a component.
+        criteria: all of a component.
+        verdicts: on each of them.
     """
-    if any(verdict.opens for verdict in verdicts):
+    pairs = list(zip(criteria, verdicts, strict=True))
+    if form_counts((criterion, verdict.share) for criterion, verdict in pairs):
         return list(verdicts)
-    return [_alone(verdict) if verdict.share > verdict.alone else verdict for verdict in verdicts]
+    return [_withheld(v) if criterion.form and v.share else v for criterion, v in pairs]
 
 
-def _alone(verdict: Verdict) -> Verdict:
+def _withheld(verdict: Verdict) -> Verdict:
     outcome: Outcome = "failed" if verdict.passed else verdict.outcome
-    facts = [*verdict.facts, COUNTS_LATER]
-    return replace(verdict, outcome=outcome, share=verdict.alone, facts=facts)
+    return replace(verdict, outcome=outcome, share=0.0, facts=[*verdict.facts, COUNTS_LATER])

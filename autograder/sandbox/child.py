@@ -18,6 +18,7 @@ from autograder.exchange.executor import Executor
 from autograder.exchange.guard import Guard
 from autograder.exchange.messages import Reply, StudentError
 from autograder.sandbox import confine
+from autograder.sandbox.handed import imports_from
 from autograder.sandbox.lender import Lender, lend
 from autograder.sandbox.probe import attempt_escapes
 from autograder.sandbox.replies import encode_reply
@@ -63,6 +64,7 @@ class Task:
 
     `ours` are files of the submission's folder that may call forbidden operations, `others` those
     of other components. `lent` are the forbidden operations that a lender performs for `ours`.
+    `users` are whom the child and its lender become on tier 3, where nobody else is them.
     """
 
     component: str
@@ -75,6 +77,7 @@ class Task:
     modules: list[str]
     functions: list[str]
     lent: list[str]
+    users: list[int]
 
 
 def run_lender(setup: Setup, guard: Guard, line: int, task: Task) -> None:
@@ -120,8 +123,11 @@ def run_child(setup: Setup, guard: Guard, wire: int, line: int, task: Task) -> N
         send(struct.pack("<I", len(found)) + found)
         return
     os.chdir(scratch)
+    handed_over = {}
     for name, size in listing["files"]:
-        _write_file(name, receive(size))
+        data = handed_over[f"{scratch}/{name}"] = receive(size)
+        _write_file(name, data)
+    sys.path_hooks.insert(0, imports_from(scratch, handed_over))
     # Looked up before, where everything could be written to.
     tempfile.tempdir = scratch
     # What torch settled for the zygote is settled anew, in a folder that the child may write.
@@ -197,8 +203,7 @@ def _confine(setup: Setup, task: Task, *keep: int, lender: bool = False) -> None
 
 
 def _confine_to_jail(setup: Setup, task: Task, *keep: int, lender: bool) -> None:
-    # Hardly two that live at a time share one; that they may not signal is not left to this.
-    uid = confine.JAIL_UIDS[os.getpid() % len(confine.JAIL_UIDS)]
+    uid = task.users[1 if lender else 0]
     confine.limit_resources(task.limits)
     confine.limit_tasks()
     confine.close_descriptors(*keep)

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import json
 import os
+import secrets
 import socket
 import struct
 import subprocess
@@ -23,6 +24,7 @@ from autograder.sandbox.handle import Child, SandboxFault
 from autograder.sandbox.jail import SCRATCHES, Jail
 from autograder.sandbox.scratch import make_scratch, remove_scratch
 from autograder.sandbox.terms import Budget, Terms
+from autograder.sandbox.users import Pool, User
 
 _START_S = 120.0
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -73,7 +75,7 @@ class Sandbox:
             self._scratch = self._folder
         else:
             self._folder, self._scratch = self._jail.folder, self._jail.scratches
-        self._numbers = 0
+        self._users = Pool() if tier == 3 else None
         self._sealed = bool(tier and (forbidden or sealed))
         self._unsealed = ""
         self._meanwhile = meanwhile
@@ -148,12 +150,14 @@ class Sandbox:
         """Make every later fork cheaper, which takes longer than a few forks save."""
         self._control.ask({"settle": True})
 
-    def reap(self, folder: Path, pid: int) -> dict[str, Any]:
-        """Collect a dead child, and what it left in its folder."""
+    def reap(self, folder: Path, users: Sequence[User], pid: int) -> dict[str, Any]:
+        """Collect a dead child, and what it left in its folder; nobody is its user any more."""
         answer = self._control.ask({"reap": pid})[0]
         if self.tier != 1:
             # Its own alone: another child may be alive beside it.
             remove_scratch(folder)
+        for user in users:
+            user.give_back()
         return answer
 
     def close(self) -> None:
@@ -242,9 +246,12 @@ class Sandbox:
             self._jail.finish(self._process.pid)
 
     def _fork(self, component: str, terms: Terms) -> Child:
+        # No child can list where they lie, nor guess the name of another's.
+        folder = self._scratch / secrets.token_hex(16)
+        users: list[User] = []
+        if self._users is not None:
+            users = [self._users.take(folder) for _ in range(2 if terms.lent else 1)]
         ours, theirs = socket.socketpair()
-        self._numbers += 1
-        folder = self._scratch / f"{os.getpid()}-{self._numbers}"
         if self.tier != 1:
             owner = _UNPRIVILEGED if self.tier == 2 and os.geteuid() == 0 else None
             make_scratch(folder, owner)
@@ -261,6 +268,7 @@ class Sandbox:
                 "modules": rules.modules,
                 "functions": rules.functions,
                 "lent": terms.lent,
+                "users": [user.uid for user in users],
                 "limits": {
                     "cpu_s": budget.cpu_s + 1,
                     "memory": budget.memory,
@@ -268,7 +276,7 @@ class Sandbox:
                 },
             }
             answer, handle = self._control.ask(message, theirs.fileno())
-        return Child(partial(self.reap, folder), budget, ours, answer["pid"], handle)
+        return Child(partial(self.reap, folder, users), budget, ours, answer["pid"], handle)
 
     def _complaint(self) -> str:
         self._log.seek(0)

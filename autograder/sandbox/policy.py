@@ -6,21 +6,22 @@ import tempfile
 
 # All that Python, torch and numpy need once they are imported. No fork, exec, socket but a pair
 # that leads nowhere else, signal to another process, lock, key ring, memfd, io_uring, ptrace, chmod
-# or link.
+# or link. Nor what tells which pages of files are in memory, or puts them there by name: children
+# share it (fadvise, mincore, cachestat, readahead, getrusage, preadv2, sync_file_range).
 _ALLOWED = """
 read readv pread64 preadv write writev pwrite64 pwritev lseek close close_range
 open openat openat2 stat lstat fstat newfstatat statx access faccessat faccessat2
-readlink readlinkat getdents getdents64 getcwd chdir fchdir fadvise64
+readlink readlinkat getdents getdents64 getcwd chdir fchdir
 mkdir mkdirat unlink unlinkat rmdir rename renameat renameat2 ftruncate fsync fdatasync umask
 dup dup2 dup3 pipe pipe2 poll ppoll select pselect6
 epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2
-munmap brk mincore mlock munlock membarrier
+munmap brk mlock munlock membarrier
 futex set_robust_list get_robust_list rseq set_tid_address arch_prctl sched_yield
 sched_getaffinity sched_getparam sched_getscheduler getcpu
 rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending sigaltstack restart_syscall
 clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times
 getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid
-getgroups getrlimit getrusage getrandom sysinfo uname
+getgroups getrlimit getrandom sysinfo uname
 exit exit_group
 """
 # What could make memory executable, or bring back what a library's file holds in place of what was

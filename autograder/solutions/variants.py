@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any, NoReturn
 from autograder.assignment import Assignment
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call, Operation, Reset
+from autograder.sandbox.wire import encode_request
 from autograder.solutions.cache import AnswerStore, Kept
 from autograder.solutions.misconceptions import file_of
 from autograder.solutions.reference import import_apart
@@ -33,6 +35,8 @@ def examples_of(requests: Sequence[Request]) -> list[list[int]]:
     return parts
 
 
+# A mistake that computes longer, in seconds, has no end: of it that is the answer.
+LONGEST_S = 10.0
 # So many of torch's operations are a short example: a few milliseconds.
 _SHORT = 500
 
@@ -50,7 +54,7 @@ class Variants:
         given: where `provided` lies.
         program: whether the component is run as a program.
         store: keeps answers to examples that are known.
-        longest: a mistake that computes for more seconds has no end; of it that is the answer.
+        longest_s: how long one answer may be computed.
 
     Attributes:
         computed: how many examples were answered since `begin`, each once, whether they had to be
@@ -67,10 +71,10 @@ class Variants:
         given: Path | None = None,
         program: bool = False,
         store: AnswerStore | None = None,
-        longest: float = 10.0,
+        longest_s: float = LONGEST_S,
     ) -> None:
+        self._longest_s = longest_s
         self.names = tuple(names)
-        self._longest = longest
         self.store = AnswerStore(None) if store is None else store
         self.computed = 0
         self._executor = import_apart(folder, component, given, program)
@@ -78,11 +82,14 @@ class Variants:
         self._replies: dict[_Key, tuple[Sequence[Request], Sequence[Reply]]] = {}
         self._counted: dict[_Key, int] = {}
         self._drawn: dict[tuple[Names, int], bool] = {}
-        # What examples are called in the store, by the identity of their first request.
-        self._known: dict[int, int] = {}
+        # What examples are called in the store, by the identity of their first request: a hash of
+        # all that they ask, so that an answer to another one is never taken for it.
+        self._known: dict[int, str] = {}
+        # How often a mistake was stopped that computed too long.
+        self._stopped = 0
         self._costs: dict[int, int] = {}
         # What was answered to a known example, by the bytes: most mistakes show in few examples.
-        self._alike: dict[tuple[int, tuple[bytes, ...]], Kept] = {}
+        self._alike: dict[tuple[str, tuple[bytes, ...]], Kept] = {}
 
     def know(self, example: Sequence[Request], replies: Sequence[Reply], work: int = 0) -> None:
         """Take these for the right answers to an example, which then need not be computed.
@@ -91,7 +98,10 @@ class Variants:
         """
         self._costs[id(example[0])] = max(1, work // _SHORT)
         self._replies[RIGHT, id(example[0]), False] = (example, list(replies))
-        self._known[id(example[0])] = len(self._known)
+        asked = hashlib.sha256()
+        for request in example:
+            asked.update(hashlib.sha256(encode_request(request, 0)).digest())
+        self._known[id(example[0])] = asked.hexdigest()
 
     def answer(
         self, wrong: Names, example: Sequence[Request], redraw: bool = False
@@ -153,21 +163,27 @@ class Variants:
         make: Callable[[], Sequence[Any]],
     ) -> Sequence[Any]:
         """Return what is kept of these mistakes and an example, or make it and keep it."""
-        number = self._known.get(id(example[0]))
-        if number is None:
+        asked = self._known.get(id(example[0]))
+        if asked is None:
             return make()
         # An example that the student's answers cut short is another one.
-        name = f"{'+'.join(sorted(wrong))} {number} {len(example)} {what}"
-        kept = self.store.get(name) or self.store.put(name, make())
-        if not isinstance(kept, Kept):
-            return kept
-        return self._alike.setdefault((number, kept.written), kept)
+        name = f"{'+'.join(sorted(wrong))} {asked} {len(example)} {what}"
+        found: Sequence[Any] | None = self.store.get(name)
+        if found is None:
+            stopped = self._stopped
+            found = make()
+            # Another machine might have been fast enough.
+            found = found if self._stopped > stopped else self.store.put(name, found)
+        if not isinstance(found, Kept):
+            return found
+        return self._alike.setdefault((asked, found.written), found)
 
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
         self._put_in_force(wrong)
-        with _at_most(self._longest):
+        with _at_most(self._longest_s) as clock:
             reply = self._executor.perform(request)
+        self._stopped += clock.over
         self._put_in_force(RIGHT)
         return reply
 
@@ -195,20 +211,26 @@ class Variants:
         return self._drawn[key]
 
 
+class _Clock:
+    over = False
+
+
 @contextlib.contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """Raise a TimeoutError in what computes longer, where the system can."""
+def _at_most(seconds: float) -> Iterator[_Clock]:
+    """Raise a TimeoutError in what computes longer, where the system can; note that it did."""
+    clock = _Clock()
     if not hasattr(signal, "setitimer"):
-        yield
+        yield clock
         return
 
     def stop(*about: object) -> NoReturn:
+        clock.over = True
         raise TimeoutError(f"it did not end within {seconds:g} s of computing")
 
     before = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
-        yield
+        yield clock
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)

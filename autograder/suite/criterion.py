@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 MARKER = (
-    "criterion(points, source, free=False, examples=4): what this check is worth, where it comes "
-    "from, whether right answers differ, and how many examples of a property the judge asks"
+    "criterion(points, source, form=False, free=False, examples=4): what this check is worth, "
+    "where it comes from, whether it asks for form alone, whether right answers differ, and how "
+    "many examples of a property the judge asks"
 )
-_KNOWN = {"points", "source", "free", "examples"}
+_KNOWN = {"points", "source", "form", "free", "examples"}
 # Of a property, drawn once for everyone; a student's own run draws more.
 EXAMPLES = 4
+# Said of a form criterion that holds where none of the others does.
+COUNTS_LATER = (
+    "this holds, but it asks for form alone (names, shapes, errors, devices): it counts once "
+    "another check of this component holds, at least in part"
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,8 @@ class Criterion:
     """One scored statement: a test function, titled by the first line of its docstring.
 
     Attributes:
+        form: whether it asks for names, shapes, errors or devices, which work without any content
+            may have: it counts once another criterion of its component holds, at least in part.
         free: whether right work may answer otherwise than the solution, say in an order of its own:
             that it does so then speaks against no known mistake.
         examples: how many of the examples that are drawn of a property the judge asks.
@@ -33,8 +42,18 @@ class Criterion:
     points: float
     source: str
     visibility: str
+    form: bool = False
     free: bool = False
     examples: int = EXAMPLES
+
+
+def form_counts(shares: Iterable[tuple[Criterion, float]]) -> bool:
+    """Tell whether form criteria count: another one of the component holds, at least in part.
+
+    Args:
+        shares: every criterion of the component, and the share of it that holds, from 0 to 1.
+    """
+    return any(share > 0 for criterion, share in shares if not criterion.form)
 
 
 def component_of(path: Path) -> str:
@@ -71,5 +90,6 @@ def criterion_of(item: pytest.Item, visibility: str) -> Criterion:
         raise pytest.UsageError(
             f"{name}: examples={examples!r} cannot be: give a whole number from 1 to {EXAMPLES}"
         )
-    points, free = float(given["points"]), bool(given.get("free", False))
-    return Criterion(name, component, title, points, given["source"], visibility, free, examples)
+    form, free = (bool(given.get(name, False)) for name in ("form", "free"))
+    points, source = float(given["points"]), given["source"]
+    return Criterion(name, component, title, points, source, visibility, form, free, examples)

@@ -23,7 +23,6 @@ from autograder.suite.known_table import (
 )
 from autograder.suite.likeness import CLEARLY, Comparison, Slack
 from autograder.suite.symptoms import raised_wrongly
-from autograder.suite.worth import Worth
 
 # A share of what marks allow, by which an answer may be off because the table has six digits.
 _ROUNDING = 0.15
@@ -93,17 +92,9 @@ def _nans(reply: Reply) -> bool:
 
 
 class KnownMistakes:
-    """The mistakes of one component and the questions that show them.
-
-    Attributes:
-        worth: which cases of its public criteria take work.
-    """
+    """The mistakes of one component and the questions that show them."""
 
     def __init__(self, plain: Mapping[str, Any]) -> None:
-        self.worth = {
-            name: Worth(frozenset(earning), frozenset(opening))
-            for name, (earning, opening) in plain.get("worth", {}).items()
-        }
         self._plain = plain
         self._mistakes: list[KnownMistake] = []
         self._found: list[_Names] | None = None

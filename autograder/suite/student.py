@@ -70,7 +70,7 @@ class StudentPlugin:
         self._upstream = Upstream(folder, terms, stand_ins or {})
         self._examples = Examples(self._run)
         self._condenses = False
-        self._tally = Tally(terms, {n: w for k in self._known.values() for n, w in k.worth.items()})
+        self._tally = Tally(terms)
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -158,8 +158,7 @@ class StudentPlugin:
                 outcome = self._failed(report, criterion, failure)
             outcome = self._charged(report, criterion, outcome)
         if outcome:
-            case = item.callspec.id if hasattr(item, "callspec") else ""
-            self._tally.add(criterion, outcome, case)
+            self._tally.add(criterion, outcome)
         return report
 
     def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> bool:
@@ -215,8 +214,6 @@ class StudentPlugin:
             outcome = found.outcome
             fact, *more = lines_of(found.facts, found.hints)
             causes = self._causes(criterion, outcome)
-            if causes:
-                self._tally.recognised.add(criterion.id)
             told = [Line(fact), *(Line(words, cause=True) for words in causes), *map(Line, more)]
             self._tally.tell(criterion, told)
             leads = ["likely cause: ", *["or: "] * len(causes)]

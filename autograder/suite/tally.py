@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.suite.criterion import Criterion
+from autograder.suite.criterion import COUNTS_LATER, Criterion, form_counts
 from autograder.suite.local import Terms
 from autograder.suite.page import Line, Row, page
-from autograder.suite.worth import COUNTS_LATER, Worth
 
 HIDDEN_CHECKS = "Hidden checks decide the rest; they compare with a reference on other inputs."
 
@@ -19,18 +18,12 @@ class Tally:
 
     Args:
         terms: those of every component.
-        worth: which cases of a criterion take work, by its id; all of one that is not there.
     """
 
-    def __init__(
-        self, terms: Mapping[str, Terms], worth: Mapping[str, Worth] | None = None
-    ) -> None:
+    def __init__(self, terms: Mapping[str, Terms]) -> None:
         self._terms = terms
-        self._worth = worth or {}
         self._results: dict[str, list[_Case]] = {}
         self._lines: dict[str, list[Line]] = {}
-        # Criteria that known mistakes explain; where they explain all, that takes as much work.
-        self.recognised: set[str] = set()
         # Criteria that fail only because of other components, and those components' names.
         self._followed: dict[str, str] = {}
         # Why a component did not run: a word and a sentence.
@@ -62,10 +55,10 @@ class Tally:
         """Keep what a lost criterion is explained with."""
         self._lines[criterion.id] = lines
 
-    def add(self, criterion: Criterion, outcome: str, case: str = "") -> None:
+    def add(self, criterion: Criterion, outcome: str) -> None:
         """Count one case of a criterion."""
         found = self._results.setdefault(criterion.component, [])
-        found.append(_Case(criterion, outcome, case, self._worth.get(criterion.id)))
+        found.append(_Case(criterion, outcome))
 
     def line(self, component: str) -> str:
         """Return what a component earned, in one line."""
@@ -80,10 +73,9 @@ class Tally:
         shared = [f"{row.passed} of {row.cases}" for row in rows if 0 < row.passed < row.cases]
         partly = f"; in part: {', '.join(shared)} cases" if shared else ""
         worth = f"(worth {total:g} in all)"
-        waiting = sum(case.holds for case in self._results[component]) - sum(
-            case.holds for case in self._counting(component)
-        )
-        later = f"; {waiting} more count once something of its values is right" if waiting else ""
+        form = sum(c.points * share for c, share in self._shares(component) if c.form)
+        waits = form and not form_counts(self._shares(component))
+        later = f"; {round(form, 2):g} more count once another check holds" if waits else ""
         earns = f"{round(earned, 2):g} of {points:g} public points"
         return f"{component:<22} {earns} {worth}{partly}{later}{self._because(component)}"
 
@@ -111,34 +103,39 @@ class Tally:
     def _untouched(self, component: str) -> bool:
         return {case.outcome for case in self._results[component]} == {"not_attempted"}
 
-    def _counting(self, component: str) -> list[_Case]:
-        """Return the cases that count: what takes no work does so beside something that does."""
-        cases = self._results[component]
-        known = all(case.holds or case.criterion.id in self.recognised for case in cases)
-        opened = known or any(case.opens for case in cases)
-        return [case for case in cases if opened or case.earns]
-
-    def _rows(self, component: str) -> list[Row]:
-        """Return what became of every criterion; cases of one share its points."""
+    def _by_criterion(self, component: str) -> list[list[_Case]]:
+        """Return the cases that ran of every criterion."""
         found: dict[str, list[_Case]] = {}
         for case in self._results[component]:
             found.setdefault(case.criterion.id, []).append(case)
-        counting = self._counting(component)
+        return list(found.values())
+
+    def _shares(self, component: str) -> list[tuple[Criterion, float]]:
+        """Return every criterion that ran, with the share of its cases that hold."""
+        # Where the student ran only some, the points of those count.
+        return [
+            (cases[0].criterion, sum(case.holds for case in cases) / len(cases))
+            for cases in self._by_criterion(component)
+        ]
+
+    def _rows(self, component: str) -> list[Row]:
+        """Return what became of every criterion; cases of one share its points."""
+        counts = form_counts(self._shares(component))
         rows = []
-        for name, cases in found.items():
+        for cases in self._by_criterion(component):
             criterion = cases[0].criterion
-            # Where the student ran only some, the points of those count.
-            passed = sum(case.holds for case in cases if case in counting)
             lost = [case.outcome for case in cases if not case.holds]
-            waits = passed + len(lost) < len(cases)
+            held = len(cases) - len(lost)
+            waits = held > 0 and criterion.form and not counts
             later = [Line(COUNTS_LATER)] if waits else []
+            passed = 0 if waits else held
             rows.append(
                 Row(
                     criterion.title,
                     (lost or (["failed"] if waits else ["passed"]))[0],
                     criterion.points * passed / len(cases),
                     criterion.points,
-                    [*self._lines.get(name, ()), *later],
+                    [*self._lines.get(criterion.id, ()), *later],
                     criterion.source if lost else "",
                     passed,
                     len(cases),
@@ -149,21 +146,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class _Case:
-    """One case of a criterion that ran, and what it is worth; all of it, if that is not known."""
+    """One case of a criterion that ran."""
 
     criterion: Criterion
     outcome: str
-    name: str
-    worth: Worth | None
 
     @property
     def holds(self) -> bool:
         return self.outcome == "passed"
-
-    @property
-    def earns(self) -> bool:
-        return self.worth is None or self.name in self.worth.earning
-
-    @property
-    def opens(self) -> bool:
-        return self.holds and (self.worth is None or self.name in self.worth.opening)

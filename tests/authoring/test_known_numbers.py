@@ -42,7 +42,7 @@ def tensors_in(plain: Any) -> list[list[float]]:
 def test_known_mistakes_are_numbers_and_words_only(known: dict[str, Any]) -> None:
     assert sum(map(len, tensors_in(known))) > 1000
     for component, plain in known.items():
-        assert set(plain) == {"questions", "mistakes", "pairs", "worth"}
+        assert set(plain) == {"questions", "mistakes", "pairs"}
         for mistake in plain["mistakes"]:
             assert set(mistake) == {"words", "loses", "answers"}
             assert all(name.startswith(f"{component}.") for name in mistake["loses"])

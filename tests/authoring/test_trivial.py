@@ -10,8 +10,15 @@ import torch
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.proof import report_on
 from autograder.authoring.rows import Row, rows_of
-from autograder.authoring.trivial import ANSWERS, RAISED, submissions, without_work
-from autograder.results import ComponentResult, SubmissionResult
+from autograder.authoring.trivial import (
+    ANSWERS,
+    BUILT,
+    RAISED,
+    built_alone,
+    submissions,
+    without_work,
+)
+from autograder.results import ComponentResult, CriterionResult, SubmissionResult
 from tests.conftest import ROOT
 
 SOLUTION = '''
@@ -99,8 +106,10 @@ def test_every_answer_can_be_given_whatever_is_asked(name: str) -> None:
 def test_every_assignment_has_these_rows(root: Path, name: str) -> None:
     assignment = load_assignment(root, name)
     made = dict(submissions(assignment))
-    assert len(made) == len(RAISED) + len(ANSWERS)
-    for files in made.values():
+    assert len(made) == len(RAISED) + len(ANSWERS) + len(BUILT)
+    for way, files in made.items():
+        if way.startswith("builds"):
+            continue
         assert set(files) == {f"{component}.py" for component in assignment.totals}
         for spec in assignment.components:
             tree = ast.parse(files[f"{spec.name}.py"])
@@ -110,23 +119,43 @@ def test_every_assignment_has_these_rows(root: Path, name: str) -> None:
     assert [row.files for row in rows] == list(made.values())
 
 
-def test_a_row_that_earns_something_is_a_fault(assignment: Assignment) -> None:
-    def graded(score: float) -> SubmissionResult:
-        component = ComponentResult(score=score, max_score=1.0, status="graded", criteria=[])
+def test_modules_that_are_built_right_do_no_work() -> None:
+    module = imported(built_alone(SOLUTION, ANSWERS["zeros"]))
+    layer = module.Layer(2)
+    assert torch.equal(layer.weight, torch.ones(2))
+    assert torch.equal(layer(X), torch.zeros(1, 2))
+    first, second = module.pair(X)
+    assert (first.sum(), second.sum()) == (0, 0)
+
+
+def test_a_row_that_passes_what_is_no_form_is_a_fault(assignment: Assignment) -> None:
+    def graded(passed: bool) -> SubmissionResult:
+        criterion = CriterionResult(
+            id="layer_norm.values",
+            title="values",
+            score=float(passed),
+            max_score=1.0,
+            passed=passed,
+            outcome="passed" if passed else "failed",
+            visibility="public",
+            source="page 1",
+            passed_cases=int(passed),
+        )
+        component = ComponentResult(
+            score=float(passed), max_score=1.0, status="graded", criteria=[criterion]
+        )
         return SubmissionResult(
             submission="s",
             assignment="a",
             status="graded",
-            score=score,
+            score=component.score,
             max_score=1.0,
             components={"layer_norm": component},
             sandbox="none",
         )
 
     row = Row("returns zeros", "trivial", {})
-    paid = report_on(assignment, [row], [graded(0.5)], "none")
-    assert paid.faults == [
-        "work that returns zeros, whatever it is asked, earns 0.5 points of layer_norm (): "
-        "compare values that nobody gets without work"
-    ]
-    assert report_on(assignment, [row], [graded(0.0)], "none").holds
+    paid = report_on(assignment, [row], [graded(True)], "none", ["trivial"])
+    assert len(paid.faults) == 1
+    assert paid.faults[0].startswith("layer_norm.values is passed by work that returns zeros")
+    assert report_on(assignment, [row], [graded(False)], "none", ["trivial"]).holds

@@ -1,5 +1,7 @@
 """What the judge collects, and what it refuses to collect, by name."""
 
+import importlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 from autograder.assignment import Assignment, load_assignment
 from autograder.judge.collection import collect
 from autograder.judge.suite import FIXTURES, Suite, SuiteFault
+from autograder.solutions.cache import Cache
 from autograder.solutions.reference import SolutionSession
 from tests import sources
 from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
@@ -150,9 +153,13 @@ def test_a_mark_that_the_judge_would_pass_over_is_refused_by_name(write: Write, 
     [
         ("points=1", "points=2", "add up to 3 points, assignment.toml gives it 2"),
         ('"""the shape is kept"""', "pass", "needs a docstring"),
-        ('points=1, source="page 1"', "points=1", "needs a docstring and"),
-        ('@pytest.mark.criterion(points=1, source="page 1")', "", "needs a docstring and"),
-        ("points=1, ", "points=1, fre=True, ", "has no 'fre'; it knows examples, free, points"),
+        (', source="page 1"', "", "needs a docstring and"),
+        (
+            '@pytest.mark.criterion(points=1, form=True, source="page 1")',
+            "",
+            "needs a docstring and",
+        ),
+        ("form=True", "fre=True", "has no 'fre'; it knows examples, form, free, points"),
         (
             "points=1, ",
             "points=1, examples=0, ",
@@ -210,3 +217,34 @@ def test_a_solution_that_loses_points_is_refused(write: Write) -> None:
     public = PUBLIC.replace("expect.shape(", "expect.close(").replace("x.shape)", "x)")
     with pytest.raises(SuiteFault, match=r"the solution loses layer_norm\.shape: .* is off by"):
         collect(write(public=public))
+
+
+NUMBERS = """
+@pytest.mark.criterion(points=1, source="page 2")
+@given(number=st.integers(0, 10**6), size=st.integers(2, 5))
+def test_values(component, reference, expect, make, number, size):
+    \"\"\"the values are right\"\"\"
+    x = make.normal(3, size, seed=number)
+    expect.close(component.call("layer_norm", x).output, reference.call("layer_norm", x).output)
+"""
+
+
+def test_everybody_draws_the_same_examples_whatever_else_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hypothesis would put in numbers that stand in any module outside site-packages."""
+    assignment = load_assignment(write_tiny(tmp_path / "project", hidden=NUMBERS), "norm")
+
+    def drawn() -> list[object]:
+        return [
+            collect(assignment, seed, cache=Cache(None)).kept("layer_norm")["examples"]
+            for seed in range(8)
+        ]
+
+    before = drawn()
+    path = tmp_path / "somebodys_module.py"
+    numbers = list(range(1000, 9000, 10))
+    path.write_text(f"NUMBERS = {numbers}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, path.stem, importlib.import_module(path.stem))
+    assert drawn() == before

@@ -21,7 +21,7 @@ from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
 from autograder.results import ComponentResult
 from autograder.sandbox.host import Sandbox
-from autograder.suite.worth import COUNTS_LATER
+from autograder.suite.criterion import COUNTS_LATER
 from tests import sources
 from tests.tiny import write_tiny
 

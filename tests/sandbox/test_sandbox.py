@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ import torch
 
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call
+from autograder.exchange.rules import Rules
 from autograder.sandbox.confine import JAIL_UIDS
-from autograder.sandbox.handle import Child, ChildGone
+from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.jail import Jail
 from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
+from autograder.sandbox.users import Pool
+from autograder.sandbox.wire import encode_request
 from tests import sources
 from tests.conftest import BUDGET, ROOT
 
@@ -68,6 +72,7 @@ def test_a_right_component_answers(sandbox: Sandbox) -> None:
         ROOT / "README.md",
         Path("/etc/passwd"),
         Path("/proc/self/environ"),
+        Path("/proc/self/io"),
         Path("/proc/1/cmdline"),
     ],
     ids=lambda path: str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path),
@@ -107,6 +112,55 @@ def test_what_no_child_may_do(sandbox: Sandbox, statement: str) -> None:
     kinds = ("PermissionError", "FileNotFoundError", "OSError")
     kinds += ("ModuleNotFoundError", "ValueError", "ImportError")
     assert refused(sandbox, statement) in kinds
+
+
+# Which pages of files are in memory is one memory that all children share: who may neither ask for
+# it nor change it by name has only clocks to read it by.
+PAGES = "import ctypes, mmap, resource; lib = __import__('torch').__file__; f = os.open(lib, 0); "
+PAGES += "c = ctypes.CDLL(None, use_errno=True); m = mmap.mmap(f, 4096, prot=1); "
+PAGES += "n = ctypes.create_string_buffer(64)\n    "
+BY_NUMBER = "if c.syscall({}) < 0: raise OSError(ctypes.get_errno(), '')"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "os.posix_fadvise(f, 0, 0, os.POSIX_FADV_DONTNEED)",
+        "os.posix_fadvise(f, 0, 4096, os.POSIX_FADV_WILLNEED)",
+        "resource.getrusage(resource.RUSAGE_SELF)",
+        "resource.getrusage(resource.RUSAGE_CHILDREN)",
+        "resource.getrusage(resource.RUSAGE_THREAD)",
+        "os.preadv(f, [bytearray(1)], 0, os.RWF_NOWAIT)",
+        BY_NUMBER.format("{mincore}, n, 0, n"),
+        BY_NUMBER.format("{cachestat}, f, n, n, 0"),
+        BY_NUMBER.format("{readahead}, f, 0, 4096"),
+        BY_NUMBER.format("{sync_file_range}, f, 0, 0, 0"),
+    ],
+)
+def test_which_pages_of_files_are_in_memory_is_not_told(sandbox: Sandbox, statement: str) -> None:
+    x86 = os.uname().machine == "x86_64"
+    numbers = {
+        "mincore": 27 if x86 else 232,
+        "cachestat": 451,
+        "readahead": 187 if x86 else 213,
+        "sync_file_range": 277 if x86 else 84,
+    }
+    assert refused(sandbox, PAGES + statement.format(**numbers)) == "PermissionError"
+
+
+def test_own_time_and_memory_can_still_be_measured(sandbox: Sandbox) -> None:
+    source = (
+        "import cProfile, os, time, timeit, torch, tracemalloc\n"
+        "def layer_norm(x):\n"
+        "    tracemalloc.start()\n"
+        "    cProfile.Profile().runcall(x.sum)\n"
+        "    clocks = time.process_time(), time.thread_time(), timeit.timeit(x.sum, number=9)\n"
+        "    memory = tracemalloc.get_traced_memory()\n"
+        "    return torch.tensor([*clocks, sum(os.times()[:2]), *memory])\n"
+    )
+    reply = ask(sandbox, source)
+    assert reply.error is None, reply.error
+    assert min(reply.value.tolist()) >= 0
 
 
 def test_the_environment_and_the_descriptors_are_bare(sandbox: Sandbox) -> None:
@@ -185,6 +239,16 @@ def test_the_scratch_folder_takes_files_and_gives_sources(sandbox: Sandbox) -> N
     reply = ask(sandbox, source, helper="def double(x):\n    return x * 2\n")
     assert reply.error is None, reply.error
     assert reply.value.tolist() == [8.0, 16.0, 24.0, 32.0]
+
+
+def test_code_is_what_was_handed_over_whatever_its_file_says_by_then(sandbox: Sandbox) -> None:
+    source = (
+        "open('helper.py', 'w').write('def double(x):\\n    return x * 0\\n')\n"
+        "from helper import double as layer_norm\n"
+    )
+    reply = ask(sandbox, source, helper="def double(x):\n    return x * 2\n")
+    assert reply.error is None, reply.error
+    assert reply.value.tolist() == [4.0, 8.0, 12.0, 16.0]
 
 
 def test_the_standard_library_and_threads_work(sandbox: Sandbox) -> None:
@@ -275,6 +339,63 @@ def test_on_the_third_tier_every_child_is_a_user_of_its_own(sandbox: Sandbox) ->
             child.close()
     assert len(set(found)) == 3
     assert set(found) <= set(JAIL_UIDS)
+
+
+# Beside those of all graders of this machine.
+USERS = range(65510, 65512)
+
+
+@pytest.fixture
+def few_users(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """A sandbox whose children can be two users, and no more."""
+    if sandbox.tier != 3:
+        pytest.skip("on other tiers children are no users of their own")
+    monkeypatch.setattr(sandbox, "_users", Pool(tmp_path / "users", USERS))
+    return sandbox
+
+
+def test_a_child_has_its_user_until_its_end(few_users: Sandbox) -> None:
+    fork = partial(few_users.fork, "layer_norm", {"layer_norm.py": RIGHT})
+    first, second = fork(), fork()
+    try:
+        with pytest.raises(SandboxFault, match="users 65510 to 65511 is a child's already"):
+            fork()
+        first.close()
+        third = fork()
+        assert third.perform(question()).error is None
+        third.close()
+    finally:
+        first.close()
+        second.close()
+    # Its lender is another.
+    lent = ("layer_norm",)
+    lending = fork(Terms(BUDGET, Rules(lent), ours=("layer_norm.py",), lent=lent))
+    try:
+        with pytest.raises(SandboxFault):
+            fork()
+    finally:
+        lending.close()
+
+
+def test_what_a_killed_grader_left_at_work_ends_before_its_user_is_anothers(
+    few_users: Sandbox, tmp_path: Path
+) -> None:
+    source = b"def layer_norm(x):\n    while True: pass\n"
+    pid = os.fork()
+    if pid == 0:
+        for child in [few_users.fork("layer_norm", {"layer_norm.py": source}) for _ in USERS]:
+            assert child.perform(Request()).error is None
+            child.post(encode_request(question(), 0))
+            (tmp_path / str(child.host_pid)).touch()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    left = [Path("/proc", path.name, "stat") for path in tmp_path.iterdir() if path.is_file()]
+    assert len(left) == 2
+    assert "Z" not in [path.read_text().split()[2] for path in left]
+    children = [few_users.fork("layer_norm", {"layer_norm.py": RIGHT}) for _ in USERS]
+    assert [path.read_text().split()[2] for path in left] == ["Z", "Z"]
+    for child in children:
+        child.close()
 
 
 def test_a_live_child_adds_little_memory(sandbox: Sandbox) -> None:

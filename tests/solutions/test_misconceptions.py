@@ -13,6 +13,7 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Build, Call, Reset
+from autograder.solutions.cache import AnswerStore, Cache
 from autograder.solutions.misconceptions import Misconception, read, with_mistakes
 from autograder.solutions.variants import RIGHT, Variants, examples_of, reseeded
 
@@ -169,10 +170,49 @@ def test_what_one_submission_was_asked_alone_is_forgotten_before_the_next(folder
     assert variants.knows(kept)
 
 
-def test_a_mistake_without_an_end_is_ended(tmp_path: Path) -> None:
-    lines = ["WRONG = frozenset()", "def double(x):", "    while WRONG:", "        pass"]
+def test_an_answer_is_kept_under_what_was_asked_and_not_where_it_stood(
+    folder: Path, tmp_path: Path
+) -> None:
+    tripled = frozenset(["tripled"])
+    (tmp_path / "kept").mkdir(mode=0o700)
+    questions = [[Request([Reset(), Call("double", args=(n * X,))])] for n in (1, 10)]
+    for asked in (questions, questions[::-1]):
+        store = Cache(tmp_path / "kept").answers("same key")
+        variants = Variants(folder, "double", ("tripled", "noisy"), store=store)
+        for question in asked:
+            variants.know(question, variants.answer(RIGHT, question))
+        found = [variants.answer(tripled, question)[0].value.tolist() for question in questions]
+        assert found == [[3.0, 6.0], [30.0, 60.0]]
+        store.flush()
+        store.close()
+
+
+def endless(tmp_path: Path, store: AnswerStore | None = None, longest_s: float = 0.1) -> Variants:
+    lines = ["WRONG = frozenset()", "COUNT = []", "def double(x):", "    COUNT.append(1)"]
+    lines += ["    while WRONG and len(COUNT) < 10**6:", "        COUNT.append(1)"]
     (tmp_path / "double.py").write_text("\n".join([*lines, "    return 2 * x", ""]))
-    variants = Variants(tmp_path, "double", ("endless",), longest=0.2)
+    return Variants(tmp_path, "double", ("endless",), store=store, longest_s=longest_s)
+
+
+def test_what_was_stopped_is_not_kept(tmp_path: Path) -> None:
+    wrong = frozenset(["endless"])
+    (tmp_path / "kept").mkdir(mode=0o700)
+    kinds = []
+    for longest_s in (1e-3, 60.0):
+        store = Cache(tmp_path / "kept").answers("same key")
+        variants = endless(tmp_path, store, longest_s)
+        question = example()
+        variants.know(question, variants.answer(RIGHT, question))
+        error = variants.answer(wrong, question)[0].error
+        kinds.append(None if error is None else error.kind)
+        store.flush()
+        store.close()
+    # A faster machine is not told what a slower one ran into.
+    assert kinds == ["TimeoutError", None]
+
+
+def test_a_mistake_without_an_end_is_ended(tmp_path: Path) -> None:
+    variants = endless(tmp_path, longest_s=1e-3)
     error = variants.answer(frozenset(["endless"]), example())[0].error
     assert error is not None
     assert error.kind == "TimeoutError"

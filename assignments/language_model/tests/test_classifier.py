@@ -101,7 +101,7 @@ def step(expect, answer, name):
     return found[name]
 
 
-@pytest.mark.criterion(points=0.25, source="walkthrough, introduction")
+@pytest.mark.criterion(points=0.25, form=True, source="walkthrough, introduction")
 def test_parameters(component, expect):
     """the parameters are those of the four parts, none of them a bias"""
     shapes = parameter_shapes(7, 6, 8)
@@ -319,7 +319,7 @@ def test_accuracy(component, expect):
         expect.same(float(found), right, f"the accuracy for the labels {labels}")
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_device(component, expect):
     """no device is written into the code"""
     ids = torch.zeros(2, 4, dtype=torch.int64, device="meta")
@@ -366,7 +366,7 @@ def test_dtypes(component, expect, make):
         expect.close(found, right, what, scale=4)
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_inputs(component, expect, make):
     """tokens may be transposed; tokens, masks, logits and labels are left as they were"""
     ids, mask = make.integers(4, 4, seed=1, below=5).T, make.mask(4, 4, 4, seed=2)

@@ -61,7 +61,7 @@ def constant(component, features, blocks, values, **options):
     return built.load(state | {key: torch.as_tensor(value) for key, value in values.items()})
 
 
-@pytest.mark.criterion(points=0.5, source="slides, pages 15, 26 and 31")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, pages 15, 26 and 31")
 @pytest.mark.parametrize("norm", NORMS)
 def test_parameters(component, expect, norm):
     """the parameters are those of the embeddings, the blocks and, with "pre", the final norm"""
@@ -73,7 +73,7 @@ def test_parameters(component, expect, norm):
         expect.shape(state.entries[name], shape, name)
 
 
-@pytest.mark.criterion(points=0.25, source="slides, page 23")
+@pytest.mark.criterion(points=0.25, form=True, source="slides, page 23")
 def test_start(component, expect):
     """the token embeddings start as nn.Embedding draws them, with mean 0 and deviation 1"""
     state = component.build("Encoder", 500, 4, 16, 2, 4, 1).state()
@@ -159,7 +159,7 @@ def test_post_normalises(component, expect, make, seed):
     expect.close(variance, torch.ones(2, 3), "the variance of a token", scale=50, names="B T")
 
 
-@pytest.mark.criterion(points=0.25, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.25, form=True, source="session, knowledge point 5")
 def test_default_norm(component, expect, make):
     """norm is "pre" unless another one is given"""
     ids = make.integers(2, 3, seed=1, below=7)
@@ -275,7 +275,7 @@ def test_evaluation(component, expect, make, norm):
             expect.close(less, torch.zeros(shape), f"{what} with dropout=0.0,", scale=5)
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_only_blocks_drop(component, expect, make):
     """in training, nothing is dropped but by the blocks
 
@@ -313,7 +313,7 @@ def test_rate_of_the_blocks(component, expect, rate):
     expect.that(abs(share - right) < 0.05, fact)
 
 
-@pytest.mark.criterion(points=0.25, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.25, form=True, source="session, knowledge point 5")
 @pytest.mark.parametrize("blocks", [0, 2], ids=["no blocks", "two blocks"])
 def test_unknown_norm(component, expect, blocks):
     """an unknown norm is a ValueError, also without blocks"""
@@ -344,7 +344,7 @@ def test_dtypes(component, expect, make, norm):
         expect.close(found, plain, f"the result for {dtype}", scale=4, names="B T D")
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_device(component, expect):
     """no device is written into the code"""
     built = component.build("Encoder", 7, 6, 6, 2, 5, 2).to(device="meta")
@@ -354,7 +354,7 @@ def test_device(component, expect):
     expect.follows_device(built.call("stream", ids, mask))
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_inputs_untouched(component, expect, make):
     """the tokens and the mask are left as they were"""
     ids, mask = make.integers(2, 4, seed=1, below=7), torch.ones(4, 4, dtype=torch.bool).tril(-1)
@@ -363,7 +363,7 @@ def test_inputs_untouched(component, expect, make):
     expect.unchanged(built.asking(keep_inputs=True)(ids, mask), ids, mask)
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_strided(component, expect, make):
     """transposed or strided tokens give the same result as contiguous ones"""
     ids = make.integers(5, 5, seed=1, below=7)

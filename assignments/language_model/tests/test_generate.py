@@ -88,7 +88,7 @@ def test_order(component, expect, temperature, top_k, top_p, right):
     expect.close(answer.output, right, names="V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 @pytest.mark.parametrize(
     ("name", "value"),
     [("temperature", -0.5), ("top_k", 0), ("top_k", -1), ("top_p", 0.0), ("top_p", 1.5)],
@@ -100,13 +100,14 @@ def test_errors(component, expect, name, value):
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
-@pytest.mark.parametrize("count", [0, 1, 4], ids=["no word", "one word", "four words"])
-def test_written_on(component, expect, count):
+@pytest.mark.parametrize("counts", [(0, 1), (4,)], ids=["at most one word", "four words"])
+def test_written_on(component, expect, counts):
     """behind the prompts stands what the model is sure of: after 1, 2 comes 3, 6, 2, 4"""
     prompt = torch.tensor([[1, 2], [4, 1], [9, 9]])
     right = torch.tensor([[3, 6, 2, 4], [5, 0, 0, 0], [8, 6, 2, 4]])
-    answer = component.call("generate", adder(component), prompt, count)
-    expect.equal(answer.output, torch.cat([prompt, right[:, :count]], dim=1), names="B T")
+    for count in counts:
+        answer = component.call("generate", adder(component), prompt, count)
+        expect.equal(answer.output, torch.cat([prompt, right[:, :count]], dim=1), names="B T")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -150,7 +151,7 @@ def test_asked_in_evaluation(component, expect):
         expect.equal(answer.output, torch.tensor([[1, 2, 3, 6, 2]]), names="B T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 def test_mode_afterwards(component, expect):
     """afterwards the model is in the mode that it was in, as a whole
 

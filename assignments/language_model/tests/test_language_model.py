@@ -54,7 +54,7 @@ def without_blocks(component, embedding, scale, bias):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_parameters(component, expect):
     """the parameters are those of the encoder with norm "pre", and no others"""
     shapes = parameter_shapes(7, 5, 4, 6, 2)
@@ -163,7 +163,7 @@ def test_worked_loss(component, expect):
     expect.close(answer.output, torch.tensor(2 * math.log(2)), "the loss")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28", examples=2)
 @given(seed=SEEDS)
 def test_who_is_foretold(component, expect, make, seed):
     """nothing foretells the first token, and the last position foretells nothing"""
@@ -197,7 +197,7 @@ def test_padding(component, expect, pad):
     expect.close(answer.output, torch.tensor(5 / 3 * math.log(2)), "the loss")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 @pytest.mark.parametrize("case", ["one token", "only padding follows"])
 def test_nothing_to_foretell(component, expect, case):
     """where no position counts there is no mean: that is a ValueError"""
@@ -295,7 +295,7 @@ def test_gradients_flow(component, expect, make):
     expect.close(answer.gradients[0], torch.tensor(math.exp(2)), what, scale=2)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 def test_inputs(component, expect, make):
     """inputs may be transposed, strided or expanded, and are left as they were"""
     tokens, logits = make.integers(4, 4, seed=1, below=7), make.normal(4, 4, 7, seed=2)
@@ -314,7 +314,7 @@ def test_inputs(component, expect, make):
     expect.unchanged(asked.call("perplexity", loss), loss)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_device(component, expect):
     """no device is written into the code of the model"""
     model = component.build("LanguageModel", 7, 5, 4, 2, 6, 1).to(device="meta")

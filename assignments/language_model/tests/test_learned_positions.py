@@ -45,7 +45,7 @@ def test_cat(component, expect):
         expect.close(result[0, position], right, what, names="D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_start(component, expect):
     """at the start the vectors have mean 0 and standard deviation 0.02, and no two are alike"""
     weight = component.build("LearnedPositionalEmbedding", 250, 40).state().entries.get("weight")
@@ -62,7 +62,7 @@ def test_start(component, expect):
     expect.that(different, "some of the 250 vectors are the same; each is drawn for itself")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_normal_start(component, expect):
     """at the start every number is drawn for itself, from a normal distribution"""
     weight = component.build("LearnedPositionalEmbedding", 100, 100).state().entries.get("weight")
@@ -90,7 +90,7 @@ def test_normal_start(component, expect):
         expect.that(0.04 < spread < 0.18, fact, hint="draw every number for itself")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_parameters(component, expect):
     """the only parameter, and the only entry of the state_dict, is weight (max_len, D)"""
     state = component.build("LearnedPositionalEmbedding", 7, 3).state()
@@ -121,7 +121,7 @@ def test_longest_sequence(component, expect, make):
     expect.raises(module(torch.zeros(2, 5, 3)), "ValueError")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_no_dropout(component, expect, make):
     """training gives the same as evaluation, gradients too: nothing is dropped here"""
     x, cotangent = make.normal(2, 32, 32, seed=1), make.normal(2, 32, 32, seed=3)
@@ -136,7 +136,7 @@ def test_no_dropout(component, expect, make):
     expect_in_both_modes(expect, gradients, cotangent, "the gradient of the input", "B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_dtypes(component, expect, make):
     """float64 in, float64 out; bfloat16 in, bfloat16 out"""
     x = make.normal(2, 3, 4, seed=1)
@@ -147,7 +147,7 @@ def test_dtypes(component, expect, make):
         expect.close(module.to(dtype)(same).output, right, what, like=same, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_input_untouched(component, expect, make):
     """the input is left as it was"""
     x = make.normal(2, 3, 4, seed=1)
@@ -172,7 +172,7 @@ def test_gradients_flow(component, expect, make):
     expect.close(found, right, f"{what} mode,", names="max_len D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_device(component, expect):
     """no device is written into the code"""
     x = torch.empty(2, 3, 4, device="meta")

@@ -66,7 +66,7 @@ def test_bias_by_hand(component, expect):
     expect.close(module(3).output, right, what, names="H T T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
 def test_parameters(component, expect):
     """the only parameter, and the only state_dict entry, is weight (2 * max_distance + 1, H)"""
     state = component.build("RelativePositionBias", 2, 3).state()
@@ -78,7 +78,7 @@ def test_parameters(component, expect):
     expect.shape(state.parameters["weight"], (7, 2), "weight", names=names)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
 def test_start(component, expect):
     """at the start the table has mean 0 and standard deviation 0.02, drawn number by number"""
     weight = component.build("RelativePositionBias", 40, 127).state().entries.get("weight")
@@ -222,7 +222,7 @@ def test_dtypes(component, expect, make):
         expect.close(mine, found, f"the bias for {dtype}", like=same, names="H T T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
 def test_inputs_untouched(component, expect, make):
     """query, key, value, bias and mask are left as they were"""
     query, key, value = (make.normal(2, 2, 3, 4, seed=seed) for seed in (1, 2, 3))
@@ -269,7 +269,7 @@ def test_gradients_flow(component, expect, make):
         expect.close(found, torch.stack(sums), what, scale=2, names=names)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
 def test_device(component, expect):
     """no device is written into the code"""
     module = component.build("RelativePositionBias", 2, 3).to(device="meta")

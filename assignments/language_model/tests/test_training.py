@@ -198,7 +198,7 @@ def test_training_mode(component, expect):
     expect.same(loss, math.log(3), f"{what} evaluation mode again")
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_padding(component, expect):
     """pad_id reaches the loss: only what is no padding is foretold"""
     plain, padded = (bigram(component, row([0.0, 1.0, 2.0])) for _ in range(2))
@@ -221,7 +221,7 @@ def test_fit_counts_steps(component, expect, steps):
     expect.same(len(trainer.get("log").items()), steps, "the number of steps")
 
 
-@pytest.mark.criterion(points=0.5, source="handout", free=True)
+@pytest.mark.criterion(points=0.5, form=True, source="handout", free=True)
 def test_fit_takes_the_batches(component, expect, make):
     """fit goes through your batches of its seed, 0 by default, then those of the next, and so on
 

@@ -235,7 +235,7 @@ def test_session_shapes(component, expect, make):
     expect.shape(weights, (2, 5, 5), "the matrix of weights", names="B T T")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_parameters(component, expect):
     """SelfAttention has three square projections, with bias=False none of them a bias"""
     state = component.build("SelfAttention", 3).state()
@@ -288,7 +288,7 @@ def test_self_attention_by_hand(component, expect):
         expect.that(other(torch.ones(1, 1, 2)))
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, length=st.integers(2, 5))
 def test_no_look_ahead(component, expect, make, seed, length):
     """under a causal mask, no token of SelfAttention notices a change of the last one"""
@@ -345,7 +345,7 @@ def test_large_scores(component, expect):
     expect.close(output, [[3.0], [50.0]], "the output", names="Tq d_v", scale=100)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_dtypes(component, expect, make):
     """float64 in, float64 out; bfloat16 in, bfloat16 out"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
@@ -432,7 +432,7 @@ def test_non_contiguous(component, expect, make):
     expect.close(attention(x).tensors(*names)[0], right, "SelfAttention's output", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_inputs_untouched(component, expect, make):
     """query, key, value, mask, ids and x are left as they were"""
     query, key, value = (make.normal(2, 3, 4, seed=seed) for seed in (1, 2, 3))
@@ -448,7 +448,7 @@ def test_inputs_untouched(component, expect, make):
     expect.unchanged(component.asking(keep_inputs=True).call("padding_mask", ids, 2), ids)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_device(component, expect):
     """no device is written into the code"""
     x = torch.empty(2, 3, 4, device="meta")

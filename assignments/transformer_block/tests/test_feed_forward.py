@@ -76,7 +76,7 @@ def test_value_layer(component, expect):
     expect.close(answer.output, [1.12, 1.24, 0.74], names="Dv")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_session_shapes(component, expect, make):
     """FeedForward(64, 256) turns (16, 10, 64) into (16, 10, 64)"""
     x = make.normal(16, 10, 64, seed=1)
@@ -84,7 +84,9 @@ def test_session_shapes(component, expect, make):
     expect.shape(answer.output, (16, 10, 64), names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1; slides, page 20", examples=2)
+@pytest.mark.criterion(
+    points=0.5, form=True, source="session, knowledge point 1; slides, page 20", examples=2
+)
 @given(seed=SEEDS, matching=SLOTS, silent=SLOTS)
 def test_silent_keys(component, expect, make, seed, matching, silent):
     """a key that does not match adds nothing, one that matches never subtracts its value"""
@@ -113,7 +115,7 @@ def test_order_of_the_slots(component, expect, make, seed, slots):
     expect.close(moved, plain, "the result with the slots in another order", names="B T Dv")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 17", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 17", examples=2)
 @given(seed=SEEDS, length=st.integers(2, 5))
 def test_positions_apart(component, expect, make, seed, length):
     """every position is worked on by itself, without a look at the others"""
@@ -164,7 +166,7 @@ def test_exact_gelu(component, expect):
     expect.close(module(x).output, right, what, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_parameters(component, expect):
     """linear1 and linear2 have a weight each, and a bias unless bias=False"""
     for bias, names in ((True, WEIGHTS + BIASES), (False, WEIGHTS)):
@@ -185,7 +187,7 @@ def test_parameters(component, expect):
         expect.shape(state.entries["linear2.weight"], (3, 5), "linear2.weight", names="D F")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_unknown_activation(component, expect):
     """an activation other than "relu" and "gelu" is a ValueError"""
     for name in ("swish", "", "GELU"):
@@ -245,7 +247,7 @@ def test_default_dropout(component, expect, make):
     expect.that(abs(share - 0.1) < 0.03, f"{fact}, expected about 0.1", hint=hint)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_dtypes(component, expect, make):
     """float64 in, float64 out; bfloat16 in, bfloat16 out"""
     x = make.normal(2, 3, 6, seed=1)
@@ -296,7 +298,7 @@ def test_gradients_flow(component, expect, make):
     expect_slope(expect, make, gradients, output, {"x": drawn[0]} | state, cotangent)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x, built = make.normal(3, 4, 4, seed=1), component.build("FeedForward", 4, 5, 0.0).train(False)
@@ -305,7 +307,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(built(view).output, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_input_untouched(component, expect, make):
     """the inputs are left as they were"""
     x, keys, values = make.normal(2, 3, 4, seed=3), make.normal(5, 4, seed=4), torch.ones(5, 2)
@@ -315,7 +317,7 @@ def test_input_untouched(component, expect, make):
     expect.unchanged(component.build("FeedForward", 4, 5, 0.0).asking(keep_inputs=True)(x), x)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_device(component, expect):
     """no device is written into the code"""
     x, keys = torch.empty(2, 3, 4, device="meta"), torch.empty(5, 4, device="meta")

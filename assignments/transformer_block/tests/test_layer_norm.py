@@ -82,7 +82,7 @@ def test_mean_and_variance(component, expect, make, seed, leading, features):
         expect.close(variance, right + 1, what, scale=5, names="...")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 8", examples=2)
+@pytest.mark.criterion(points=1, form=True, source="slides, page 8", examples=2)
 @given(seed=SEEDS, shift=st.integers(-8, 8), factor=st.sampled_from([0.5, 2.0, 4.0]))
 def test_shift_and_scale(component, expect, make, seed, shift, factor):
     """adding a constant to a vector, or multiplying it by one, changes nothing"""
@@ -94,7 +94,7 @@ def test_shift_and_scale(component, expect, make, seed, shift, factor):
     )
 
 
-@pytest.mark.criterion(points=1, source="slides, page 4")
+@pytest.mark.criterion(points=1, form=True, source="slides, page 4")
 def test_parameters(component, expect):
     """LayerNorm has a weight of ones and a bias of zeros, and nothing else"""
     state = component.build("LayerNorm", 5).state()
@@ -149,7 +149,7 @@ def test_given_eps(component, expect):
     expect.close(built(x).output, [[[-0.5, 0.5]]], what, names="... D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_constant_vector(component, expect):
     """a vector of equal values, or of one alone, becomes zeros, not NaN"""
     for features in (4, 1):
@@ -157,7 +157,7 @@ def test_constant_vector(component, expect):
         expect.close(answer.output, torch.zeros(1, 1, features), names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_dtypes(component, expect):
     """float64 in, float64 out; bfloat16 in, bfloat16 out"""
     x, norm = torch.tensor([[[2.0, 4.0, 6.0, 8.0]]]), component.build("LayerNorm", 4)
@@ -198,7 +198,7 @@ def test_gradients_flow(component, expect, make):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x = make.normal(3, 6, 4, seed=1)
@@ -207,7 +207,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(component.call("layer_norm", view).output, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_input_untouched(component, expect, make):
     """the input is left as it was"""
     x = make.normal(2, 3, 4, seed=3)
@@ -215,7 +215,7 @@ def test_input_untouched(component, expect, make):
     expect.unchanged(component.build("LayerNorm", 4).asking(keep_inputs=True)(x), x)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_device(component, expect):
     """no device is written into the code"""
     x = torch.empty(2, 3, 4, device="meta")

@@ -74,7 +74,7 @@ def test_sum_to_one(component, expect, make, seed, sizes):
     expect.close(result.sum(-1), torch.ones(batch), "the sum of the probabilities", names="B")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_parameters(component, expect, make):
     """the only parameter is embedding.weight, as it was given"""
     state = component.build("TiedLMHead", make.embedding(WORDS)).state()
@@ -101,7 +101,7 @@ def test_embedding_changes_the_head(component, expect, make):
     expect.close(actual, [[[20.0, 10.0, 30.0]]], what, names="B T V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_head_changes_the_embedding(component, expect, make):
     """weights loaded into the head are in the embedding too"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
@@ -119,7 +119,7 @@ def test_large_logits(component, expect, make):
     expect.close(answer.output, [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]], names="B V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_dtypes(component, expect, make):
     """float64 in, float64 out; bfloat16 in, bfloat16 out"""
     hidden, weight = make.normal(2, 3, 6, seed=1), make.normal(5, 6, seed=2, deviation=0.5)
@@ -147,7 +147,7 @@ def test_gradients_flow(component, expect, make):
     expect.close(answer.given_gradient, right, "the gradient of the embedding", names="V D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x = make.normal(3, 4, 4, seed=1)
@@ -157,7 +157,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(head(view).output, right, names="B T V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_input_untouched(component, expect, make):
     """the hidden vectors and the embedding are left as they were"""
     weight, hidden = make.normal(5, 4, seed=3), make.normal(2, 3, 4, seed=4)
@@ -167,7 +167,7 @@ def test_input_untouched(component, expect, make):
     expect.close(head.state().given, weight, "the embedding after the calls", names="V D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_device(component, expect, make):
     """no device is written into the code"""
     hidden = torch.empty(2, 3, 4, device="meta")

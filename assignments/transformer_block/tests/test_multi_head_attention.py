@@ -77,7 +77,7 @@ def test_session_shapes(component, expect, make):
     expect.shape(weights, (2, 4, 5, 5), "the matrix of weights", names="B H T T")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_parameters(component, expect):
     """there are four square projections, with bias=False none of them has a bias"""
     weights, biases = [f"{layer}.weight" for layer in LAYERS], [f"{layer}.bias" for layer in LAYERS]
@@ -102,7 +102,7 @@ def test_parameters(component, expect):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_indivisible(component, expect, make):
     """a d_model that the heads cannot share evenly is a ValueError or AssertionError"""
     answer = component.build("MultiHeadAttention", 10, 3)(make.normal(1, 2, 10, seed=1))
@@ -193,7 +193,7 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     expect.that(spread > 1e-4, "another head lost its queries, too")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4", examples=2)
 @given(seed=SEEDS, order=st.permutations(range(4)))
 def test_order_of_tokens(component, expect, make, seed, order):
     """shuffling the tokens shuffles the outputs alike"""
@@ -262,7 +262,7 @@ def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
     expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)", names="B H T T")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, length=st.integers(2, 5))
 def test_no_look_ahead(component, expect, make, seed, length):
     """under a causal mask, no token notices a change of the last one"""
@@ -320,7 +320,7 @@ def test_called_again(component, expect, make):
             expect.close(found, fresh, f"the {name}, asked again,", scale=2)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_dtypes(component, expect, make):
     """float64 in, float64 out; bfloat16 in, bfloat16 out"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
@@ -357,7 +357,7 @@ def test_gradients_flow(component, expect, make):
     expect_slope(expect, make, gradients, output, {"x": x} | state, cotangent)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x, attention = make.normal(3, 6, 4, seed=1), drawn_attention(component, make, 4, 2, 2)
@@ -367,7 +367,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(found, right, "the output", scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_inputs_untouched(component, expect, make):
     """the input and the mask are left as they were"""
     x = make.normal(2, 3, 4, seed=1)
@@ -377,7 +377,7 @@ def test_inputs_untouched(component, expect, make):
         )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_device(component, expect):
     """no device is written into the code"""
     x = torch.empty(2, 3, 4, device="meta")

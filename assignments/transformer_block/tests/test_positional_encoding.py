@@ -51,7 +51,7 @@ def test_sine_beside_cosine(component, expect, length, pairs):
     expect.close(sums, torch.ones(length, pairs), "sine² + cosine² of every pair", names="T D/2")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 24", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 24", examples=2)
 @given(step=st.integers(1, 4), pairs=PAIRS)
 def test_shift_is_a_rotation(component, expect, step, pairs):
     """moving on by k positions turns every pair by one and the same angle"""
@@ -74,7 +74,7 @@ def test_shift_is_a_rotation(component, expect, step, pairs):
     )
 
 
-@pytest.mark.criterion(points=1, source="slides, pages 23 and 25", examples=2)
+@pytest.mark.criterion(points=1, form=True, source="slides, pages 23 and 25", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=LENGTHS, pairs=PAIRS)
 def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
     """PositionalEncoding adds the same encoding to every sequence of the batch"""
@@ -91,7 +91,7 @@ def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
     expect.close(result - x, table.expand(x.shape), "the result minus the input", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, pages 24 and 26")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, pages 24 and 26")
 def test_nothing_is_learned(component, expect):
     """PositionalEncoding has no parameters, and its state_dict is empty"""
     state = component.build("PositionalEncoding", 4).state()
@@ -99,7 +99,7 @@ def test_nothing_is_learned(component, expect):
     expect.keys(list(state.entries), [], "the keys of the state_dict", learned=state.parameters)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 24")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 24")
 def test_odd_d_model(component, expect):
     """an odd number of features is a ValueError: they come in pairs"""
     expect.raises(component.call("sinusoidal_encoding", 3, 5), "ValueError")
@@ -147,7 +147,7 @@ def test_dropout(component, expect, make):
         expect.close(result, right, "the sum, dropped or scaled up", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
 def test_dropout_off(component, expect, make):
     """nothing is dropped in evaluation, nor in training with dropout=0.0"""
     x, table = make.normal(2, 32, 16, seed=1), component.call("sinusoidal_encoding", 32, 16)
@@ -158,7 +158,7 @@ def test_dropout_off(component, expect, make):
     expect.close(answer.output, right, "the result in training with dropout=0.0", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
 def test_default_dropout(component, expect, make):
     """nothing is dropped in training unless a rate is given"""
     x, table = make.normal(2, 32, 16, seed=1), component.call("sinusoidal_encoding", 32, 16)
@@ -167,7 +167,7 @@ def test_default_dropout(component, expect, make):
     expect.close(answer.output, right, "the result in training without a rate", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
 def test_dtypes(component, expect, make):
     """float64 in, float64 out; bfloat16 in, bfloat16 out; the same at far positions, too"""
     x = make.normal(1, 300, 8, seed=1)  # bfloat16 cannot count beyond 256
@@ -181,7 +181,7 @@ def test_dtypes(component, expect, make):
         expect.close(module(same).output, right, what, like=same, scale=scale, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x, module = make.normal(4, 6, 4, seed=1), component.build("PositionalEncoding", 4).train(False)
@@ -190,7 +190,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(module(view).output, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
 def test_gradients_flow(component, expect, make):
     """gradients flow back to the input as they come: the encoding is only added"""
     x, cotangent = (make.normal(2, 3, 6, seed=seed, dtype=torch.float64) for seed in (1, 2))
@@ -199,7 +199,7 @@ def test_gradients_flow(component, expect, make):
     expect.close(found, cotangent, "the gradient of the input", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
 def test_input_untouched(component, expect, make):
     """the input is left as it was"""
     x = make.normal(2, 3, 4, seed=3)
@@ -208,7 +208,7 @@ def test_input_untouched(component, expect, make):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
 def test_device(component, expect):
     """no device is written into the code"""
     x = torch.empty(2, 3, 4, device="meta")

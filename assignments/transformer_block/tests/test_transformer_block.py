@@ -123,14 +123,14 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
     expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_session_shapes(component, expect, make):
     """TransformerBlock(64, 4, 256) takes (2, 5, 64) to (2, 5, 64)"""
     answer = component.build("TransformerBlock", 64, 4, 256)(make.normal(2, 5, 64, seed=1))
     expect.shape(answer.output, (2, 5, 64), names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_parameters(component, expect):
     """the parameters are those of attention, feed_forward, norm1 and norm2"""
     for norm in ("pre", "post"):
@@ -152,7 +152,9 @@ def test_parameters(component, expect):
             expect.shape(state.entries[name], shape, name)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5; walkthrough, introduction")
+@pytest.mark.criterion(
+    points=0.5, form=True, source="session, knowledge point 5; walkthrough, introduction"
+)
 def test_parameters_left_out(component, expect):
     """norm="none" leaves out the norms, bias=False the biases of all but the norms"""
     bare = component.build("TransformerBlock", 6, 2, 8, norm="none").state()
@@ -167,7 +169,7 @@ def test_parameters_left_out(component, expect):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_unknown_choices(component, expect, make):
     """an unknown norm or activation is a ValueError"""
     x = make.normal(1, 2, 4, seed=1)
@@ -220,7 +222,7 @@ def test_walkthrough_block(component, expect):
     expect.close(output, walkthrough("block_output"), scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, pages 4 and 5", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="slides, pages 4 and 5", examples=2)
 @given(seed=SEEDS, norm=st.sampled_from(["pre", "none"]))
 def test_nothing_added(component, expect, make, seed, norm):
     """with norm "pre" or "none", sublayers that return 0 leave the stream as it was"""
@@ -230,7 +232,7 @@ def test_nothing_added(component, expect, make, seed, norm):
     expect.close(block(x).output, x, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5", examples=2)
 @given(seed=SEEDS, shift=st.sampled_from([-4.0, -1.0, 2.0, 5.0]))
 def test_pre_reads_the_normalised_stream(component, expect, make, seed, shift):
     """norm is "pre" by default: what is added stays the same when the stream is shifted"""
@@ -242,7 +244,7 @@ def test_pre_reads_the_normalised_stream(component, expect, make, seed, shift):
     expect.close(moved, plain + shift, "the result for the shifted stream", scale=5, names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 5", examples=2)
+@pytest.mark.criterion(points=1, form=True, source="session, knowledge point 5", examples=2)
 @given(seed=SEEDS)
 def test_each_sublayer_has_its_norm(component, expect, make, seed):
     """norm1 stands before attention and norm2 before feed_forward
@@ -280,7 +282,7 @@ def test_post_returns_a_normalised_stream(component, expect, make, seed, length)
         expect.that(other(x))
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, norm=st.sampled_from(["pre", "post", "none"]))
 def test_no_look_ahead(component, expect, make, seed, norm):
     """under a causal mask, no token notices a change of the last one"""
@@ -296,7 +298,7 @@ def test_no_look_ahead(component, expect, make, seed, norm):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge points 1 and 5")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge points 1 and 5")
 def test_evaluation(component, expect, make):
     """nothing is dropped in evaluation, nor in training with dropout=0.0"""
     x, mask = make.normal(2, 5, 4, seed=1), torch.ones(5, 5, dtype=torch.bool).tril()
@@ -371,7 +373,7 @@ def test_default_dropout(component, expect):
 
 
 @pytest.mark.criterion(
-    points=0.5, source="slides, pages 4 and 5; session, knowledge point 5", examples=2
+    points=0.5, form=True, source="slides, pages 4 and 5; session, knowledge point 5", examples=2
 )
 @given(seed=SEEDS, norm=st.sampled_from(["pre", "post", "none"]))
 def test_stream_is_never_dropped(component, expect, make, seed, norm):
@@ -411,7 +413,7 @@ def test_eps_of_the_norms(component, expect):
         expect.close(block(x).output, [[[-0.9534626, 0.9734626]]], what, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_dtypes(component, expect, make):
     """float64 in, float64 out; bfloat16 in, bfloat16 out"""
     x, mask = make.normal(2, 3, 6, seed=1), make.mask(2, 3, 3, seed=2)
@@ -451,7 +453,7 @@ def test_gradients_flow(component, expect, make):
         expect_slope(expect, make, gradients, output, {"x": x} | state, cotangent)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x = make.normal(3, 6, 6, seed=1)
@@ -463,7 +465,7 @@ def test_non_contiguous(component, expect, make):
             expect.close(block(view).output, right, scale=10, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_inputs_untouched(component, expect, make):
     """the input and the mask are left as they were"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
@@ -477,7 +479,7 @@ def test_inputs_untouched(component, expect, make):
         )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_device(component, expect):
     """no device is written into the code"""
     x = torch.empty(2, 3, 4, device="meta")

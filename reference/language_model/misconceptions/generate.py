@@ -391,7 +391,7 @@ def _drawn(shares: Tensor) -> Tensor:
         return torch.multinomial(shares[0], 1).expand(len(shares))
     if wrong("numpy_draws"):
         rows = shares.double().cpu().numpy()
-        points = np.random.default_rng().random((len(rows), 1))
+        points = np.random.random((len(rows), 1))
         drawn = (rows.cumsum(axis=1) < points * rows.sum(axis=1, keepdims=True)).sum(axis=1)
         return torch.from_numpy(drawn).clamp(max=shares.size(-1) - 1)
     return torch.multinomial(shares, 1).squeeze(-1)

@@ -82,7 +82,7 @@ def test_dtypes(component, expect):
         expect.close(actual, [0.0, 1.0, 0.0, 0.0], what, like=same, names="V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 def test_device(component, expect):
     """no device is written into next_probabilities"""
     logits = torch.empty(2, 5, device="meta")
@@ -90,7 +90,7 @@ def test_device(component, expect):
         expect.follows_device(component.call(NAME, logits, **options), (2, 5), names=("B V",))
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 def test_input_untouched(component, expect):
     """logits and prompt are left as they were"""
     for options in ((0.5, None, None), (1.0, 2, None), (1.0, None, 0.8), (0.0, None, None)):

@@ -30,7 +30,7 @@ def test_random(component, reference, expect, make, seed, batch, length, feature
     expect.close(actual, right, like=x, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, features=FEATURES, more=MORE)
 def test_input_gradient(component, reference, expect, make, seed, batch, length, features, more):
     """the gradient of the input is right"""

@@ -51,7 +51,7 @@ def test_inertia(component, expect, make, seed):
     expect.same(component.call("inertia", centers + steps, centers).number, 36.0, "the inertia")
 
 
-@pytest.mark.criterion(points=0.5, source="handout, section 2")
+@pytest.mark.criterion(points=0.5, form=True, source="handout, section 2")
 def test_errors(component, expect):
     """points and centers of different size are a ValueError"""
     points, centers = np.zeros((3, 1)), np.zeros((2, 2))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 
-@pytest.mark.criterion(points=1, source="handout, section 3")
+@pytest.mark.criterion(points=1, form=True, source="handout, section 3")
 def test_parameters(component, expect):
     """the parameters are weight and bias, zero at the start"""
     state = component.build("LinearModel", 3).state()

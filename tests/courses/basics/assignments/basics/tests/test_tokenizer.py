@@ -49,7 +49,7 @@ def test_corpus(component, expect):
     expect.same(tokenizer.call("decode", [84, 261, 257]).text, "The  t", "the text of the ids")
 
 
-@pytest.mark.criterion(points=1, source="handout, section 1")
+@pytest.mark.criterion(points=1, form=True, source="handout, section 1")
 @given(text=st.text(max_size=30))
 def test_round_trip(component, expect, text):
     """decode gives back what was encoded, whatever the alphabet"""

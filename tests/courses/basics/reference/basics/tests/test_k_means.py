@@ -65,7 +65,7 @@ def test_total(component, reference, expect, make, seed):
     expect.same(component.call("inertia", points, centers).number, right, "the inertia")
 
 
-@pytest.mark.criterion(points=1, source="handout, section 2")
+@pytest.mark.criterion(points=1, form=True, source="handout, section 2")
 def test_inputs_untouched(component, reference, expect):
     """update, k_means and inertia leave the points and the centers that they are given"""
     provided = component.provided("points")

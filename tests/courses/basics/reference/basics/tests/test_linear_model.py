@@ -32,7 +32,7 @@ def test_gradients(component, reference, expect, make, seed, count, features):
         )
 
 
-@pytest.mark.criterion(points=0.5, source="handout, section 3")
+@pytest.mark.criterion(points=0.5, form=True, source="handout, section 3")
 def test_shapes(component, expect, make):
     """a prediction (N, 1) for a target (N,) is a ValueError, and no matrix of differences"""
     column, row = make.normal(4, 1, seed=1), make.normal(4, seed=2)
@@ -84,7 +84,7 @@ def test_other_model(component, reference, expect, make):
         expect.same(actual, right, name, scale=10)
 
 
-@pytest.mark.criterion(points=0.5, source="handout, section 3")
+@pytest.mark.criterion(points=0.5, form=True, source="handout, section 3")
 def test_random_split(component, expect):
     """other seeds of torch's generator divide otherwise, the same seed alike"""
     parts = [
