@@ -12,7 +12,7 @@ _RESERVED = 0.5
 
 @dataclass(frozen=True)
 class ComponentTime:
-    """The time of one component: for its own run, one with stand-ins, and what is shown of it.
+    """The time of one component in one phase: for its own run, and one with stand-ins.
 
     Attributes:
         begin: when it began, by the monotonic clock.
@@ -29,11 +29,14 @@ class ComponentTime:
         """When half of it is over: a run that hangs leaves the other for one with stand-ins."""
         return (self.begin + self.end) / 2
 
+    def spent(self) -> float:
+        """Return how many seconds it has been used for."""
+        return time.monotonic() - self.begin
 
-def component_time(limit_s: float, now: float | None = None) -> ComponentTime:
-    """Return the time of a component that is graded alone."""
-    begin = time.monotonic() if now is None else now
-    return ComponentTime(begin, begin + limit_s, f"its time ({limit_s:g} s) is over")
+
+def component_time(limit_s: float, now: float, spent: float = 0.0) -> ComponentTime:
+    """Return the time of a component that is graded alone, and has spent some of it."""
+    return ComponentTime(now, now + max(0.0, limit_s - spent), f"its time ({limit_s:g} s) is over")
 
 
 class SubmissionTime:
@@ -43,24 +46,24 @@ class SubmissionTime:
 
     Args:
         limit_s: for all components.
-        components: how many there are.
+        turns: how many there are: each component has one in each phase.
         clock: tells the time.
     """
 
     def __init__(
-        self, limit_s: float, components: int, clock: Callable[[], float] = time.monotonic
+        self, limit_s: float, turns: int, clock: Callable[[], float] | None = None
     ) -> None:
         self._limit_s = limit_s
-        self._clock = clock
-        self._left = components
-        self._kept = _RESERVED * limit_s / max(1, components)
-        self._end = clock() + limit_s
+        self._clock = clock or time.monotonic
+        self._left = turns
+        self._kept = _RESERVED * limit_s / max(1, turns)
+        self._end = self._clock() + limit_s
 
-    def next(self, limit_s: float) -> ComponentTime:
-        """Return the time of the next component, whose own limit this is."""
+    def next(self, limit_s: float, spent: float = 0.0) -> ComponentTime:
+        """Return the time of the next turn, of a component with this limit that spent some."""
         self._left -= 1
         now = self._clock()
-        own = component_time(limit_s, now)
+        own = component_time(limit_s, now, spent)
         end = self._end - self._left * self._kept
         if own.end <= end:
             return own

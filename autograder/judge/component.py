@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.rules import used_by
@@ -15,17 +15,20 @@ from autograder.judge.clock import ComponentTime
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
 from autograder.judge.replay import Heard
-from autograder.judge.session import ComponentSession, NotRun
+from autograder.judge.session import ComponentSession, LeftThePlan, NotRun
 from autograder.judge.stand_ins import files_of
 from autograder.judge.terms import terms_of, with_provided
 from autograder.judge.verdict import Verdict, fulfilled, hidden, of_cases
 from autograder.results import ComponentStatus, Usage
 from autograder.sandbox.handle import ChildGone, SandboxFault
+from autograder.solutions.plan import Planned
 from autograder.solutions.reference import ReferenceFault
 from autograder.suite.answer import CheckFailed, StudentRaised
+from autograder.suite.asking import Session
 from autograder.suite.criterion import Criterion
 from autograder.suite.wording import error_words, find, forbidden_words
 
+_T = TypeVar("_T")
 _FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
 _RUN_AGAIN = 2
 _UNSTEADY = "the same call was answered differently a second time"
@@ -78,8 +81,6 @@ class ComponentRun:
         self._thorough = thorough
         self._verdicts: dict[str, Verdict] = {}
         self._run_again = _RUN_AGAIN if thorough else 0
-        self._views: list[dict[str, Any]] | None = None
-        self._hides = False
         self._time = time
         self._session = ComponentSession(
             fork=partial(judge.sandbox.fork, name, with_provided(files, judge.provided), terms),
@@ -112,40 +113,44 @@ class ComponentRun:
             self._verdicts[criterion.id] = self._run(criterion)
         return self._verdicts[criterion.id]
 
-    def verdicts(self) -> list[Verdict]:
-        """Run all criteria."""
-        return [self.verdict(criterion) for criterion in self.criteria]
-
-    def loses_early(self) -> bool:
-        """Run criteria until one is lost, not counting those that are not attempted.
-
-        In half of the time at most: the other half is for a run with stand-ins.
-        """
-        self._session.extend(self._time.half)
-        return any(
-            not verdict.passed and not verdict.not_attempted
-            for verdict in map(self.verdict, self.criteria)
-        )
-
-    def go_on(self) -> None:
-        """Take the rest of the time, also for what was not run in the first half."""
-        self._session.extend(self._time.end)
-        for name in [n for n, found in self._verdicts.items() if found.outcome == "not_run"]:
-            del self._verdicts[name]
-
-    def passed(self, criterion: Criterion) -> bool:
-        """Tell whether a criterion has been run and is fulfilled."""
-        found = self._verdicts.get(criterion.id)
-        return found is not None and bool(found.passed)
+    def found(self) -> list[Verdict]:
+        """Return the verdicts on all criteria, as far as they have been run."""
+        return [self._verdicts.get(c.id, Verdict("not_run")) for c in self.criteria]
 
     def share(self, criterion: Criterion) -> float:
         """Return the share of a criterion's points that is earned, 0 if it has not been run."""
         found = self._verdicts.get(criterion.id)
         return 0.0 if found is None else found.share
 
+    def try_again(self, criterion: Criterion) -> None:
+        """Run a criterion that there was no time for before."""
+        if self.verdict(criterion).outcome == "not_run":
+            self._verdicts[criterion.id] = self._run(criterion)
+
+    def extend(self, end_of_time: float) -> None:
+        """Go on until another moment."""
+        self._session.extend(end_of_time)
+
+    def rest(self) -> None:
+        """End its process, until more is asked."""
+        self._session.close()
+
+    def keep_silent(self, time: ComponentTime) -> None:
+        """Ask hidden questions from now on: of an answer is kept whether it was right.
+
+        All that may be shown is settled before. The child that could have prepared for it is gone.
+
+        Args:
+            time: how much is left.
+        """
+        self._session.close()
+        self._session.secret = True
+        self._time = time
+        self._session.extend(time.end)
+
     def status(self) -> tuple[ComponentStatus, str]:
-        """Run all criteria and say how the component stands, with a message."""
-        verdicts = self.verdicts()
+        """Say how the component stands by what was run, with a message."""
+        verdicts = list(self._verdicts.values())
         session = self._session
         if session.forbidden is not None:
             return "forbidden", forbidden_words(session.forbidden)
@@ -153,8 +158,10 @@ class ComponentRun:
             return "import_error", error_words(session.load_error)
         if all(verdict.not_attempted for verdict in verdicts):
             return "not_attempted", "nothing in it is written yet"
-        if session.over == "timeout":
-            why = self._time.words if session.out_of_time else "it took too long"
+        unasked = not session.over and any(v.outcome == "not_run" for v in verdicts)
+        if session.over == "timeout" or unasked:
+            late = session.out_of_time or unasked
+            why = self._time.words if late else "it took too long"
             return "timeout", f"{why}; what came after was not run"
         if session.over == "crashed":
             return "crashed", "its process died; what came after was not run"
@@ -166,62 +173,39 @@ class ComponentRun:
         used = self._session.used
         return Usage(**{name: round(value, 3) for name, value in used.model_dump().items()})
 
-    def end(self) -> None:
-        """End its process: nothing more will be asked."""
-        self._session.close()
-
     def diagnose(self) -> Diagnosis:
-        """Find the misconceptions behind what is lost, where they are to be told."""
-        return self.explained() if self._thorough else Diagnosis()
+        """Find the misconceptions behind those public criteria that are lost.
 
-    def explained(self) -> Diagnosis:
-        """Run all criteria and find the misconceptions behind those that are lost."""
-        verdicts = self.verdicts()
-        if self.unusable or all(verdict.passed for verdict in verdicts):
+        Hidden answers have no part in it: a name that is told could carry out what was asked.
+        """
+        shown = [criterion for criterion in self.criteria if criterion.visibility == "public"]
+        verdicts = [self.verdict(criterion) for criterion in shown]
+        if not self._thorough or self.unusable or all(verdict.passed for verdict in verdicts):
             return Diagnosis()
         heard = [
             Heard(criterion.id, bool(verdict.passed), verdict.heard, criterion.free)
-            for criterion, verdict in zip(self.criteria, verdicts, strict=True)
+            for criterion, verdict in zip(shown, verdicts, strict=True)
         ]
         with self._session.aside():
             return self._judge.diagnoser.diagnose(self._name, heard, self._session.ask_more)
 
     def views(self) -> list[dict[str, Any]]:
-        """Run all criteria and return what the suite shows of the work; no mark depends on it."""
-        self.verdicts()
-        if self._views is not None:
-            # Drawn before hidden criteria, whose deaths do not show here.
-            return self._views
-        return [] if self._session.over else self._drawn()
-
-    def _drawn(self) -> list[dict[str, Any]]:
-        """Have the work drawn, by a child that has seen no hidden question."""
-        if not self._thorough:
+        """Return what the suite shows of the work; no mark depends on it."""
+        if not self._thorough or self._session.over:
             return []
-        if self._views is None:
-            session = self._session
-            self._views = []
-            with session.aside():
-                session.begin(self._suite.view_plans[self._name])
-                try:
-                    with contextlib.suppress(NotRun, ChildGone):
-                        self._views = self._suite.view(self._name, session)
-                finally:
-                    session.end()
-        return self._views
+        with self._session.aside(), contextlib.suppress(NotRun, ChildGone):
+            plan = self._suite.view_plans[self._name]
+            return self._through(plan, partial(self._suite.view, self._name))
+        return []
 
     def _run(self, criterion: Criterion) -> Verdict:
-        if criterion.visibility == "hidden" and not self._hides:
-            # From here on a child could draw what it was asked.
-            self._hides = True
-            if not self._session.over:
-                self._drawn()
         if self._session.over:
             return Verdict("not_run")
-        attempt, asked = self._ask(criterion)
-        heard = self._session.heard
+        attempt = self._ask(criterion)
+        heard, asked = self._session.heard, self._session.asked
         verdict = fulfilled() if attempt.failure is None else self._lost(criterion, attempt)
-        verdict.heard = heard
+        if self._observer is not None or not self._session.secret:
+            verdict.heard = heard
         verdict.cases = attempt.cases
         if self._observer is not None:
             self._observer.ran(criterion, attempt, verdict, asked)
@@ -235,7 +219,7 @@ class ComponentRun:
         if isinstance(failure, NotRun):
             return Verdict("not_run")
         verdict = self._found(criterion, attempt, failure)
-        return verdict if criterion.visibility == "public" else hidden(verdict, attempt)
+        return hidden(verdict, attempt) if self._session.secret else verdict
 
     def _found(self, criterion: Criterion, attempt: Attempt, failure: BaseException) -> Verdict:
         """Say what a lost criterion came to, as of a public one."""
@@ -248,7 +232,7 @@ class ComponentRun:
         hints = list(found.hints)
         facts = [*of_cases(attempt), *found.facts]
         share = attempt.passed / attempt.cases
-        shown = criterion.visibility == "public"
+        shown = not self._session.secret
         if shown and isinstance(failure, CheckFailed) and self._passes_again(criterion):
             hints.append(_UNSTEADY)
         if found.outcome == "failed":
@@ -258,25 +242,31 @@ class ComponentRun:
         own = own and found.outcome == "not_attempted"
         return Verdict("student_error", share, facts, hints, not_attempted=own, cases=attempt.cases)
 
-    def _ask(self, criterion: Criterion) -> tuple[Attempt, int]:
-        """Run a criterion's test; return what came of it and how many requests it read."""
-        self._session.begin(self._suite.plans[criterion.id])
-        try:
-            # A test that hears what it heard from the solution ends as it did there.
-            met = self._suite.met(criterion)
-            if met is not None and self._session.answers_alike():
-                return met, len(self._session.heard)
-            attempt = self._suite.run(criterion, self._session)
-            return attempt, len(self._session.heard)
-        finally:
-            self._session.end()
+    def _ask(self, criterion: Criterion) -> Attempt:
+        """Run a criterion's test, unless its questions were answered as the solution answers."""
+        met = self._suite.met(criterion)
+        plan = self._suite.plans[criterion.id]
+        return self._through(plan, partial(self._suite.run, criterion), met)
+
+    def _through(
+        self, plan: Sequence[Planned], test: Callable[[Session], _T], met: _T | None = None
+    ) -> _T:
+        """Put the questions of a plan, then run a test on the answers; `met` if all are right."""
+        if self._session.begin(plan) and met is not None:
+            return met
+        with contextlib.suppress(LeftThePlan):
+            found = test(self._session)
+            if not self._session.left:
+                return found
+        self._session.begin(plan, live=True)
+        return test(self._session)
 
     def _passes_again(self, criterion: Criterion) -> bool:
         """Run a failed criterion once more, to name code that answers the same call differently."""
         if self._session.over or not self._run_again:
             return False
         self._run_again -= 1
-        again = self._ask(criterion)[0].failure
+        again = self._ask(criterion).failure
         if isinstance(again, _FAULTS):
             raise again
         return again is None

@@ -44,7 +44,7 @@ class Diagnoser:
 
     Args:
         assignment: the assignment.
-        plans: what every component's criteria ask, with the right answers.
+        plans: what every component's public criteria ask, with the right answers.
         looking: whether any are looked for; reading them is checked all the same.
         stores: returns where the answers of a component's mistakes are kept.
 

@@ -1,4 +1,4 @@
-"""The judge's line to one component: fork a child, ask ahead, fork anew after a death."""
+"""The judge's line to one component: questions in, answers out, a new child after a death."""
 
 from __future__ import annotations
 
@@ -29,9 +29,16 @@ class NotRun(Exception):
     """The component is over: no more questions are put to it."""
 
 
+class LeftThePlan(Exception):
+    """A test asks otherwise than planned: it is to be run anew, without a transcript."""
+
+
 @dataclass
 class ComponentSession:
-    """Carries requests to the children of one component, forking anew after a death.
+    """Carries questions to the children of one component, forking anew after a death.
+
+    A criterion's planned questions are answered in one go, before its test runs. Without a plan, or
+    after a death, every question is answered when it is asked.
 
     Args:
         fork: makes a child that holds the submission.
@@ -44,9 +51,12 @@ class ComponentSession:
 
     Attributes:
         over: why nothing more is asked, or empty.
+        out_of_time: whether that is because the time is over.
         load_error: why the component could not be imported, or None.
         forbidden: the forbidden operation that the component called, or None.
-        heard: the requests of the criterion that was begun last, with their replies.
+        heard: the questions of the criterion that was begun last, with the answers.
+        left: whether its test has asked otherwise than planned.
+        secret: whether hidden questions are asked, after which no words of the child are kept.
         used: what all children used.
     """
 
@@ -60,80 +70,79 @@ class ComponentSession:
     child: Child | None = None
     deaths: int = 0
     over: str = ""
+    out_of_time: bool = False
     load_error: StudentError | None = None
     forbidden: ForbiddenUse | None = None
     heard: list[tuple[Request, Reply]] = field(default_factory=list)
+    left: bool = False
+    secret: bool = False
     used: Usage = field(default_factory=Usage)
     _plan: Sequence[Planned] = ()
+    # To the planned questions, as far as they came; None is the solution's own, byte for byte.
+    _answers: list[Reply | None] = field(default_factory=list)
     _next: int = 0
+    _end: ChildGone | NotRun | None = None
+    _live: bool = True
     _deaths_before: int = 0
-    _out_of_time: bool = False
-    _ahead: deque[tuple[int, int]] = field(default_factory=deque)
-    # What came before the test asked for it; None is the solution's own answer.
-    _early: deque[Reply | ChildGone | NotRun | None] = field(default_factory=deque)
 
-    def begin(self, plan: Sequence[Planned]) -> None:
-        """Begin a criterion that is expected to make the requests of `plan`."""
-        self._plan, self._next, self.heard = plan, 0, []
-        self._early.clear()
-        self._deaths_before = self.deaths
+    def begin(self, plan: Sequence[Planned], live: bool = False) -> bool:
+        """Begin a criterion: put all of its planned questions, and take the answers.
 
-    def end(self) -> None:
-        """Fetch the answers that the criterion did not get as far as reading."""
-        with contextlib.suppress(ChildGone, NotRun):
-            while self._early or (self._ahead and self.child is not None):
-                request, early = self._plan[self._next].request, self._early
-                reply = self._earlier() if early else self._next_answer(self._loaded_child())
-                self._next += 1
-                self._take(request, reply)
+        Args:
+            plan: what its test asked of the solution.
+            live: whether they are put one by one, when the test asks, and to a new child.
 
-    def answers_alike(self) -> bool:
-        """Ask all of the plan; tell whether every answer is the solution's, byte for byte.
-
-        The answers up to the first other one are kept for `perform`.
+        Returns:
+            whether every answer is the solution's, byte for byte.
         """
-        plan = self._plan
+        self._plan, self.heard, self._answers = plan, [], []
+        self._next, self.left, self._end = 0, False, None
+        self._live = live or not plan
+        self._deaths_before = self.deaths
+        if live:
+            self.close()
+        if self._live:
+            return False
         try:
-            for planned in plan:
-                if self._is_over() or planned.request.counted:
-                    return False
-                child = self._loaded_child()
-                self._post_ahead(child)
-                ask = partial(child.answer_unless, self._ahead.popleft()[0], planned.answer)
-                self._early.append(self._guarded(ask))
-                if self._early[-1] is not None:
-                    return False
+            self._ask_all()
         except (ChildGone, NotRun) as end:
             # The test is to hear of it where it asks.
-            self._plan = plan
-            self._early.append(end)
-            return False
-        self._early.clear()
-        self._next = len(plan)
-        for planned in plan:
-            self._take(planned.request, replace(planned.reply))
-        return bool(plan)
+            self._end = end
+        return self._end is None and not any(self._answers)
 
     def perform(self, request: Request) -> Reply:
-        """Have a request answered.
+        """Answer a question of the test.
 
         Raises:
             NotRun: the component is over.
             ChildGone: the child hung or died over it.
+            LeftThePlan: another question was planned.
             CheckFailed: it answers with other kinds of numbers than the solution.
         """
-        at = self._next
-        planned = None
-        if at < len(self._plan) and request.same_as(self._plan[at].request):
-            planned = self._plan[at]
-            # The test may go on to write into its own.
-            request = planned.request
-        reply = self._earlier() if planned and self._early else self._asked(request, planned)
-        self._next += planned is not None
-        self._take(request, reply)
+        at = self._place_in_plan(request)
+        planned = None if at is None else self._plan[at]
+        if not self._live and at is None:
+            self.left = True
+            raise LeftThePlan
+        if not self._live and at == len(self._answers):
+            # What its other cases ask, a new child answers when they ask it.
+            self._live = True
+            assert self._end is not None
+            raise self._end
+        self._next = self._next if at is None else at + 1
+        if self._live:
+            # The test may go on to write into its own request.
+            reply = self._answered_now(request if planned is None else planned.request)
+        else:
+            reply = self._answered_before(self._next - 1)
         if planned is not None and reply.error is None:
             same_kinds(reply.value, planned.reply.value)
         return reply
+
+    @property
+    def asked(self) -> int:
+        """How many of the questions that were heard the test has asked."""
+        return len(self.heard) if self._live else self._next
 
     def ask_more(self, requests: Sequence[Request]) -> list[Reply] | None:
         """Put further requests to the child that is there; None if there is none, or it dies."""
@@ -147,22 +156,17 @@ class ComponentSession:
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
         """Ask what no mark depends on: deaths over it cost nothing; its time is the component's."""
-        before = self.over, self.deaths, self._out_of_time
+        before = self.over, self.deaths, self.out_of_time
         try:
             yield
         finally:
-            self.over, self.deaths, self._out_of_time = before
-
-    @property
-    def out_of_time(self) -> bool:
-        """Whether nothing more is asked because the time is over."""
-        return self._out_of_time
+            self.over, self.deaths, self.out_of_time = before
 
     def extend(self, end_of_time: float) -> None:
         """Go on until another moment, also where the time was over before."""
         self.end_of_time = end_of_time
-        if self._out_of_time:
-            self.over, self._out_of_time = "", False
+        if self.out_of_time and time.monotonic() < end_of_time:
+            self.over, self.out_of_time = "", False
 
     def close(self) -> None:
         """End the child."""
@@ -171,82 +175,84 @@ class ComponentSession:
             self.used.call_s = max(self.used.call_s, self.child.slowest_call_s)
             self.child = None
 
-    def _is_over(self) -> bool:
-        if not self.over and time.monotonic() > self.end_of_time:
-            self.over, self._out_of_time = "timeout", True
-        return bool(self.over)
+    def _place_in_plan(self, request: Request) -> int | None:
+        """Return where a request stands in the plan: next, or where a later example begins."""
+        for at in range(self._next, len(self._plan)):
+            planned = self._plan[at].request
+            if (at == self._next or planned.resets) and request.same_as(planned):
+                return at
+        return None
 
-    def _asked(self, request: Request, planned: Planned | None) -> Reply:
-        if self._is_over():
-            raise NotRun
-        child = self._loaded_child()
-        if planned is None:
-            child = self._leave_the_plan(child)
-        frame = encode_request(request, 0) if planned is None else planned.frame
-        if planned is not None and not request.counted:
-            self._post_ahead(child)
-            return self._next_answer(child)
-        # Alone, so that the kernel's account is that of this call.
-        before = child.cpu_s() if request.counted else 0.0
-        reply = self._guarded(lambda: child.answer(child.post(frame)))
-        reply.seconds = max(0.0, child.cpu_s() - before) if request.counted else reply.seconds
+    def _answered_before(self, at: int) -> Reply:
+        # Read anew, because the test may go on to write into it.
+        return self._answers[at] or decode_reply(io.BytesIO(self._plan[at].answer).read)[1]
+
+    def _answered_now(self, request: Request) -> Reply:
+        reply = self._alone(self._ready(), encode_request(request, 0), request.counted)
+        self._take(request, reply)
         return reply
 
-    def _earlier(self) -> Reply:
-        """Return what was answered before the test asked."""
-        early = self._early.popleft()
-        if isinstance(early, ChildGone | NotRun):
-            self._plan = ()
-            raise early
-        # Read anew, because the test may go on to write into it.
-        return early or decode_reply(io.BytesIO(self._plan[self._next].answer).read)[1]
+    def _ask_all(self) -> None:
+        """Put the questions of the plan, as many ahead as the socket surely holds."""
+        under_way: deque[tuple[int, int]] = deque()
+        posted = 0
+        for at, planned in enumerate(self._plan):
+            child = self._ready()
+            if planned.request.counted:
+                reply: Reply | None = self._alone(child, planned.frame, counted=True)
+                posted = at + 1
+            else:
+                posted = self._post_ahead(child, posted, under_way)
+                nonce, _ = under_way.popleft()
+                reply = self._guarded(partial(child.answer_unless, nonce, planned.answer))
+            self._take(planned.request, reply or replace(planned.reply))
+            self._answers.append(reply)
 
-    def _loaded_child(self) -> Child:
+    def _post_ahead(self, child: Child, posted: int, under_way: deque[tuple[int, int]]) -> int:
+        size = sum(size for _, size in under_way)
+        for planned in self._plan[posted:]:
+            size += len(planned.frame)
+            if planned.request.counted or (under_way and size > _BYTES_AHEAD):
+                break
+            # A death over one question must not cost the answers that came before it.
+            post = child.post_behind if under_way else child.post
+            nonce = self._guarded(partial(post, planned.frame))
+            if nonce is None:
+                break
+            under_way.append((nonce, len(planned.frame)))
+            posted += 1
+        return posted
+
+    def _alone(self, child: Child, frame: bytes, counted: bool) -> Reply:
+        """Ask with nothing else under way, so that the kernel's account is that of this call."""
+        before = child.cpu_s() if counted else 0.0
+        reply = self._guarded(lambda: child.answer(child.post(frame)))
+        reply.seconds = max(0.0, child.cpu_s() - before) if counted else reply.seconds
+        return reply
+
+    def _ready(self) -> Child:
+        """Return the child, with the component loaded."""
+        if not self.over and time.monotonic() >= self.end_of_time:
+            self.over, self.out_of_time = "timeout", True
+        if self.over:
+            raise NotRun
         if self.child is None:
             child = self.child = self.fork()
             loaded = self._guarded(partial(child.perform, Request()), loading=True)
             if loaded.error is not None:
-                place = self._place(loaded.error.file, loaded.error.line)
-                self.load_error = replace(loaded.error, **place)
+                self._fails_to_load(loaded.error)
             self._note(loaded)
-            if self.load_error is not None:
-                self.over = "import_error"
+            if self.over:
                 raise NotRun
         return self.child
 
-    def _post_ahead(self, child: Child) -> None:
-        """Keep as many requests under way as the socket surely holds."""
-        at = self._next + len(self._early) + len(self._ahead)
-        under_way = sum(size for _, size in self._ahead)
-        while at < len(self._plan):
-            frame = self._plan[at].frame
-            full = self._ahead and under_way + len(frame) > _BYTES_AHEAD
-            if full or self._plan[at].request.counted:
-                return
-            # A death over one question must not cost the answers that came before it.
-            post = child.post_behind if self._ahead else child.post
-            nonce = self._guarded(partial(post, frame))
-            if nonce is None:
-                return
-            self._ahead.append((nonce, len(frame)))
-            under_way += len(frame)
-            at += 1
-
-    def _next_answer(self, child: Child) -> Reply:
-        return self._guarded(partial(child.answer, self._ahead.popleft()[0]))
-
-    def _leave_the_plan(self, child: Child) -> Child:
-        """Go on without a plan; a child that has seen requests ahead is replaced."""
-        self._plan = ()
-        if not self._ahead and not self._early:
-            return child
-        self._ahead.clear()
-        self._early.clear()
-        self.close()
-        child = self._loaded_child()
-        for request, _ in self.heard:
-            self._guarded(partial(child.perform, request))
-        return child
+    def _fails_to_load(self, error: StudentError) -> None:
+        if self.secret:
+            # It was loaded before: what it says now could be what it was asked.
+            self.over = "crashed"
+            return
+        self.load_error = replace(error, **self._place(error.file, error.line))
+        self.over = "import_error"
 
     def _guarded(self, ask: Callable[[], _T], loading: bool = False) -> _T:
         start = time.monotonic()
@@ -257,15 +263,13 @@ class ComponentSession:
         except ChildGone as gone:
             # What it used is counted, too.
             self.close()
-            self._ahead.clear()
-            self._plan = ()
             if gone.operation in self.refused:
                 # By whom is not known: the machine code of a kernel knows no lines.
                 self._refuse(ForbiddenUse(gone.operation, "", 0))
             # However many cases of a criterion it hangs over, that is one thing that it cannot do.
             self.deaths = self._deaths_before + 1
             if time.monotonic() > self.end_of_time:
-                self.over, self._out_of_time = "timeout", True
+                self.over, self.out_of_time = "timeout", True
             elif loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
             raise
@@ -295,6 +299,6 @@ class ComponentSession:
                 self._refuse(use)
 
     def _refuse(self, use: ForbiddenUse) -> NoReturn:
-        self.forbidden = use
+        self.forbidden = ForbiddenUse("", "", 0) if self.secret else use
         self.over = "forbidden"
         raise NotRun

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from autograder.assignment import ComponentSpec
-from autograder.judge.clock import ComponentTime, SubmissionTime, component_time
+from autograder.judge.clock import ComponentTime, SubmissionTime
 from autograder.judge.component import ComponentRun, Observer
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
@@ -35,7 +36,10 @@ def grade_submission(
     only: Sequence[str] = (),
     diagnose: bool = True,
 ) -> dict[str, ComponentResult]:
-    """Grade the components of a submission that the suite is about.
+    """Grade the components of a submission that the suite is about, in two phases.
+
+    First all that anyone may be shown is settled for every component: public criteria, what is
+    drawn, which mistake it is. Then hidden questions are asked, of children that begin anew.
 
     Args:
         judge: what to grade it with.
@@ -47,18 +51,24 @@ def grade_submission(
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
+    # An author may try out the suite of one alone.
+    asked = [
+        spec
+        for spec in judge.assignment.components
+        if spec.name in judge.suite.criteria and (not only or spec.name in only)
+    ]
+    time = SubmissionTime(judge.assignment.submission_wall_s, 2 * len(asked))
+    parts: dict[str, _Component] = {}
     results: dict[str, ComponentResult] = {}
-    asked = [name for name in judge.suite.criteria if not only or name in only]
-    time = SubmissionTime(judge.assignment.submission_wall_s, len(asked))
-    for spec in judge.assignment.components:
-        # An author may try out the suite of one alone.
-        if spec.name not in asked:
-            continue
-        broken = losing_points(results, spec.uses)
-        own = time.next(spec.limits.component_wall_s)
-        results[spec.name] = grade_component(
-            judge, spec, files, exempt, broken, diagnose=diagnose, time=own
-        )
+    with ExitStack() as stack:
+        for spec in asked:
+            broken = [used for used in spec.uses if used in parts and parts[used].loses()]
+            part = stack.enter_context(_Component(judge, spec, files, exempt, diagnose))
+            part.settle(broken, time)
+            parts[spec.name] = part
+        for spec in asked:
+            broken = losing_points(results, spec.uses)
+            results[spec.name] = parts[spec.name].finish(broken, time)
     return results
 
 
@@ -69,10 +79,8 @@ def grade_component(
     exempt: Sequence[str],
     broken: Sequence[str],
     watcher: Watcher | None = None,
-    diagnose: bool = True,
-    time: ComponentTime | None = None,
 ) -> ComponentResult:
-    """Grade one component of a submission.
+    """Grade one component of a submission by itself.
 
     Args:
         judge: what to grade it with.
@@ -81,91 +89,231 @@ def grade_component(
         exempt: files that may call what is forbidden.
         broken: the components that it may use and that lost points.
         watcher: sees how it is done.
-        diagnose: look for misconceptions and show the student's work, beside giving marks.
-        time: how much it may take in all; by default the component's limit.
 
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
-    name = spec.name
-    criteria = judge.suite.criteria[name]
-    source = files.get(f"{name}.py")
-    if source is None:
-        return _unrun(criteria, "missing", f"there is no {name}.py")
-    stub = judge.assignment.public / f"{name}.py"
-    if stub.is_file() and source.split() == stub.read_bytes().split():
-        return _unrun(criteria, "not_attempted", f"{name}.py is still the empty stub")
-    observer = None if watcher is None else watcher.observer([])
-    time = time or component_time(spec.limits.component_wall_s)
-    lost_before, broken = broken, reached(broken, files)
-    with ComponentRun(judge, name, files, exempt, observer, diagnose, time) as own:
-        if not broken:
+    time = SubmissionTime(2 * spec.limits.component_wall_s, 2)
+    with _Component(judge, spec, files, exempt, True, watcher) as part:
+        part.settle(broken, time)
+        return part.finish(broken, time)
+
+
+class _Component:
+    """One component of a submission, from its first question to its result.
+
+    Args:
+        judge: what to grade it with.
+        spec: the component.
+        files: the submission's files by name.
+        exempt: files that may call what is forbidden.
+        thorough: look for misconceptions and show the work, beside giving marks.
+        watcher: sees the runs that it is graded from.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        spec: ComponentSpec,
+        files: Mapping[str, bytes],
+        exempt: Sequence[str],
+        thorough: bool,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self._judge = judge
+        self._spec = spec
+        self._files = files
+        self._exempt = exempt
+        self._thorough = thorough
+        self._watcher = watcher
+        self._criteria = judge.suite.criteria[spec.name]
+        self._stack = ExitStack()
+        self._own: ComponentRun | None = None
+        # With stand-ins for what was broken then: of the first phase, and of the second.
+        self._followed: dict[tuple[str, ...], ComponentRun] = {}
+        self._diagnosis = Diagnosis()
+        self._views: list[dict[str, Any]] = []
+        self._spent = 0.0
+
+    def __enter__(self) -> _Component:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def settle(self, broken: Sequence[str], time: SubmissionTime) -> None:
+        """Settle all that may be shown: public criteria, the misconceptions, and what is drawn.
+
+        Args:
+            broken: the components that it may use and that lost public criteria.
+            time: of the submission.
+        """
+        if self._unrun() is not None:
+            return
+        turn = time.next(self._spec.limits.component_wall_s)
+        reached_ones = reached(broken, self._files)
+        self._own = own = self._run([], turn)
+        self._ask(own, "public", turn, reached_ones)
+        if not reached_ones:
             # What components share in a file of its own may be wrong for each of them.
-            own_modules = {file for file in files if file.endswith(".py")}
-            shared = lost_before and not own_modules <= files_of(judge.assignment.totals)
-            return _shown(own, _result(own, Diagnosis() if shared else own.diagnose()))
-        # Errors of what it uses are no misconceptions of its own: they are not looked for here.
-        # Without a line, it may be what a broken component did that it uses.
-        if not own.loses_early() or (own.forbidden is not None and own.forbidden.file):
-            own.go_on()
-            return _shown(own, _result(own, Diagnosis()))
-        working = with_stand_ins(judge.assignment, files, broken)
-        stand_ins = (*exempt, *(f"{used}.py" for used in broken))
-        observer = None if watcher is None else watcher.observer(broken)
-        with ComponentRun(judge, name, working, stand_ins, observer, diagnose, time) as followed:
-            return _shown(own, _better(own, followed, broken, watcher))
-
-
-def _shown(own: ComponentRun, result: ComponentResult) -> ComponentResult:
-    """Add what the suite shows of the student's own work, once the marks are made."""
-    result.views = own.views()
-    own.end()
-    result.usage = own.used
-    return result
-
-
-def _better(
-    own: ComponentRun, followed: ComponentRun, broken: Sequence[str], watcher: Watcher | None
-) -> ComponentResult:
-    """Count for every criterion the better of the own run and one with stand-ins."""
-    for criterion in own.criteria:
-        if not own.passed(criterion):
-            followed.verdict(criterion)
-    own.go_on()
-    for criterion in own.criteria:
-        # What the stand-ins do not mend may still be right without them.
-        if not own.passed(criterion) and not followed.verdict(criterion).passed:
-            own.verdict(criterion)
-    if followed.forbidden is not None:
-        if watcher is not None:
-            watcher.counts([criterion.id for criterion in own.criteria], broken)
-        return _result(followed, Diagnosis())
-    gained = [c for c in own.criteria if followed.share(c) > own.share(c)]
-    lost = [c for c in own.criteria if max(followed.share(c), own.share(c)) < 1.0]
-    diagnosis = followed.diagnose() if lost else Diagnosis()
-    if not gained and not diagnosis.found and own.forbidden is None:
-        # A stub that another one stops shows only with that one's stand-in that it is a stub.
-        untouched = len(lost) == len(own.criteria) and followed.status()[0] == "not_attempted"
-        return _result(followed if untouched else own, Diagnosis())
-    verdicts = []
-    for criterion in own.criteria:
-        verdict = own.verdict(criterion)
-        if criterion in gained and criterion not in lost:
-            there = followed.verdict(criterion)
-            verdict = replace(there, facts=[_with_working(broken)], hints=[])
-        elif (
-            criterion in gained
-            or (criterion in lost and diagnosis.found)
-            or own.forbidden is not None
-        ):
+            own_modules = {file for file in self._files if file.endswith(".py")}
+            shared = broken and not own_modules <= files_of(self._judge.assignment.totals)
+            self._diagnosis = Diagnosis() if shared else own.diagnose()
+        elif self._is_followed(own):
+            followed = self._run(reached_ones, turn)
+            for criterion in self._of("public"):
+                followed.verdict(criterion)
+            self._go_on(own, "public", turn)
             # Only with working parts in place does its own mistake show clearly.
-            verdict = followed.verdict(criterion)
-        if watcher is not None and verdict is not own.verdict(criterion):
-            watcher.counts([criterion.id], broken)
-        verdicts.append(verdict)
-    status, reason = followed.status()
-    marked = _marked(followed, verdicts, diagnosis)
-    return _assembled(marked, status, reason, diagnosis, broken)
+            self._diagnosis = followed.diagnose() if followed.forbidden is None else Diagnosis()
+        self._views = own.views()
+        self._spent = turn.spent()
+        for run in (own, *self._followed.values()):
+            run.rest()
+
+    def finish(self, broken: Sequence[str], time: SubmissionTime) -> ComponentResult:
+        """Ask the hidden questions and return what the component came to.
+
+        Args:
+            broken: the components that it may use and that lost points.
+            time: of the submission.
+        """
+        unrun = self._unrun()
+        if unrun is not None:
+            return unrun
+        own = self._own
+        assert own is not None
+        turn = time.next(self._spec.limits.component_wall_s, self._spent)
+        reached_ones = reached(broken, self._files)
+        own.keep_silent(turn)
+        self._ask(own, "hidden", turn, reached_ones)
+        if reached_ones and self._is_followed(own):
+            known = self._followed.get(tuple(reached_ones))
+            followed = known or self._run(reached_ones, turn)
+            followed.keep_silent(turn)
+            for criterion in self._of("hidden") if known else self._criteria:
+                # What the stand-ins do not mend may still be right without them.
+                if self._share(criterion) < 1:
+                    followed.verdict(criterion)
+            self._go_on(own, "hidden", turn)
+        result = self._result(own)
+        self._stack.close()
+        result.views = self._views
+        result.usage = own.used
+        return result
+
+    def loses(self) -> bool:
+        """Tell whether a public criterion is lost."""
+        return self._own is None or any(self._share(c) < 1 for c in self._of("public"))
+
+    def _unrun(self) -> ComponentResult | None:
+        """Return the result of what is not run at all."""
+        name = self._spec.name
+        source = self._files.get(f"{name}.py")
+        if source is None:
+            return _unrun(self._criteria, "missing", f"there is no {name}.py")
+        stub = self._judge.assignment.public / f"{name}.py"
+        if stub.is_file() and source.split() == stub.read_bytes().split():
+            return _unrun(self._criteria, "not_attempted", f"{name}.py is still the empty stub")
+        return None
+
+    def _run(self, broken: Sequence[str], turn: ComponentTime) -> ComponentRun:
+        """Begin a run with stand-ins for what is broken."""
+        watcher = self._watcher
+        observer = None if watcher is None else watcher.observer(broken)
+        files = with_stand_ins(self._judge.assignment, self._files, broken)
+        exempt = (*self._exempt, *(f"{used}.py" for used in broken))
+        run = self._stack.enter_context(
+            ComponentRun(
+                self._judge, self._spec.name, files, exempt, observer, self._thorough, turn
+            )
+        )
+        if broken:
+            self._followed[tuple(broken)] = run
+        return run
+
+    def _ask(
+        self, own: ComponentRun, which: str, turn: ComponentTime, broken: Sequence[str]
+    ) -> None:
+        """Run criteria; half of the time is left for a run with stand-ins, if there can be one."""
+        own.extend(turn.half if broken else turn.end)
+        for criterion in self._of(which):
+            own.verdict(criterion)
+
+    def _go_on(self, own: ComponentRun, which: str, turn: ComponentTime) -> None:
+        """Run what the first half of the time was too short for, and stand-ins did not mend."""
+        own.extend(turn.end)
+        for criterion in self._of(which):
+            if self._share(criterion) < 1:
+                own.try_again(criterion)
+
+    def _of(self, which: str) -> list[Criterion]:
+        return [criterion for criterion in self._criteria if criterion.visibility == which]
+
+    def _share(self, criterion: Criterion) -> float:
+        runs = [run for run in (self._own, *self._followed.values()) if run is not None]
+        return max((run.share(criterion) for run in runs), default=0.0)
+
+    @staticmethod
+    def _is_followed(own: ComponentRun) -> bool:
+        """Tell whether stand-ins could earn more.
+
+        Without a line, a forbidden use may be what a broken component did that it uses.
+        """
+        lost = any(not v.passed and not v.not_attempted for v in own.found())
+        return lost and (own.forbidden is None or not own.forbidden.file)
+
+    def _result(self, own: ComponentRun) -> ComponentResult:
+        """Count for every criterion the best of the own run and those with stand-ins."""
+        followed = list(self._followed.items())
+        forbidden = [run for _, run in followed if run.forbidden is not None]
+        if not followed:
+            return _result(own, self._diagnosis)
+        if forbidden:
+            self._counts([c.id for c in self._criteria], followed[-1][0])
+            return _result(forbidden[-1], Diagnosis())
+        stand_ins, last = followed[-1]
+        diagnosis = self._diagnosis
+        gained = [c for c in self._criteria if self._share(c) > own.share(c)]
+        if not gained and not diagnosis.found and own.forbidden is None:
+            # A stub that another one stops shows only with that one's stand-in that it is a stub.
+            status, reason = last.status()
+            if status == "not_attempted" and not any(map(self._share, self._criteria)):
+                return _unrun(self._criteria, status, reason)
+            return _result(own, Diagnosis())
+        verdicts = [
+            self._best(own, criterion, followed, criterion in gained)
+            for criterion in self._criteria
+        ]
+        status, reason = last.status()
+        marked = _marked(last, verdicts, diagnosis)
+        return _assembled(marked, status, reason, diagnosis, stand_ins)
+
+    def _best(
+        self,
+        own: ComponentRun,
+        criterion: Criterion,
+        followed: Sequence[tuple[tuple[str, ...], ComponentRun]],
+        gained: bool,
+    ) -> Verdict:
+        """Return the verdict that counts for a criterion, where some are gained with stand-ins."""
+        mine = own.verdict(criterion)
+        stand_ins, run = max(followed, key=lambda pair: pair[1].share(criterion))
+        there = run.verdict(criterion)
+        lost = self._share(criterion) < 1
+        instead = lost and (bool(self._diagnosis.found) or own.forbidden is not None)
+        if not gained and not instead:
+            return mine
+        self._counts([criterion.id], stand_ins)
+        if not lost:
+            return replace(there, facts=[_with_working(stand_ins)], hints=[])
+        if there.silent and criterion.visibility == "public":
+            return replace(mine, share=there.share)
+        return there
+
+    def _counts(self, criteria: Sequence[str], stand_ins: Sequence[str]) -> None:
+        if self._watcher is not None:
+            self._watcher.counts(criteria, stand_ins)
 
 
 def _marked(
@@ -186,7 +334,7 @@ def _result(run: ComponentRun, diagnosis: Diagnosis) -> ComponentResult:
     if status == "forbidden":
         marked = [_mark(c, Verdict("failed", facts=[reason]), diagnosis) for c in run.criteria]
     else:
-        marked = _marked(run, run.verdicts(), diagnosis)
+        marked = _marked(run, run.found(), diagnosis)
     return _assembled(marked, status, reason, diagnosis)
 
 

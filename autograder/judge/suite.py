@@ -81,10 +81,10 @@ class Suite:
         """Return what the public suite shows of a component behind a session."""
         return Run(lambda name: session).views(component, self._drawings)
 
-    def plans_by_component(self) -> dict[str, list[list[Planned]]]:
-        """Return the plans of every component's criteria, in order."""
+    def public_plans(self) -> dict[str, list[list[Planned]]]:
+        """Return the plans of every component's public criteria, in order."""
         return {
-            name: [self.plans[criterion.id] for criterion in criteria]
+            name: [self.plans[c.id] for c in criteria if c.visibility == "public"]
             for name, criteria in self.criteria.items()
         }
 

@@ -24,6 +24,7 @@ class Verdict:
         found: what is wrong, as the instructor is told, where that is more.
         not_attempted: the component's own stub stopped it.
         heard: what was asked and answered.
+        silent: whether nothing is told of it but what passed.
         cases: how many cases share the points.
     """
 
@@ -35,6 +36,7 @@ class Verdict:
     not_attempted: bool = False
     heard: Sequence[tuple[Request, Reply]] = field(default_factory=list)
     cases: int = 1
+    silent: bool = False
 
     @property
     def passed(self) -> bool | None:
@@ -64,7 +66,8 @@ def hidden(verdict: Verdict, attempt: Attempt) -> Verdict:
     """
     cases = [f"{attempt.passed} of {attempt.cases} cases pass"] if attempt.cases > 1 else []
     facts = [*cases, HIDDEN_WORDS]
-    return replace(verdict, facts=facts, hints=(), found=(*verdict.facts, *verdict.hints))
+    found = (*verdict.facts, *verdict.hints)
+    return replace(verdict, facts=facts, hints=(), found=found, silent=True)
 
 
 def fulfilled() -> Verdict:

@@ -145,7 +145,7 @@ def _judge_of(
     def stores(component: str) -> AnswerStore:
         return cache.answers(cache.key_of(assignment, component, "answers"))
 
-    plans = suite.plans_by_component()
+    plans = suite.public_plans()
     diagnoser = Diagnoser(assignment, plans, checking is None, stores)
     return Judge(assignment, suite, sandbox, diagnoser, assignment.provided()), description
 

@@ -275,7 +275,7 @@ def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     began = time.perf_counter()
     suite = collect(assignment)
     results["drawn"] = time.perf_counter() - began
-    judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
+    judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
     grade_submission(judge, files)
     children.clear()
     timed(host.Sandbox, "fork", "fork a child, send the submission")

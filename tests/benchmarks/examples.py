@@ -61,7 +61,7 @@ def lost_by_rows(assignment: Assignment, rows: list[Row], seed: int) -> dict[str
             suite = collection.collect(assignment, seed, cache=Cache(None))
         own: Lost = {}
         watch(suite, own)
-        diagnoser = Diagnoser(assignment, suite.plans_by_component(), False)
+        diagnoser = Diagnoser(assignment, suite.public_plans(), False)
         judge = Judge(assignment, suite, sandbox, diagnoser, assignment.provided())
         for row in rows:
             own.clear()

@@ -21,7 +21,7 @@ Grade = Callable[..., dict[str, ComponentResult]]
 def grade(assignment: Assignment, suite: Suite) -> Iterator[Grade]:
     """Grade a submission, given its files' texts by name, and how it is to be done."""
     sandbox = Sandbox(0, largest_budget(assignment), usual_operations(assignment))
-    judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
+    judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
 
     def of(files: Mapping[str, str], **how: Any) -> dict[str, ComponentResult]:
         sources = {name: text.encode() for name, text in files.items()}

@@ -188,7 +188,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
     assignment = load_assignment(root, "small")
     suite = collect(assignment, cache=Cache(None))
     sandbox: Any = FakeSandbox(solution_of(assignment, "work"))
-    return Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
+    return Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
 
 
 @pytest.fixture
@@ -230,7 +230,8 @@ def test_right_work_has_all_points_and_every_view(judge: Judge, sandbox: FakeSan
     assert (result.status, result.score) == ("graded", 4)
     assert outcomes(result) == [RIGHT] * 4
     assert [view["title"] for view in result.views] == ["first", "second"]
-    assert sandbox.forks == 1
+    # One that has heard no hidden question, and one that answers those.
+    assert sandbox.forks == 2
 
 
 # What was used.
@@ -238,11 +239,11 @@ def test_right_work_has_all_points_and_every_view(judge: Judge, sandbox: FakeSan
 
 def test_usage_is_the_sum_over_all_children(judge: Judge, sandbox: FakeSandbox) -> None:
     sandbox.reply = dying(("double", 2))
-    sandbox.ends.extend([(1.5, 0.25), (0.25, 0.125)])
+    sandbox.ends.extend([(1.5, 0.25), (0.25, 0.125), (1.0, 0.125)])
     result = graded(judge)
-    assert sandbox.forks == 2
+    assert sandbox.forks == 3
     assert result.usage is not None
-    assert (result.usage.cpu_s, result.usage.call_s) == (1.75, 0.25)
+    assert (result.usage.cpu_s, result.usage.call_s) == (2.75, 0.25)
 
 
 def test_usage_has_all_that_was_waited(
@@ -265,7 +266,7 @@ def test_after_a_crash_the_next_criterion_has_a_new_child(
     sandbox.reply = dying(("half", 2))
     result = graded(judge)
     assert outcomes(result) == [RIGHT, DIED, RIGHT, RIGHT]
-    assert (result.status, result.score, sandbox.forks) == ("graded", 3, 2)
+    assert (result.status, result.score, sandbox.forks) == ("graded", 3, 3)
 
 
 @pytest.mark.parametrize("reason", ["crashed", "timeout"])

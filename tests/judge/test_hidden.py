@@ -85,7 +85,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     assignment = load_assignment(root, "norm")
     suite = collect(assignment)
     sandbox = Sandbox(0, largest_budget(assignment), usual_operations(assignment))
-    judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.plans_by_component()))
+    judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
     yield lambda text: grade_submission(judge, {"layer_norm.py": text.encode()})["layer_norm"]
     sandbox.close()
 

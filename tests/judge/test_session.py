@@ -17,7 +17,7 @@ import torch
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.exchange.operations import Call, Reset
 from autograder.judge import session as sessions
-from autograder.judge.session import ComponentSession, NotRun
+from autograder.judge.session import ComponentSession, LeftThePlan, NotRun
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import decode_request, encode_request
@@ -107,6 +107,9 @@ class FakeChild:
         self._events.append(f"read {number_of(request)}")
         return self._answers.reply(request)
 
+    def cpu_s(self) -> float:
+        return 0.5 * self._nonces
+
     def close(self) -> dict[str, Any]:
         assert self.open
         self.open = False
@@ -158,27 +161,26 @@ def dying(at: int, reason: str = "crashed", times: int = 100) -> Callable[[Reque
     return reply
 
 
-# Asking ahead.
+# All of a plan in one go.
 
 
 def test_several_requests_are_posted_before_the_first_answer_is_read(answers: Answers) -> None:
-    requests = [asking(number) for number in range(4)]
+    requests = [asking(number) for number in range(3)]
     session = answers.session()
-    session.begin(plan_of(requests))
-    assert session.perform(requests[0]).value == 0
-    assert answers.events == ["fork", "load", "post 0", "post 1", "post 2", "post 3", "read 0"]
-    assert [session.perform(request).value for request in requests[1:]] == [1, 2, 3]
-    assert answers.events[7:] == ["read 1", "read 2", "read 3"]
-    assert [number_of(request) for request, _ in session.heard] == [0, 1, 2, 3]
-    assert [reply.value for _, reply in session.heard] == [0, 1, 2, 3]
+    assert session.begin(plan_of(requests))
+    assert answers.events == [
+        *("fork", "load", "post 0", "post 1", "post 2", "read 0", "read 1", "read 2"),
+    ]
+    assert [session.perform(request).value for request in requests] == [0, 1, 2]
+    assert [(number_of(asked), reply.value) for asked, reply in session.heard] == [
+        (number, number) for number in range(3)
+    ]
 
 
 def test_no_more_bytes_are_under_way_than_a_socket_holds(answers: Answers) -> None:
     requests = [asking(number, size=2000) for number in range(40)]
     session = answers.session()
     session.begin(plan_of(requests))
-    for request in requests:
-        session.perform(request)
     size = len(encode_request(requests[0], 0))
     assert AHEAD - size < answers.most <= AHEAD
     # Room that an answer makes is used at once.
@@ -186,11 +188,8 @@ def test_no_more_bytes_are_under_way_than_a_socket_holds(answers: Answers) -> No
 
 
 def test_a_request_that_is_too_large_by_itself_goes_alone(answers: Answers) -> None:
-    requests = [asking(0), asking(1, size=AHEAD), asking(2)]
     session = answers.session()
-    session.begin(plan_of(requests))
-    for request in requests:
-        session.perform(request)
+    session.begin(plan_of([asking(0), asking(1, size=AHEAD), asking(2)]))
     assert answers.events[2:] == ["post 0", "read 0", "post 1", "read 1", "post 2", "read 2"]
 
 
@@ -198,8 +197,6 @@ def test_the_child_is_kept_from_one_criterion_to_the_next(answers: Answers) -> N
     session = answers.session()
     for number in range(3):
         session.begin(plan_of([asking(number)]))
-        session.perform(asking(number))
-        session.end()
     session.close()
     assert answers.events.count("fork") == answers.events.count("load") == 1
     assert answers.events[-1] == "close"
@@ -207,100 +204,23 @@ def test_the_child_is_kept_from_one_criterion_to_the_next(answers: Answers) -> N
 
 def test_nothing_is_forked_before_the_first_question(answers: Answers) -> None:
     session = answers.session()
-    session.begin(plan_of([asking(0)]))
-    session.end()
+    assert not session.begin([])
     session.close()
     assert answers.events == []
 
 
-# Off the plan.
-
-
-def test_leaving_the_plan_replaces_the_child_and_replays_what_was_heard(answers: Answers) -> None:
-    requests = [asking(number) for number in range(4)]
-    session = answers.session()
-    session.begin(plan_of(requests))
-    session.perform(requests[0])
-    session.perform(requests[1])
-    answers.events.clear()
-    assert session.perform(asking(70)).value == 70
-    assert session.perform(asking(71)).value == 71
-    assert answers.events == [
-        *("close", "fork", "load", "perform 0", "perform 1"),
-        *("post 70", "read 70", "post 71", "read 71"),
-    ]
-    assert [number_of(request) for request, _ in session.heard] == [0, 1, 70, 71]
-    assert session.deaths == 0
-
-
-def test_a_child_that_has_seen_nothing_ahead_is_kept(answers: Answers) -> None:
-    session = answers.session()
-    session.begin(plan_of([asking(0)]))
-    session.perform(asking(0))
-    session.perform(asking(70))
-    assert answers.events == ["fork", "load", "post 0", "read 0", "post 70", "read 70"]
-
-
-def test_a_request_that_differs_by_one_number_leaves_the_plan(answers: Answers) -> None:
-    planned = asking(0)
-    session = answers.session()
-    session.begin(plan_of([planned, asking(1)]))
-    other = asking(0)
-    other.ops[-1].args[1][0] = 1.0
-    session.perform(other)
-    assert answers.events == ["fork", "load", "post 0", "read 0"]
-
-
-def test_the_next_criterion_has_a_plan_again(answers: Answers) -> None:
-    session = answers.session()
-    session.begin(plan_of([asking(0), asking(1)]))
-    session.perform(asking(70))
-    session.end()
-    answers.events.clear()
-    session.begin(plan_of([asking(2), asking(3)]))
-    session.perform(asking(2))
-    assert answers.events == ["post 2", "post 3", "read 2"]
-
-
-# All of a plan at once.
-
-
-def test_a_component_that_answers_as_the_solution_answers_alike(answers: Answers) -> None:
-    requests = [asking(number) for number in range(3)]
-    plan = plan_of(requests)
-    session = answers.session()
-    session.begin(plan)
-    assert session.answers_alike()
-    assert answers.events == [
-        *("fork", "load", "post 0", "post 1", "post 2", "read 0", "read 1", "read 2"),
-    ]
-    assert [(number_of(asked), reply.value) for asked, reply in session.heard] == [
-        (number, number) for number in range(3)
-    ]
-
-
-def test_nothing_answers_alike_where_nothing_is_planned(answers: Answers) -> None:
-    session = answers.session()
-    session.begin([])
-    assert not session.answers_alike()
-    assert answers.events == []
-
-
-def test_another_answer_is_heard_where_it_is_asked_for_and_all_before_it(answers: Answers) -> None:
+def test_another_answer_is_not_the_solutions_and_all_are_heard(answers: Answers) -> None:
     answers.reply = lambda request: Reply(value=number_of(request) + (number_of(request) == 2))
     requests = [asking(number) for number in range(5)]
     session = answers.session()
-    session.begin(plan_of(requests))
-    assert not session.answers_alike()
-    assert answers.events[-1] == "read 2"
-    assert session.heard == []
+    assert not session.begin(plan_of(requests))
+    assert [reply.value for _, reply in session.heard] == [0, 1, 3, 3, 4]
     assert [session.perform(request).value for request in requests] == [0, 1, 3, 3, 4]
     assert answers.events.count("fork") == 1
     assert sum(event.startswith("post") for event in answers.events) == len(requests)
-    assert len(session.heard) == len(requests)
 
 
-def test_what_a_test_does_to_an_early_answer_is_not_done_to_the_solutions(answers: Answers) -> None:
+def test_what_a_test_does_to_an_answer_is_not_done_to_the_solutions(answers: Answers) -> None:
     answers.reply = lambda request: Reply(value=torch.zeros(2) + number_of(request) // 2)
 
     class Zeros:
@@ -312,42 +232,133 @@ def test_what_a_test_does_to_an_early_answer_is_not_done_to_the_solutions(answer
     for request in requests:
         recorder.perform(request)
     session = answers.session()
-    session.begin(recorder.plan)
-    assert not session.answers_alike()
+    assert not session.begin(recorder.plan)
     for request in requests[:2]:
         session.perform(request).value.add_(1)
-    session.end()
-    session.begin(recorder.plan)
-    assert not session.answers_alike()
+    assert not session.begin(recorder.plan)
     assert session.perform(requests[0]).value.tolist() == [0.0, 0.0]
     assert [planned.reply.value.tolist() for planned in recorder.plan] == [[0.0, 0.0]] * 3
 
 
-def test_the_end_takes_early_answers_that_nobody_asked_for(answers: Answers) -> None:
-    answers.reply = lambda request: Reply(value=min(number_of(request), 2))
-    requests = [asking(number) for number in range(5)]
+def test_a_forbidden_use_is_none_of_the_solutions_answers(answers: Answers) -> None:
+    use = ForbiddenUse("layer_norm", "layer_norm.py", 3)
+    answers.reply = lambda request: Reply(value=number_of(request), forbidden=[use])
     session = answers.session()
-    session.begin(plan_of(requests))
-    assert not session.answers_alike()
-    session.perform(requests[0])
-    session.end()
-    assert [reply.value for _, reply in session.heard] == [0, 1, 2, 2, 2]
-    session.begin(plan_of([asking(1)]))
-    assert session.answers_alike()
-    assert answers.events.count("fork") == 1
+    assert not session.begin(plan_of([asking(0)]))
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert session.forbidden == use
+
+
+def test_what_cannot_be_imported_answers_nothing(answers: Answers) -> None:
+    answers.loaded = lambda: Reply(error=StudentError("SyntaxError", "import"))
+    session = answers.session()
+    assert not session.begin(plan_of([asking(0)]))
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
+    assert session.over == "import_error"
+
+
+def test_what_a_call_costs_is_asked_alone_and_is_never_the_solutions(answers: Answers) -> None:
+    counted = Request([Reset(), Call("f", args=(1, torch.zeros(1)), cost=True)])
+    session = answers.session()
+    assert not session.begin(plan_of([asking(0), counted, asking(2), asking(3)]))
+    assert answers.events[2:] == [
+        *("post 0", "read 0", "post 1", "read 1", "post 2", "post 3", "read 2", "read 3"),
+    ]
+    assert [session.perform(request).seconds for request in (asking(0), counted)] == [None, 0.5]
+
+
+# Parts of a plan.
+
+
+def test_a_case_that_ends_early_leaves_the_next_its_answers(answers: Answers) -> None:
+    """As a test does whose first case fails at its first question."""
+    answers.reply = lambda request: Reply(value=min(number_of(request), 2))
+    session = answers.session()
+    session.begin(plan_of([asking(number) for number in range(5)]))
+    answers.events.clear()
+    assert session.perform(asking(0)).value == 0
+    assert session.perform(asking(3)).value == 2
+    assert session.asked == 4
+    assert (answers.events, session.left) == ([], False)
+
+
+def test_a_question_that_is_not_planned_leaves_the_plan(answers: Answers) -> None:
+    session = answers.session()
+    session.begin(plan_of([asking(0), asking(1)]))
+    assert session.perform(asking(0)).value == 0
+    with pytest.raises(LeftThePlan):
+        session.perform(asking(70))
+    assert session.left
+
+
+def test_a_request_that_differs_by_one_number_leaves_the_plan(answers: Answers) -> None:
+    session = answers.session()
+    session.begin(plan_of([asking(0), asking(1)]))
+    other = asking(0)
+    other.ops[-1].args[1][0] = 1.0
+    with pytest.raises(LeftThePlan):
+        session.perform(other)
+
+
+def test_a_test_that_left_the_plan_is_answered_by_a_child_that_saw_nothing(
+    answers: Answers,
+) -> None:
+    plan = plan_of([asking(number) for number in range(3)])
+    session = answers.session()
+    session.begin(plan)
+    answers.events.clear()
+    assert not session.begin(plan, live=True)
+    assert session.perform(asking(0)).value == 0
+    assert session.perform(asking(70)).value == 70
+    assert answers.events == ["close", "fork", "load", "post 0", "read 0", "post 70", "read 70"]
+    assert [number_of(request) for request, _ in session.heard] == [0, 70]
+    assert (session.asked, session.left, session.deaths) == (2, False, 0)
+
+
+def test_the_next_criterion_has_a_plan_again(answers: Answers) -> None:
+    session = answers.session()
+    session.begin(plan_of([asking(0), asking(1)]), live=True)
+    session.perform(asking(70))
+    answers.events.clear()
+    session.begin(plan_of([asking(2), asking(3)]))
+    assert answers.events == ["post 2", "post 3", "read 2", "read 3"]
+
+
+# Hidden questions.
+
+
+def test_of_a_child_that_heard_hidden_questions_no_words_are_kept(answers: Answers) -> None:
+    error = StudentError("ImportError", "import", "4242", "layer_norm.py", 3)
+    answers.loaded = lambda: Reply(error=error)
+    session = answers.session(secret=True)
+    session.begin(plan_of([asking(0)]))
+    assert (session.over, session.load_error) == ("crashed", None)
+
+
+def test_a_forbidden_use_over_a_hidden_question_is_charged_without_its_place(
+    answers: Answers,
+) -> None:
+    use = ForbiddenUse("layer_norm", "layer_norm.py", 3)
+    answers.reply = lambda request: Reply(value=number_of(request), forbidden=[use])
+    session = answers.session(secret=True)
+    session.begin(plan_of([asking(0)]))
+    assert (session.over, session.forbidden) == ("forbidden", ForbiddenUse("", "", 0))
+
+
+# Deaths.
 
 
 def test_a_death_is_heard_of_where_the_test_asks(answers: Answers) -> None:
     answers.reply = dying(at=1)
     requests = [asking(number) for number in range(3)]
     session = answers.session()
-    session.begin(plan_of(requests))
-    assert not session.answers_alike()
+    assert not session.begin(plan_of(requests))
     assert (session.deaths, session.over) == (1, "")
     assert session.perform(requests[0]).value == 0
     with pytest.raises(ChildGone):
         session.perform(requests[1])
-    session.end()
     assert session.deaths == 1
     assert [reply.value for _, reply in session.heard] == [0]
 
@@ -357,14 +368,11 @@ def test_the_last_death_costs_no_answer_before_it(answers: Answers) -> None:
     requests = [asking(number) for number in range(3)]
     session = answers.session(deaths_allowed=1)
     session.begin(plan_of(requests))
-    assert not session.answers_alike()
     assert session.over == "crashed"
     assert session.perform(requests[0]).value == 0
     with pytest.raises(ChildGone):
         session.perform(requests[1])
-    session.end()
     session.begin(plan_of(requests))
-    assert not session.answers_alike()
     with pytest.raises(NotRun):
         session.perform(requests[0])
 
@@ -379,80 +387,10 @@ def test_a_sealed_operation_is_heard_of_where_the_test_asks(answers: Answers) ->
     requests = [asking(number) for number in range(3)]
     session = answers.session()
     session.begin(plan_of(requests))
-    assert not session.answers_alike()
     assert session.perform(requests[0]).value == 0
     with pytest.raises(NotRun):
         session.perform(requests[1])
-    session.end()
     assert session.forbidden == ForbiddenUse("layer_norm", "", 0)
-
-
-def test_a_forbidden_use_never_answers_alike(answers: Answers) -> None:
-    use = ForbiddenUse("layer_norm", "layer_norm.py", 3)
-    answers.reply = lambda request: Reply(value=number_of(request), forbidden=[use])
-    session = answers.session()
-    session.begin(plan_of([asking(0)]))
-    assert not session.answers_alike()
-    with pytest.raises(NotRun):
-        session.perform(asking(0))
-    assert session.forbidden == use
-
-
-def test_what_cannot_be_imported_answers_nothing_alike(answers: Answers) -> None:
-    answers.loaded = lambda: Reply(error=StudentError("SyntaxError", "import"))
-    session = answers.session()
-    session.begin(plan_of([asking(0)]))
-    assert not session.answers_alike()
-    with pytest.raises(NotRun):
-        session.perform(asking(0))
-    assert session.over == "import_error"
-
-
-def test_what_a_call_costs_is_asked_by_the_test_itself(answers: Answers) -> None:
-    counted = Request([Reset(), Call("f", args=(1, torch.zeros(1)), cost=True)])
-    session = answers.session()
-    session.begin(plan_of([asking(0), counted]))
-    assert not session.answers_alike()
-    assert answers.events[-1] == "read 0"
-
-
-def test_a_test_that_asks_otherwise_than_planned_has_a_child_that_saw_nothing_ahead(
-    answers: Answers,
-) -> None:
-    answers.reply = lambda request: Reply(value=min(number_of(request), 2))
-    session = answers.session()
-    session.begin(plan_of([asking(number) for number in range(5)]))
-    assert not session.answers_alike()
-    session.perform(asking(0))
-    answers.events.clear()
-    assert session.perform(asking(70)).value == 2
-    assert answers.events == ["close", "fork", "load", "perform 0", "post 70", "read 70"]
-
-
-# Answers that were not read.
-
-
-def test_the_end_fetches_what_was_asked_ahead_and_not_read(answers: Answers) -> None:
-    requests = [asking(number) for number in range(3)]
-    session = answers.session()
-    session.begin(plan_of(requests))
-    session.perform(requests[0])
-    session.end()
-    assert answers.events[-2:] == ["read 1", "read 2"]
-    assert [reply.value for _, reply in session.heard] == [0, 1, 2]
-
-
-def test_a_death_over_what_nobody_read_ends_quietly_and_counts(answers: Answers) -> None:
-    answers.reply = dying(at=1)
-    session = answers.session()
-    session.begin(plan_of([asking(0), asking(1), asking(2)]))
-    session.perform(asking(0))
-    session.end()
-    assert [reply.value for _, reply in session.heard] == [0]
-    assert (session.deaths, session.child, session.over) == (1, None, "")
-
-
-# Deaths.
 
 
 def test_a_death_counts_and_the_next_question_forks_anew(answers: Answers) -> None:
@@ -575,14 +513,20 @@ def test_the_end_of_time_is_looked_at_before_every_question(
     answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
+
+    def reply(request: Request) -> Reply:
+        nonlocal now
+        now += 11.0
+        return Echo().perform(request)
+
     monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    answers.reply = reply
     session = answers.session(end_of_time=110.0)
     session.begin(plan_of([asking(0), asking(1)]))
-    session.perform(asking(0))
-    now = 111.0
+    assert session.perform(asking(0)).value == 0
     with pytest.raises(NotRun):
         session.perform(asking(1))
-    assert session.over == "timeout"
+    assert (session.over, session.out_of_time) == ("timeout", True)
 
 
 def test_more_time_opens_what_was_over_by_time_alone(answers: Answers) -> None:

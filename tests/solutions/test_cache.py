@@ -118,7 +118,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
 
 
 def plans(suite: Suite) -> list[bytes]:
-    return [planned.frame for plan in suite.plans_by_component()["layer_norm"] for planned in plan]
+    return [planned.frame for plan in suite.public_plans()["layer_norm"] for planned in plan]
 
 
 def test_a_second_start_asks_the_solution_nothing_and_is_the_same(
@@ -272,7 +272,7 @@ def test_a_mistake_answers_from_the_store_as_it_answers_anew(
         store = Cache(folder).answers("a")
         variants = variants_of(assignment, "layer_norm", names, store)
         found = []
-        for plan in suite.plans_by_component()["layer_norm"]:
+        for plan in suite.public_plans()["layer_norm"]:
             requests = [planned.request for planned in plan]
             for indices in examples_of(requests):
                 example = [requests[index] for index in indices]
