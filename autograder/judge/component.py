@@ -138,12 +138,11 @@ class ComponentRun:
     def keep_silent(self, time: ComponentTime) -> None:
         """Ask hidden questions from now on: of an answer is kept whether it was right.
 
-        All that may be shown is settled before. The child that could have prepared for it is gone.
+        All that may be shown is settled before, and the child that it was settled with is gone.
 
         Args:
             time: how much is left.
         """
-        self._session.close()
         self._session.secret = True
         self._time = time
         self._session.extend(time.end)

@@ -308,7 +308,8 @@ class _Component:
         if not lost:
             return replace(there, facts=[_with_working(stand_ins)], hints=[])
         if there.silent and criterion.visibility == "public":
-            return replace(mine, share=there.share)
+            # It was lost because of hidden mistakes elsewhere: there are no words of its own.
+            return replace(there, facts=[_with_working(stand_ins), *there.facts[:-1]])
         return there
 
     def _counts(self, criteria: Sequence[str], stand_ins: Sequence[str]) -> None:

@@ -1,0 +1,262 @@
+"""What is shown is settled first: nothing that is answered after a hidden question gets into it.
+
+Children answer as the solution does, but where the test says otherwise. No process is started.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.assignment import load_assignment
+from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.exchange.operations import Call
+from autograder.judge.collection import collect
+from autograder.judge.diagnosis import Diagnoser
+from autograder.judge.judge import Judge
+from autograder.judge.submission import grade_submission
+from autograder.reports.feedback import component_page
+from autograder.reports.shown import shown_component
+from autograder.results import ComponentResult
+from autograder.sandbox.handle import ChildGone
+from autograder.sandbox.replies import encode_reply
+from autograder.sandbox.terms import Terms
+from autograder.sandbox.wire import decode_request
+from autograder.solutions.cache import Cache
+from autograder.solutions.reference import solution_of
+
+BASE = "def double(x):\n    return 2 * x\n\n\ndef third(x):\n    return x / 3\n"
+TOP = "from base import double\n\n\ndef four(x):\n    return double(double(x))\n"
+TEST = '''\
+import pytest
+
+
+@pytest.mark.parametrize("x", [2, 4])
+@pytest.mark.criterion(points=1, source="page 1")
+def test_{name}(component, expect, x):
+    """{name} is right"""
+    expect.same(component.call("{name}", x).number, {right} * x)
+'''
+TWO = '''
+
+@pytest.mark.parametrize("x", [3, 6])
+@pytest.mark.criterion(points=1, source="page 2")
+def test_more(component, expect, x):
+    """more is right"""
+    expect.same(component.call("{name}", 1000 * x).number, {right} * x)
+'''
+VIEWS = """\
+def base(component, show):
+    show.table("double", ["x"], [[component.call("double", 100).number]])
+
+
+def top(component, show):
+    show.table("four", ["x"], [[component.call("four", 100).number]])
+"""
+TOML = """\
+schema = 1
+name = "small"
+title = "Small"
+
+[[components]]
+name = "base"
+points = 2
+rules = { forbidden = ["layer_norm"] }
+
+[[components]]
+name = "top"
+points = 2
+uses = ["base"]
+"""
+FILES = {"base.py": BASE.encode(), "top.py": TOP.encode()}
+
+
+class Sandbox:
+    """Forks children that answer as the solutions do, but for what `wrong` says of a call.
+
+    Attributes:
+        wrong: what a child answers instead, by the name and the argument of a call.
+        mended: calls that are answered rightly beside a stand-in.
+        log: the number of the child and the call, with its argument.
+    """
+
+    def __init__(self, solutions: dict[str, Any]) -> None:
+        self.solutions = solutions
+        self.wrong: dict[tuple[str, float], Reply | ChildGone] = {}
+        self.mended: set[tuple[str, float]] = set()
+        self.log: list[tuple[int, str, float]] = []
+        self.forks = 0
+
+    def fork(self, name: str, files: dict[str, bytes], terms: Terms) -> Child:
+        self.forks += 1
+        mended = self.mended if files["base.py"] != FILES["base.py"] else set()
+        wrong = {call: found for call, found in self.wrong.items() if call not in mended}
+        return Child(self, self.solutions[name], self.forks, wrong)
+
+
+class Child:
+    slowest_call_s = 0.0
+    end_of_time = 0.0
+
+    def __init__(
+        self, sandbox: Sandbox, solution: Any, number: int, wrong: dict[tuple[str, float], Any]
+    ) -> None:
+        self.sandbox, self.solution, self.number, self.wrong = sandbox, solution, number, wrong
+        self.posted: deque[Request] = deque()
+
+    def post(self, frame: bytes) -> int:
+        left = memoryview(frame)
+
+        def receive(size: int) -> bytes:
+            nonlocal left
+            part, left = bytes(left[:size]), left[size:]
+            return part
+
+        self.posted.append(decode_request(receive)[1])
+        return 0
+
+    post_behind = post
+
+    def answer(self, nonce: int) -> Reply:
+        return self.perform(self.posted.popleft())
+
+    def answer_unless(self, nonce: int, right: bytes) -> Reply | None:
+        reply = self.answer(nonce)
+        return None if encode_reply(reply, 0) == right else reply
+
+    def perform(self, request: Request) -> Reply:
+        if not request.ops:
+            return Reply()
+        call = request.ops[-1]
+        assert isinstance(call, Call)
+        self.sandbox.log.append((self.number, call.name, call.args[0]))
+        found = self.wrong.get((call.name, call.args[0]))
+        if isinstance(found, ChildGone):
+            raise found
+        return self.solution.perform(request) if found is None else found
+
+    def close(self) -> dict[str, Any]:
+        return {}
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
+    root = tmp_path_factory.mktemp("small")
+    texts = {
+        "assignments/small/assignment.toml": TOML,
+        "assignments/small/README.md": "# Small\n",
+        "assignments/small/tests/test_base.py": TEST.format(name="double", right=2),
+        "assignments/small/tests/test_top.py": TEST.format(name="four", right=4),
+        "assignments/small/tests/views.py": VIEWS,
+        "reference/small/base.py": BASE,
+        "reference/small/top.py": TOP,
+        "assignments/small/stand_ins/base.py": BASE,
+        "reference/small/tests/test_base.py": "import pytest\n"
+        + TWO.format(name="third", right="1000 / 3"),
+        "reference/small/tests/test_top.py": "import pytest\n"
+        + TWO.format(name="four", right=4000),
+    }
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        Path(root, name).write_text(text)
+    assignment = load_assignment(root, "small")
+    suite = collect(assignment, cache=Cache(None))
+    sandbox: Any = Sandbox({name: solution_of(assignment, name) for name in ("base", "top")})
+    return Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
+
+
+def graded(
+    judge: Judge,
+    wrong: dict[tuple[str, float], Reply | ChildGone],
+    mended: set[tuple[str, float]] = frozenset(),  # type: ignore[assignment]
+) -> tuple[dict[str, ComponentResult], list[tuple[int, str, float]]]:
+    sandbox: Any = judge.sandbox
+    sandbox.__init__(sandbox.solutions)
+    sandbox.wrong, sandbox.mended = wrong, mended
+    return grade_submission(judge, FILES), sandbox.log
+
+
+def shown(results: dict[str, ComponentResult]) -> list[str]:
+    """All that a student is shown."""
+    unseen = {"usage": True, "criteria": {"__all__": {"outcome"}}}
+    facts = [result.model_dump_json(exclude=unseen) for result in results.values()]
+    return facts + [component_page(shown_component(r, True)) for r in results.values()]
+
+
+PUBLIC = [("double", 2), ("double", 100), ("four", 2), ("four", 4), ("four", 100)]
+HIDDEN = [("third", 3000), ("third", 6000), ("four", 3000), ("four", 6000)]
+USE = ForbiddenUse("layer_norm", "base.py", 1)
+WRONG = [
+    Reply(value=4242.0),
+    Reply(value="4242"),
+    Reply(error=StudentError("ValueError", "call", "4242", "base.py", 2)),
+    Reply(error=StudentError("NotImplementedError", "call", "4242", "top.py", 1)),
+]
+
+
+@given(wrong=st.dictionaries(st.sampled_from(PUBLIC + HIDDEN), st.sampled_from(WRONG)))
+def test_who_answers_what_is_shown_has_heard_no_hidden_question(
+    judge: Judge, wrong: dict[tuple[str, float], Reply | ChildGone]
+) -> None:
+    _, log = graded(judge, wrong)
+    first = next(at for at, (_, *call) in enumerate(log) if tuple(call) in HIDDEN)
+    before = {child for child, *_ in log[:first]}
+    after = {child for child, *_ in log[first:]}
+    assert before.isdisjoint(after)
+    # What is drawn, and where nothing hidden is lost, all that is public.
+    late = [call for _, *call in log[first:] if tuple(call) not in HIDDEN]
+    assert not any(argument == 100 for _, argument in late)
+    assert not late or ("third", 3000) in wrong or ("third", 6000) in wrong
+
+
+@given(
+    public=st.dictionaries(st.sampled_from(PUBLIC), st.sampled_from(WRONG)),
+    lost=st.sets(st.sampled_from(HIDDEN)),
+    data=st.data(),
+)
+def test_of_hidden_questions_only_what_passed_is_told(
+    judge: Judge,
+    public: dict[tuple[str, float], Reply | ChildGone],
+    lost: set[tuple[str, float]],
+    data: st.DataObject,
+) -> None:
+    ways = [{call: data.draw(st.sampled_from(WRONG)) for call in lost} for _ in range(2)]
+    one, other = (shown(graded(judge, public | way)[0]) for way in ways)
+    assert one == other
+
+
+def test_a_forbidden_use_over_a_hidden_question_says_nothing_of_it(judge: Judge) -> None:
+    results, _ = graded(judge, {("third", 3000): Reply(value=1000.0, forbidden=[USE])})
+    assert (results["base"].status, results["base"].score) == ("forbidden", 0)
+    assert results["base"].message == "something forbidden was used"
+
+
+def test_two_deaths_over_hidden_questions_differ_in_their_kind_alone(judge: Judge) -> None:
+    gone = [ChildGone("crashed", words, "4242") for words in ("the process died", "otherwise")]
+    one, other = (shown(graded(judge, {("third", 3000): death})[0]) for death in gone)
+    assert one == other
+
+
+def test_what_a_component_lost_by_hidden_mistakes_of_another_is_not_lost_again(
+    judge: Judge,
+) -> None:
+    """An error costs its points once, also where only hidden questions find it."""
+    wrong: dict[tuple[str, float], Reply | ChildGone] = dict.fromkeys(
+        [("four", 2), ("four", 4)], WRONG[0]
+    )
+    results, _ = graded(judge, wrong, mended={("four", 2)})
+    assert (results["base"].score, results["top"].score) == (2, 1)
+    wrong[("third", 3000)] = WRONG[0]
+    results, _ = graded(judge, wrong, mended={("four", 2)})
+    assert (results["base"].score, results["top"].score) == (1.5, 1.5)
+    words = "graded with a working base\n1 of 2 cases pass"
+    assert results["top"].criteria[0].message == words
+    results, _ = graded(judge, wrong, mended={("four", 2), ("four", 4)})
+    assert (results["base"].score, results["top"].score) == (1.5, 2)
+    assert results["top"].criteria[0].message == "graded with a working base"
+    assert results["top"].stand_ins == ["base"]
