@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -104,7 +103,9 @@ class ComponentSession:
         if self._live:
             return False
         try:
-            self._ask_all()
+            for batch in _batches(plan):
+                for answer in self._put(batch):
+                    self._answers.append(answer)
         except (ChildGone, NotRun) as end:
             # The test is to hear of it where it asks.
             self._end = end
@@ -188,47 +189,28 @@ class ComponentSession:
         return self._answers[at] or decode_reply(io.BytesIO(self._plan[at].answer).read)[1]
 
     def _answered_now(self, request: Request) -> Reply:
-        reply = self._alone(self._ready(), encode_request(request, 0), request.counted)
-        self._take(request, reply)
+        planned = Planned(encode_request(request, 0), request, Reply())
+        (reply,) = self._put([planned])
+        assert reply is not None
         return reply
 
-    def _ask_all(self) -> None:
-        """Put the questions of the plan, as many ahead as the socket surely holds."""
-        under_way: deque[tuple[int, int]] = deque()
-        posted = 0
-        for at, planned in enumerate(self._plan):
-            child = self._ready()
-            if planned.request.counted:
-                reply: Reply | None = self._alone(child, planned.frame, counted=True)
-                posted = at + 1
-            else:
-                posted = self._post_ahead(child, posted, under_way)
-                nonce, _ = under_way.popleft()
-                reply = self._guarded(partial(child.answer_unless, nonce, planned.answer))
-            self._take(planned.request, reply or replace(planned.reply))
-            self._answers.append(reply)
+    def _put(self, batch: Sequence[Planned]) -> Iterator[Reply | None]:
+        """Put questions that are under way at once; yield the answers, None for the solution's.
 
-    def _post_ahead(self, child: Child, posted: int, under_way: deque[tuple[int, int]]) -> int:
-        size = sum(size for _, size in under_way)
-        for planned in self._plan[posted:]:
-            size += len(planned.frame)
-            if planned.request.counted or (under_way and size > _BYTES_AHEAD):
-                break
-            # A death over one question must not cost the answers that came before it.
-            post = child.post_behind if under_way else child.post
-            nonce = self._guarded(partial(post, planned.frame))
-            if nonce is None:
-                break
-            under_way.append((nonce, len(planned.frame)))
-            posted += 1
-        return posted
-
-    def _alone(self, child: Child, frame: bytes, counted: bool) -> Reply:
-        """Ask with nothing else under way, so that the kernel's account is that of this call."""
+        One whose cost is counted is alone, so that the kernel's account is that of this call.
+        """
+        counted = batch[0].request.counted
+        child = self._ready()
         before = child.cpu_s() if counted else 0.0
-        reply = self._guarded(lambda: child.answer(child.post(frame)))
-        reply.seconds = max(0.0, child.cpu_s() - before) if counted else reply.seconds
-        return reply
+        nonces = [self._guarded(partial(child.post, planned.frame)) for planned in batch]
+        for nonce, planned in zip(nonces, batch, strict=True):
+            self._ready()
+            right = b"" if counted else planned.answer
+            reply = self._guarded(partial(child.answer_unless, nonce, right))
+            if counted and reply is not None:
+                reply.seconds = max(0.0, child.cpu_s() - before)
+            self._take(planned.request, reply or replace(planned.reply))
+            yield reply
 
     def _ready(self) -> Child:
         """Return the child, with the component loaded."""
@@ -302,3 +284,18 @@ class ComponentSession:
         self.forbidden = ForbiddenUse("", "", 0) if self.secret else use
         self.over = "forbidden"
         raise NotRun
+
+
+def _batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
+    """Part a plan into what the socket surely holds."""
+    batch: list[Planned] = []
+    size = 0
+    for planned in plan:
+        size += len(planned.frame)
+        alone = planned.request.counted or (batch and batch[-1].request.counted)
+        if batch and (alone or size > _BYTES_AHEAD):
+            yield batch
+            batch, size = [], len(planned.frame)
+        batch.append(planned)
+    if batch:
+        yield batch

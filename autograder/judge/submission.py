@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from autograder.assignment import ComponentSpec
@@ -99,41 +99,34 @@ def grade_component(
         return part.finish(broken, time)
 
 
+@dataclass
 class _Component:
     """One component of a submission, from its first question to its result.
 
-    Args:
-        judge: what to grade it with.
-        spec: the component.
-        files: the submission's files by name.
+    Attributes:
         exempt: files that may call what is forbidden.
         thorough: look for misconceptions and show the work, beside giving marks.
         watcher: sees the runs that it is graded from.
     """
 
-    def __init__(
-        self,
-        judge: Judge,
-        spec: ComponentSpec,
-        files: Mapping[str, bytes],
-        exempt: Sequence[str],
-        thorough: bool,
-        watcher: Watcher | None = None,
-    ) -> None:
-        self._judge = judge
-        self._spec = spec
-        self._files = files
-        self._exempt = exempt
-        self._thorough = thorough
-        self._watcher = watcher
-        self._criteria = judge.suite.criteria[spec.name]
-        self._stack = ExitStack()
-        self._own: ComponentRun | None = None
-        # With stand-ins for what was broken then: of the first phase, and of the second.
-        self._followed: dict[tuple[str, ...], ComponentRun] = {}
-        self._diagnosis = Diagnosis()
-        self._views: list[dict[str, Any]] = []
-        self._spent = 0.0
+    judge: Judge
+    spec: ComponentSpec
+    files: Mapping[str, bytes]
+    exempt: Sequence[str]
+    thorough: bool
+    watcher: Watcher | None = None
+    _own: ComponentRun | None = None
+    # By the stand-ins: for what was broken in the first phase, and in the second.
+    _followed: dict[tuple[str, ...], ComponentRun] = field(default_factory=dict)
+    _diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    _views: list[dict[str, Any]] = field(default_factory=list)
+    _spent: float = 0.0
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def criteria(self) -> list[Criterion]:
+        """All of the component, in order."""
+        return self.judge.suite.criteria[self.spec.name]
 
     def __enter__(self) -> _Component:
         return self
@@ -150,14 +143,14 @@ class _Component:
         """
         if self._unrun() is not None:
             return
-        turn = time.next(self._spec.limits.component_wall_s)
-        reached_ones = reached(broken, self._files)
+        turn = time.next(self.spec.limits.component_wall_s)
+        reached_ones = reached(broken, self.files)
         self._own = own = self._run([], turn)
         self._ask(own, "public", turn, reached_ones)
         if not reached_ones:
             # What components share in a file of its own may be wrong for each of them.
-            own_modules = {file for file in self._files if file.endswith(".py")}
-            shared = broken and not own_modules <= files_of(self._judge.assignment.totals)
+            own_modules = {file for file in self.files if file.endswith(".py")}
+            shared = broken and not own_modules <= files_of(self.judge.assignment.totals)
             self._diagnosis = Diagnosis() if shared else own.diagnose()
         elif self._is_followed(own):
             followed = self._run(reached_ones, turn)
@@ -183,15 +176,15 @@ class _Component:
             return unrun
         own = self._own
         assert own is not None
-        turn = time.next(self._spec.limits.component_wall_s, self._spent)
-        reached_ones = reached(broken, self._files)
+        turn = time.next(self.spec.limits.component_wall_s, self._spent)
+        reached_ones = reached(broken, self.files)
         own.keep_silent(turn)
         self._ask(own, "hidden", turn, reached_ones)
         if reached_ones and self._is_followed(own):
             known = self._followed.get(tuple(reached_ones))
             followed = known or self._run(reached_ones, turn)
             followed.keep_silent(turn)
-            for criterion in self._of("hidden") if known else self._criteria:
+            for criterion in self._of("hidden") if known else self.criteria:
                 # What the stand-ins do not mend may still be right without them.
                 if self._share(criterion) < 1:
                     followed.verdict(criterion)
@@ -208,25 +201,23 @@ class _Component:
 
     def _unrun(self) -> ComponentResult | None:
         """Return the result of what is not run at all."""
-        name = self._spec.name
-        source = self._files.get(f"{name}.py")
+        name = self.spec.name
+        source = self.files.get(f"{name}.py")
         if source is None:
-            return _unrun(self._criteria, "missing", f"there is no {name}.py")
-        stub = self._judge.assignment.public / f"{name}.py"
+            return _unrun(self.criteria, "missing", f"there is no {name}.py")
+        stub = self.judge.assignment.public / f"{name}.py"
         if stub.is_file() and source.split() == stub.read_bytes().split():
-            return _unrun(self._criteria, "not_attempted", f"{name}.py is still the empty stub")
+            return _unrun(self.criteria, "not_attempted", f"{name}.py is still the empty stub")
         return None
 
     def _run(self, broken: Sequence[str], turn: ComponentTime) -> ComponentRun:
         """Begin a run with stand-ins for what is broken."""
-        watcher = self._watcher
+        watcher = self.watcher
         observer = None if watcher is None else watcher.observer(broken)
-        files = with_stand_ins(self._judge.assignment, self._files, broken)
-        exempt = (*self._exempt, *(f"{used}.py" for used in broken))
+        files = with_stand_ins(self.judge.assignment, self.files, broken)
+        exempt = (*self.exempt, *(f"{used}.py" for used in broken))
         run = self._stack.enter_context(
-            ComponentRun(
-                self._judge, self._spec.name, files, exempt, observer, self._thorough, turn
-            )
+            ComponentRun(self.judge, self.spec.name, files, exempt, observer, self.thorough, turn)
         )
         if broken:
             self._followed[tuple(broken)] = run
@@ -248,11 +239,12 @@ class _Component:
                 own.try_again(criterion)
 
     def _of(self, which: str) -> list[Criterion]:
-        return [criterion for criterion in self._criteria if criterion.visibility == which]
+        return [criterion for criterion in self.criteria if criterion.visibility == which]
 
     def _share(self, criterion: Criterion) -> float:
+        """Return the best share of a criterion's points that some run earned; none if forbidden."""
         runs = [run for run in (self._own, *self._followed.values()) if run is not None]
-        return max((run.share(criterion) for run in runs), default=0.0)
+        return max((run.share(criterion) for run in runs if run.forbidden is None), default=0.0)
 
     @staticmethod
     def _is_followed(own: ComponentRun) -> bool:
@@ -270,24 +262,22 @@ class _Component:
         if not followed:
             return _result(own, self._diagnosis)
         if forbidden:
-            self._counts([c.id for c in self._criteria], followed[-1][0])
+            self._counts([c.id for c in self.criteria], followed[-1][0])
             return _result(forbidden[-1], Diagnosis())
         stand_ins, last = followed[-1]
-        diagnosis = self._diagnosis
-        gained = [c for c in self._criteria if self._share(c) > own.share(c)]
-        if not gained and not diagnosis.found and own.forbidden is None:
+        gained = [c for c in self.criteria if self._share(c) > own.share(c)]
+        if not gained and not self._diagnosis.found and own.forbidden is None:
             # A stub that another one stops shows only with that one's stand-in that it is a stub.
             status, reason = last.status()
-            if status == "not_attempted" and not any(map(self._share, self._criteria)):
-                return _unrun(self._criteria, status, reason)
+            if status == "not_attempted" and not any(map(self._share, self.criteria)):
+                return _unrun(self.criteria, status, reason)
             return _result(own, Diagnosis())
-        verdicts = [
-            self._best(own, criterion, followed, criterion in gained)
-            for criterion in self._criteria
-        ]
+        verdicts = [self._best(own, c, followed, c in gained) for c in self.criteria]
         status, reason = last.status()
-        marked = _marked(last, verdicts, diagnosis)
-        return _assembled(marked, status, reason, diagnosis, stand_ins)
+        if status == "not_attempted":
+            status, reason = "graded", ""
+        marked = _marked(last, verdicts, self._diagnosis)
+        return _assembled(marked, status, reason, self._diagnosis, stand_ins)
 
     def _best(
         self,
@@ -301,8 +291,7 @@ class _Component:
         stand_ins, run = max(followed, key=lambda pair: pair[1].share(criterion))
         there = run.verdict(criterion)
         lost = self._share(criterion) < 1
-        instead = lost and (bool(self._diagnosis.found) or own.forbidden is not None)
-        if not gained and not instead:
+        if not gained and not (lost and self._diagnosis.found) and own.forbidden is None:
             return mine
         self._counts([criterion.id], stand_ins)
         if not lost:
@@ -313,8 +302,8 @@ class _Component:
         return there
 
     def _counts(self, criteria: Sequence[str], stand_ins: Sequence[str]) -> None:
-        if self._watcher is not None:
-            self._watcher.counts(criteria, stand_ins)
+        if self.watcher is not None:
+            self.watcher.counts(criteria, stand_ins)
 
 
 def _marked(

@@ -85,30 +85,12 @@ class Child:
         """Send a request's frame ahead; return the nonce under which to fetch the answer.
 
         Answers come in the order of the requests. The frames under way must fit the socket's
-        buffer, or both sides would wait for each other.
+        buffer, or both sides would wait for each other. That the child has ended shows where the
+        answer is fetched: what it answered before is there all the same.
 
         Raises:
-            ChildGone: as for `perform`.
+            ChildGone: it takes no questions; it is ended then.
         """
-        try:
-            return self._send(frame)
-        except OSError as error:
-            raise self._epitaph() from error
-
-    def post_behind(self, frame: bytes) -> int | None:
-        """Send a request's frame behind others, as `post`; None if the child has ended.
-
-        What it answered before is there all the same.
-
-        Raises:
-            ChildGone: it hung; it is ended then.
-        """
-        try:
-            return self._send(frame)
-        except OSError:
-            return None
-
-    def _send(self, frame: bytes) -> int:
         nonce = secrets.randbits(64)
         try:
             left = max(_POLL_S, self.end_of_time - time.monotonic())
@@ -117,6 +99,8 @@ class Child:
         except TimeoutError as error:
             self.close()
             raise ChildGone("timeout", "the process does not take questions") from error
+        except OSError:
+            pass
         return nonce
 
     def answer(self, nonce: int) -> Reply:

@@ -147,8 +147,6 @@ class FakeChild:
         self._posted.append(decode_request(receive)[1])
         return 0
 
-    post_behind = post
-
     def answer(self, nonce: int) -> Reply:
         return self.perform(self._posted.popleft())
 

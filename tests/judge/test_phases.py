@@ -120,8 +120,6 @@ class Child:
         self.posted.append(decode_request(receive)[1])
         return 0
 
-    post_behind = post
-
     def answer(self, nonce: int) -> Reply:
         return self.perform(self.posted.popleft())
 

@@ -65,8 +65,6 @@ class FakeChild:
         self.open = True
 
     def post(self, frame: bytes) -> int:
-        if self._answers.gone and self._posted:
-            raise ChildGone("crashed", "the process died")
         at = 0
 
         def receive(size: int) -> bytes:
@@ -81,10 +79,6 @@ class FakeChild:
         self._answers.most = max(self._answers.most, self.under_way)
         self._events.append(f"post {number_of(request)}")
         return self._nonces
-
-    def post_behind(self, frame: bytes) -> int | None:
-        assert self._posted
-        return None if self._answers.gone else self.post(frame)
 
     def answer(self, nonce: int) -> Reply:
         posted, request = self._posted.popleft()
@@ -124,8 +118,6 @@ class Answers:
         self.reply: Callable[[Request], Reply] = Echo().perform
         self.loaded: Callable[[], Reply] = Reply
         self.most = 0
-        # Whether the child ends while it is asked ahead.
-        self.gone = False
         self.events: list[str] = []
 
     def fork(self) -> FakeChild:
@@ -183,8 +175,6 @@ def test_no_more_bytes_are_under_way_than_a_socket_holds(answers: Answers) -> No
     session.begin(plan_of(requests))
     size = len(encode_request(requests[0], 0))
     assert AHEAD - size < answers.most <= AHEAD
-    # Room that an answer makes is used at once.
-    assert answers.events.index("post 39") < answers.events.index("read 35")
 
 
 def test_a_request_that_is_too_large_by_itself_goes_alone(answers: Answers) -> None:
@@ -410,7 +400,7 @@ def test_a_death_counts_and_the_next_question_forks_anew(answers: Answers) -> No
 def test_what_was_answered_before_a_death_counts(answers: Answers) -> None:
     plan = plan_of([asking(0), asking(1), asking(2)])
     session = answers.session()
-    answers.gone, answers.reply = True, dying(at=1, times=1)
+    answers.reply = dying(at=1, times=1)
     session.begin(plan)
     assert session.perform(asking(0)).value == 0
     with pytest.raises(ChildGone):

@@ -159,15 +159,14 @@ def test_the_end_of_all_time_ends_a_call(process: Process, clock: Clock) -> None
 @pytest.mark.parametrize(
     ("wall", "left", "waited"), [(10, 1e9, 10), (1e6, 7, 7), (10, -5, 0.05), (10, 10.5, 10)]
 )
-@pytest.mark.parametrize("post", ["post", "post_behind"])
 def test_a_question_that_is_not_taken_waits_no_longer(
-    process: Process, clock: Clock, post: str, wall: float, left: float, waited: float
+    process: Process, clock: Clock, wall: float, left: float, waited: float
 ) -> None:
     wire = Wire(clock)
     child = process.child(wire, call_wall_s=wall)
     child.end_of_time = clock.now + left
     with pytest.raises(ChildGone, match="does not take questions") as gone:
-        getattr(child, post)(bytes(32))
+        child.post(bytes(32))
     assert wire.waits == [waited]
     assert gone.value.reason == "timeout"
     assert process.runs.returncode == -signal.SIGKILL
