@@ -36,15 +36,20 @@ class RowReport(BaseModel):
     partly: dict[str, str] = {}  # of criteria that are lost in part: "2 of 3"
     named: list[str]
     either: bool
+    hidden_alone: bool = False  # lost by hidden criteria alone, which name no mistake
     outcome: Outcome | None = None  # of wrong variants
     alternatives: bool = False  # any one of `wrong` may be named
 
 
 class Figures(BaseModel):
-    """How well the diagnosis names mistakes, and how many mutants lose points, in rows."""
+    """How well the diagnosis names mistakes, and how many mutants lose points, in rows.
+
+    Mistakes that hidden criteria alone find are none of `misconceptions` and `pairs`.
+    """
 
     misconceptions: int = 0
     named_alone: int = 0
+    hidden_alone: int = 0
     pairs: int = 0
     named_pair: int = 0
     named_half: int = 0
@@ -114,7 +119,8 @@ def report_on(
         _count(figures, row, reports[-1])
         if reports[-1].outcome is not None:
             counted = naming.setdefault(row.component, Naming())
-            counted.count(row.wrong, reports[-1].outcome)
+            expected = () if reports[-1].hidden_alone else row.wrong
+            counted.count(expected, reports[-1].outcome)
     faults += trivial.faults_of(
         {row.id: r for row, r in zip(rows, found, strict=True) if row.kind == "trivial"}
     )
@@ -165,11 +171,14 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
     if row.kind in ("pair", "wrong"):
         components = {row.component: result.components[row.component]} if components else {}
     outcome: Outcome | None = None
+    lost = [c for component in components.values() for c in component.criteria if not c.passed]
+    hidden_alone = bool(lost) and all(c.visibility == "hidden" for c in lost)
     if row.kind == "wrong":
         # Any other component is the solution's.
         own = components.get(row.component)
         named, either = ([], False) if own is None else (own.misconceptions, own.either)
-        outcome = outcome_of(row.ids, named, alternatives=row.either, either=either)
+        expected = [] if hidden_alone else row.ids
+        outcome = outcome_of(expected, named, alternatives=row.either, either=either)
     return RowReport(
         id=row.id,
         kind=row.kind,
@@ -186,6 +195,7 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
         },
         named=[name for component in components.values() for name in component.misconceptions],
         either=any(component.either for component in components.values()),
+        hidden_alone=hidden_alone,
         outcome=outcome,
         alternatives=row.either,
     )
@@ -247,7 +257,9 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
 
 
 def _count(figures: Figures, row: Row, report: RowReport) -> None:
-    if row.kind == "misconception":
+    if row.kind in ("misconception", "pair") and report.hidden_alone:
+        figures.hidden_alone += 1
+    elif row.kind == "misconception":
         figures.misconceptions += 1
         figures.named_alone += report.named == row.ids
     elif row.kind == "pair":
