@@ -13,6 +13,8 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Build, Call, Reset
+from autograder.judge.expected import Expected
+from autograder.solutions.cache import Cache
 from autograder.solutions.misconceptions import Misconception, read, with_mistakes
 from autograder.solutions.variants import RIGHT, Variants, examples_of, reseeded
 
@@ -125,6 +127,24 @@ def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None
     assert variants.computed == before + 1
     variants.answer(frozenset(["noisy", "tripled"]), question)
     assert variants.computed == before + 1 + 10
+
+
+def test_which_mistakes_show_is_kept_and_counts_for_nothing(folder: Path, tmp_path: Path) -> None:
+    question = [Request([Reset(), Call("double", args=(X,), seed=0)])]
+    counts = []
+    for _ in range(2):
+        store = Cache(tmp_path).answers("double")
+        variants = Variants(folder, "double", ("tripled", "noisy"), store=store)
+        variants.know(question, variants.answer(RIGHT, question))
+        variants.begin()
+        assert Expected(variants, {}, {}).showing(question) == {"tripled", "noisy"}
+        assert variants.computed == 0
+        variants.answer(frozenset(["tripled"]), question)
+        counts.append(variants.computed)
+        store.flush()
+        # From here on nothing is wrong: what is kept is not computed again.
+        (folder / "double.py").write_text(TABLE.replace("in WRONG", "is None"))
+    assert counts == [1, 1]
 
 
 def test_answers_to_a_known_example_that_are_equal_are_one(folder: Path) -> None:
