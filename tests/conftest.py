@@ -100,13 +100,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(ROOT / "tests" / "e2e") or "nbgrader" in item.path.parts:
             item.add_marker(pytest.mark.slow)
-        if _DEAR & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.slow)
+        if dear := _DEAR & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.release if "three_hundred" in dear else pytest.mark.slow)
         # What one sandbox holds to, `make test` tries on the first; test_tiers has a job on each.
         given = item.callspec.params if hasattr(item, "callspec") else {}
         if any(given.get(name) in TIERS[1:] for name in ("backend", "sandbox")):
-            item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: item.path.stem not in _LONGEST)
+            own = item.path.parent.name == "sandbox"
+            item.add_marker(pytest.mark.slow if own else pytest.mark.release)
+    items.sort(key=lambda item: (item.path.stem not in _LONGEST, "e2e" not in item.path.parts))
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def test_a_test_that_is_broken_is_named_with_its_line(tmp_path: Path) -> None:
     assert found.solution["layer_norm"].score == 1
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_points_that_do_not_add_up_are_a_fault_beside_others(tmp_path: Path) -> None:
     found = checked(write(tmp_path, public=PUBLIC.replace("points=1", "points=3")))
     assert found.faults == [
@@ -92,7 +92,7 @@ def test_points_that_do_not_add_up_are_a_fault_beside_others(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_stub_that_earns_points_is_a_fault(tmp_path: Path) -> None:
     anything = '''
 @pytest.mark.criterion(points=1, source="page 1")
@@ -104,7 +104,7 @@ def test_shape(component, expect):
     assert fault.startswith("the stub of layer_norm passes layer_norm.shape")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "assignments" / "norm" / "layer_norm.py").write_text("# old\n")
@@ -113,7 +113,7 @@ def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path) -> None:
     assert "autograder stubs norm" in found.notes[0]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) -> None:
     found = checked(write(tmp_path, sources.RIGHT))
     assert found.faults == [
@@ -122,7 +122,7 @@ def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) ->
     assert found.solution["layer_norm"].score == 2
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_stub_finds_the_stubs_that_it_imports(tmp_path: Path) -> None:
     root = write(tmp_path, "from base import shift\n" + SOLVED)
     toml = root / "assignments" / "norm" / "assignment.toml"
@@ -186,7 +186,7 @@ def test_a_missing_solution_is_refused(tmp_path: Path, solution: Path) -> None:
         checked(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_only_the_component_that_is_named_is_collected(
     autograder, tmp_path: Path, project: Path
 ) -> None:

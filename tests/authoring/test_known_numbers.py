@@ -137,7 +137,14 @@ def test_foreign_styles_are_recognised_with_their_names_or_not_at_all(
         )
 
 
-@pytest.mark.parametrize("component", ["attention", "feed_forward", "positional_encoding"])
+@pytest.mark.parametrize(
+    "component",
+    [
+        "attention",
+        pytest.param("feed_forward", marks=pytest.mark.release),
+        pytest.param("positional_encoding", marks=pytest.mark.release),
+    ],
+)
 def test_right_variants_are_said_nothing_of(
     assignment: Assignment, known, tmp_path: Path, component: str
 ) -> None:

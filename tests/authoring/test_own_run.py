@@ -65,7 +65,7 @@ def test_what_fails_only_because_of_another_says_so_in_one_line(folder: Path) ->
     assert "upstream" in shown
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_builds_on_a_stub_is_checked_all_the_same(
     assignment: Assignment, folder: Path
 ) -> None:

@@ -161,7 +161,7 @@ def test_untouched_stubs_are_not_attempted_in_a_few_lines(folder: Path) -> None:
     assert len(done.stdout.splitlines()) < 20, done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_one_component_runs_by_naming_its_file(folder: Path) -> None:
     shutil.copy(ROOT / "tests/classes/transformer_block/s01/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")
@@ -198,7 +198,7 @@ class LayerNorm(nn.Module):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_takes_no_work_counts_beside_something_that_does(folder: Path) -> None:
     (folder / "layer_norm.py").write_text(NO_WORK)
     page = folder / "page.html"

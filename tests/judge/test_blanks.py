@@ -192,14 +192,14 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {result.submission: json.loads(result.model_dump_json()) for result in found}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_who_got_some_part_right_keeps_what_is_fair(graded: dict[str, Any]) -> None:
     for name, paid_for in PAID.items():
         criteria = graded[name]["components"]["layer_norm"]["criteria"]
         assert {c["id"].partition(".")[2] for c in criteria if c["score"]} == paid_for, name
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_answer_of_another_kind_fails_whatever_a_test_reads_of_it(
     graded: dict[str, Any],
 ) -> None:
@@ -208,7 +208,7 @@ def test_an_answer_of_another_kind_fails_whatever_a_test_reads_of_it(
     assert said.startswith("the result has dtype torch.complex64, expected real numbers")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_trivial_work_earns_nothing_and_is_told_why(graded: dict[str, Any]) -> None:
     rows = {name: result for name, result in graded.items() if name.startswith("trivial")}
     assert len(rows) > 20
