@@ -64,10 +64,19 @@ NEEDED = "GRADEFORMER_TEST_TIERS"
 BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_size=1 << 20)
 
 
-# Files whose tests share what is dear to make, a course or an installation: where several processes
-# share the tests, one has all of these. Any other file is kept together alone.
+# Files whose tests share what is dear to make, a course, an installation or drawn suites: where
+# several processes share the tests, one has all of these. Any other file is kept together alone.
 _TOGETHER = {
     "released": ("own_run", "release"),
+    "suites": (
+        "bare_marks",
+        "cache",
+        "criteria",
+        "diagnosis",
+        "expect",
+        "recognition",
+        "stand_ins",
+    ),
     "pages": ("statistics", "texts", "writing"),
     "course": ("formgrader", "hostile", "marks", "postgresql", "student_lab"),
     "wheel": ("ci", "ci_files", "ci_gradescope", "courses", "second_assignment", "tour", "wheel"),
@@ -102,10 +111,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if dear := _DEAR & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.release if "three_hundred" in dear else pytest.mark.slow)
-        # What one sandbox holds to, `make test` tries on the first; test_tiers has a job on each.
+        # What one sandbox holds to is tried on the first; test_tiers has a job on each tier, and
+        # `make test-e2e` has what each holds to by itself.
         given = item.callspec.params if hasattr(item, "callspec") else {}
-        if any(given.get(name) in TIERS[1:] for name in ("backend", "sandbox")):
-            own = item.path.parent.name == "sandbox"
+        if any(given.get(name) in TIERS[1:] for name in ("backend", "given", "sandbox", "sealed")):
+            own = item.path.stem == "test_sandbox"
             item.add_marker(pytest.mark.slow if own else pytest.mark.release)
     items.sort(key=lambda item: (item.path.stem not in _LONGEST, "e2e" not in item.path.parts))
 

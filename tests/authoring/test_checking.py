@@ -47,6 +47,7 @@ def solution(tmp_path: Path) -> Path:
     return tmp_path / "reference" / "norm" / "layer_norm.py"
 
 
+@pytest.mark.slow
 def test_a_good_suite_holds(tmp_path: Path) -> None:
     found = checked(write(tmp_path), "layer_norm")
     assert found.holds, found
@@ -153,7 +154,7 @@ def test_shift(component, expect):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_stub_that_another_stub_stops_is_not_attempted(tmp_path: Path) -> None:
     root = write(tmp_path, "from base import shift\n" + SOLVED, public=SHIFTED)
     public, secret = root / "assignments" / "norm", root / "reference" / "norm"
@@ -208,7 +209,7 @@ def project(tmp_path: Path) -> Path:
     return make_project(tmp_path / "project", "norm", ["layer_norm", "attention"])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_change_is_checked_by_itself(tmp_path: Path, solution: Path) -> None:
     write(tmp_path)
     command = [sys.executable, "-m", "autograder", "check", "norm", "layer_norm", "--watch"]

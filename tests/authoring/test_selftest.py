@@ -382,7 +382,7 @@ def test_a_row_at_fault_is_graded_again(asked) -> None:
     assert asked() == []
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_the_report_names_and_what_took_too_long_is_graded_again(asked) -> None:
     count = len(asked(lost=CRITERIA[:1]))
     # That right work loses may have been the machine; that wrong work does is as it should be.

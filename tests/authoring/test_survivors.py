@@ -58,7 +58,7 @@ def printed(report: Report) -> str:
     return said.getvalue()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_hole_in_a_suite_is_shown_with_what_to_write(autograder, project) -> None:
     found = selftest(autograder, project(), 1)
     assert found.faults == ["2 mutants keep every point of layer_norm"]

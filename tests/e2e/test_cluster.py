@@ -376,6 +376,7 @@ def test_a_cluster_that_goes_away_is_one_sentence(
     check_marks(tmp_path / "out", set(EARLY))
 
 
+@pytest.mark.release
 def test_no_scheduler_is_one_sentence(grade: Callable[..., Run]) -> None:
     run = grade("--cluster", "tcp://127.0.0.1:9")
     assert run.wait() == 2, run.said()
