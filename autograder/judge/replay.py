@@ -20,6 +20,8 @@ _MAX_COMPUTED = 1500
 _MAX_NAMED = 3
 _MAX_QUESTIONS = 12
 _PIVOTS = 4
+# So many short examples are a long one.
+_LONG = 10
 _FACTORS = (3.0, 10.0, 0.1)
 
 
@@ -153,6 +155,9 @@ class Case:
             self._failing.insert(0, first)
         pairs = {frozenset((one, other)) for one in few for other in names if other != one}
         for example in self._telling:
+            # To know it of a long example costs more than the pairs that it sets aside.
+            if self._variants.cost(example.requests) > _LONG:
+                continue
             # Where one half changes nothing, a pair answers as the other does.
             if self._evidence.fit(RIGHT, example).exact <= ROUNDING:
                 shown = self._evidence.showing(example)
