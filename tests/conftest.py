@@ -64,10 +64,19 @@ NEEDED = "GRADEFORMER_TEST_TIERS"
 BUDGET = Budget(call_cpu_s=1.0, call_wall_s=8.0, cpu_s=3, memory=1 << 30, file_size=1 << 20)
 
 
-# Files whose tests share what is dear to make, a course or an installation: where several processes
-# share the tests, one has all of these. Any other file is kept together alone.
+# Files whose tests share what is dear to make, a course, an installation or drawn suites: where
+# several processes share the tests, one has all of these. Any other file is kept together alone.
 _TOGETHER = {
     "released": ("own_run", "release"),
+    "suites": (
+        "bare_marks",
+        "cache",
+        "criteria",
+        "diagnosis",
+        "expect",
+        "recognition",
+        "stand_ins",
+    ),
     "pages": ("statistics", "texts", "writing"),
     "course": ("formgrader", "hostile", "marks", "postgresql", "student_lab"),
     "wheel": ("ci", "ci_files", "ci_gradescope", "courses", "second_assignment", "tour", "wheel"),
@@ -100,13 +109,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(ROOT / "tests" / "e2e") or "nbgrader" in item.path.parts:
             item.add_marker(pytest.mark.slow)
-        if _DEAR & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.slow)
-        # What one sandbox holds to, `make test` tries on the first; test_tiers has a job on each.
+        if dear := _DEAR & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.release if "three_hundred" in dear else pytest.mark.slow)
+        # What one sandbox holds to is tried on the first; test_tiers has a job on each tier, and
+        # `make test-e2e` has what each holds to by itself.
         given = item.callspec.params if hasattr(item, "callspec") else {}
-        if any(given.get(name) in TIERS[1:] for name in ("backend", "sandbox")):
-            item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: item.path.stem not in _LONGEST)
+        if any(given.get(name) in TIERS[1:] for name in ("backend", "given", "sandbox", "sealed")):
+            own = item.path.stem == "test_sandbox"
+            item.add_marker(pytest.mark.slow if own else pytest.mark.release)
+    items.sort(key=lambda item: (item.path.stem not in _LONGEST, "e2e" not in item.path.parts))
 
 
 @pytest.fixture(scope="session")

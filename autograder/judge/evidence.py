@@ -141,6 +141,10 @@ class Evidence:
         """Tell whether the mistakes make another answer than the right one, beside other draws."""
         return self._expected.shows(names, example.requests)
 
+    def showing(self, example: Example) -> Names:
+        """Return the mistakes that show in an example by themselves."""
+        return self._expected.showing(example.requests)
+
     def _fit(self, names: Names, example: Example) -> Fit:
         fit = self._by_value(names, example)
         if fit.exact <= 1 or not self.variants.drawn(names, example.requests):

@@ -44,6 +44,17 @@ class Expected:
         again = self.variants.answer(RIGHT, example, redraw=True)
         return self._part(Comparison(drawn=True, enough=1.0), wrong, right, example, again)
 
+    def showing(self, example: Sequence[Request]) -> Names:
+        """Return the mistakes that show in an example by themselves.
+
+        It is the same for every submission, so it counts for nothing in what a diagnosis costs.
+        """
+
+        def found() -> Names:
+            return frozenset(n for n in self.variants.names if self.shows(frozenset([n]), example))
+
+        return self.variants.of_all(example, "showing", found)
+
     def _part(
         self,
         compare: Comparison,

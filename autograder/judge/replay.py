@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder.exchange.messages import Reply, Request
-from autograder.judge.evidence import Ask, Evidence, Example, clearly_nearer
+from autograder.judge.evidence import ROUNDING, Ask, Evidence, Example, clearly_nearer
 from autograder.judge.expected import Expected
 from autograder.solutions.variants import RIGHT, Names, examples_of
 from autograder.suite.likeness import all_alike
@@ -20,6 +20,8 @@ _MAX_COMPUTED = 1500
 _MAX_NAMED = 3
 _MAX_QUESTIONS = 12
 _PIVOTS = 4
+# So many short examples are a long one.
+_LONG = 10
 _FACTORS = (3.0, 10.0, 0.1)
 
 
@@ -136,18 +138,30 @@ class Case:
         return [n for n in found if not any(beaten(n, other) for other in found if other != n)]
 
     def _pairs(self) -> list[Names]:
-        """Return the pairs of which one half at least goes wrong where the student did."""
+        """Return the pairs that may explain what is lost, as far as their halves tell.
+
+        What one mistake does is known; what two do together is mostly computed anew.
+        """
         names = self._variants.names
         movers = [
             [name for name in names if self._evidence.shows(frozenset([name]), example)]
             for example in self._failing[:_PIVOTS]
         ]
+        # One half at least goes wrong where the student did.
         few = min((some for some in movers if some), key=len, default=[])
         if few:
             # Where few mistakes show, few pairs are left after the first comparison.
             first = self._failing.pop(movers.index(few))
             self._failing.insert(0, first)
         pairs = {frozenset((one, other)) for one in few for other in names if other != one}
+        for example in self._telling:
+            # To know it of a long example costs more than the pairs that it sets aside.
+            if self._variants.cost(example.requests) > _LONG:
+                continue
+            # Where one half changes nothing, a pair answers as the other does.
+            if self._evidence.fit(RIGHT, example).exact <= ROUNDING:
+                shown = self._evidence.showing(example)
+                pairs = {pair for pair in pairs if len(pair & shown) != 1}
         return sorted(pairs, key=sorted)
 
     def _in_part(self, lost: Sequence[Example]) -> _Solution:

@@ -178,6 +178,13 @@ class Variants:
             return found
         return self._alike.setdefault((asked, found.written), found)
 
+    def of_all(self, example: Sequence[Request], what: str, make: Callable[[], Names]) -> Names:
+        """Return what is kept of all mistakes and an example, or make it; none of it is counted."""
+        before = self.computed, self._counted.copy()
+        found: Names = self._kept(RIGHT, example, what, lambda: [make()])[0]
+        self.computed, self._counted = before
+        return found
+
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
         self._put_in_force(wrong)

@@ -47,6 +47,7 @@ def solution(tmp_path: Path) -> Path:
     return tmp_path / "reference" / "norm" / "layer_norm.py"
 
 
+@pytest.mark.slow
 def test_a_good_suite_holds(tmp_path: Path) -> None:
     found = checked(write(tmp_path), "layer_norm")
     assert found.holds, found
@@ -84,7 +85,7 @@ def test_a_test_that_is_broken_is_named_with_its_line(tmp_path: Path) -> None:
     assert found.solution["layer_norm"].score == 1
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_points_that_do_not_add_up_are_a_fault_beside_others(tmp_path: Path) -> None:
     found = checked(write(tmp_path, public=PUBLIC.replace("points=1", "points=3")))
     assert found.faults == [
@@ -92,7 +93,7 @@ def test_points_that_do_not_add_up_are_a_fault_beside_others(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_stub_that_earns_points_is_a_fault(tmp_path: Path) -> None:
     anything = '''
 @pytest.mark.criterion(points=1, source="page 1")
@@ -104,7 +105,7 @@ def test_shape(component, expect):
     assert fault.startswith("the stub of layer_norm passes layer_norm.shape")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "assignments" / "norm" / "layer_norm.py").write_text("# old\n")
@@ -113,7 +114,7 @@ def test_a_stub_that_drifted_is_only_a_note(tmp_path: Path) -> None:
     assert "autograder stubs norm" in found.notes[0]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) -> None:
     found = checked(write(tmp_path, sources.RIGHT))
     assert found.faults == [
@@ -122,7 +123,7 @@ def test_a_solution_without_a_region_is_a_fault_beside_others(tmp_path: Path) ->
     assert found.solution["layer_norm"].score == 2
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_stub_finds_the_stubs_that_it_imports(tmp_path: Path) -> None:
     root = write(tmp_path, "from base import shift\n" + SOLVED)
     toml = root / "assignments" / "norm" / "assignment.toml"
@@ -153,7 +154,7 @@ def test_shift(component, expect):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_stub_that_another_stub_stops_is_not_attempted(tmp_path: Path) -> None:
     root = write(tmp_path, "from base import shift\n" + SOLVED, public=SHIFTED)
     public, secret = root / "assignments" / "norm", root / "reference" / "norm"
@@ -186,7 +187,7 @@ def test_a_missing_solution_is_refused(tmp_path: Path, solution: Path) -> None:
         checked(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_only_the_component_that_is_named_is_collected(
     autograder, tmp_path: Path, project: Path
 ) -> None:
@@ -208,7 +209,7 @@ def project(tmp_path: Path) -> Path:
     return make_project(tmp_path / "project", "norm", ["layer_norm", "attention"])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_change_is_checked_by_itself(tmp_path: Path, solution: Path) -> None:
     write(tmp_path)
     command = [sys.executable, "-m", "autograder", "check", "norm", "layer_norm", "--watch"]

@@ -20,8 +20,9 @@ from autograder.solutions.variants import Variants
 from autograder.suite.known_mistakes import KnownMistakes
 from tests import foreign
 
-# The table of a whole assignment takes most of a minute; test_release.py has a small one.
-pytestmark = pytest.mark.slow
+# The table of a whole assignment takes most of a minute; test_release.py has a small one, and a
+# student's run that names mistakes by it.
+pytestmark = pytest.mark.release
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,6 @@ class Wrong:
         return self.variants.perform(self.names, request)
 
 
-@pytest.mark.release
 def test_nearly_every_mistake_in_the_table_is_recognised_and_right_work_never(
     assignment: Assignment, known: dict[str, Any]
 ) -> None:

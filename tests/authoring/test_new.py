@@ -70,7 +70,7 @@ def test_a_course_has_what_it_needs(
     assert not [text for text in files.values() if b"{{" in text or b"{%" in text]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_its_suites_hold_at_once(course: Path, autograder: Callable) -> None:
     done = autograder("selftest", "first_steps", "--json", cwd=course)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -65,7 +65,7 @@ def test_what_fails_only_because_of_another_says_so_in_one_line(folder: Path) ->
     assert "upstream" in shown
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_builds_on_a_stub_is_checked_all_the_same(
     assignment: Assignment, folder: Path
 ) -> None:
@@ -75,13 +75,14 @@ def test_what_builds_on_a_stub_is_checked_all_the_same(
     assert re.search(r"attention +not attempted", shown)
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_imported_is_named_by_what_builds_on_it(folder: Path) -> None:
     (folder / "attention.py").write_text("def broken(:\n")
     shown = run(folder, "tests/test_attention.py", "tests/test_multi_head_attention.py").stdout
     assert re.search(r"multi_head_attention +the file could .*; repair attention first", shown)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_wholly_wrong_submission_is_told_in_80_lines(
     assignment: Assignment, folder: Path
 ) -> None:
@@ -110,6 +111,7 @@ def layer_norm(x, eps=1e-5):
 """
 
 
+@pytest.mark.slow
 def test_what_is_not_written_is_asked_once_by_every_check(folder: Path) -> None:
     (folder / "layer_norm.py").write_text(COUNTING)
     shown = run(folder, "tests/test_layer_norm.py").stdout

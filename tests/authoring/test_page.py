@@ -122,7 +122,7 @@ def test_every_criterion_of_the_page_is_collected(course: Assignment) -> None:
     assert found == written
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_student_runs_the_public_examples(course: Assignment, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "autograder", "release", "examples"]
     command += ["--out", str(tmp_path / "out"), "--root", str(course.root)]

@@ -152,6 +152,7 @@ def test_the_modules_that_run_are_those_of_the_conftest(folder: Path) -> None:
     assert "1 passed" in done.stdout, done.stdout
 
 
+@pytest.mark.slow
 def test_untouched_stubs_are_not_attempted_in_a_few_lines(folder: Path) -> None:
     done = run(folder, "-q")
     assert done.returncode == 1
@@ -161,7 +162,7 @@ def test_untouched_stubs_are_not_attempted_in_a_few_lines(folder: Path) -> None:
     assert len(done.stdout.splitlines()) < 20, done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_one_component_runs_by_naming_its_file(folder: Path) -> None:
     shutil.copy(ROOT / "tests/classes/transformer_block/s01/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")
@@ -169,6 +170,7 @@ def test_one_component_runs_by_naming_its_file(folder: Path) -> None:
     assert "layer_norm             11 of 11 public points (worth 14 in all)" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_failure_shows_source_expected_returned_and_the_smallest_input(folder: Path) -> None:
     shutil.copy(ROOT / "tests/classes/transformer_block/s09/layer_norm.py", folder)
     done = run(folder, "tests/test_layer_norm.py")

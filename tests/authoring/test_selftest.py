@@ -280,7 +280,7 @@ def test_why_right_work_loses_is_told_with_the_call_and_both_answers(autograder,
     assert "the right answer" in why
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_the_solution_loses_is_told_as_check_tells_it(autograder, project) -> None:
     root = project()
     test = root / "assignments" / "norm" / "tests" / "test_layer_norm.py"
@@ -382,7 +382,7 @@ def test_a_row_at_fault_is_graded_again(asked) -> None:
     assert asked() == []
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_the_report_names_and_what_took_too_long_is_graded_again(asked) -> None:
     count = len(asked(lost=CRITERIA[:1]))
     # That right work loses may have been the machine; that wrong work does is as it should be.

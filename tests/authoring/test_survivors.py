@@ -58,7 +58,7 @@ def printed(report: Report) -> str:
     return said.getvalue()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_hole_in_a_suite_is_shown_with_what_to_write(autograder, project) -> None:
     found = selftest(autograder, project(), 1)
     assert found.faults == ["2 mutants keep every point of layer_norm"]
@@ -82,7 +82,7 @@ def test_a_hole_in_a_suite_is_shown_with_what_to_write(autograder, project) -> N
     assert f"mutants: {figures.mutants - 2} of {figures.mutants} lose points" in said
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_marked_mutant_is_counted_and_faults_nothing(autograder, project) -> None:
     # What is marked is in every sample.
     found = selftest(autograder, project(MARK + SOLUTION), 0, "--mutants", "16")

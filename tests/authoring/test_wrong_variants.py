@@ -141,7 +141,7 @@ def test_what_is_named_is_held_against_the_head(autograder, project) -> None:
     assert "rows of these kinds alone: right, wrong" in printed
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_bank_that_is_named_rightly_holds(autograder, project) -> None:
     found = selftest(autograder, project(f"@@ shifted in plain: biased\n{BIASED}"), 0)
     assert (found.faults, found.kinds) == ([], ["right", "wrong"])

@@ -124,7 +124,7 @@ def run(words: list[Any], **options: Any) -> str:
     return done.stdout
 
 
-@pytest.fixture(params=["github", "gitlab"])
+@pytest.fixture(params=["github", pytest.param("gitlab", marks=pytest.mark.release)])
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     repositories = tmp_path / "repositories"
     repositories.mkdir()
@@ -241,6 +241,7 @@ def test_a_run_that_was_killed_goes_on(world: World) -> None:
     assert len(world.marks("ada")) == 1
 
 
+@pytest.mark.release
 def test_with_a_token_nothing_is_graded_on_gitlab(world: World) -> None:
     if world.kind == "github":
         pytest.skip("a token is there for one step alone")

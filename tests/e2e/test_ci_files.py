@@ -115,7 +115,13 @@ def test_the_programs_in_the_zip_are_sound(autograder, home, tmp_path) -> None:
     assert {"project/reference/norm/layer_norm.py", packing.WHEEL_NAME} <= names
 
 
-@pytest.mark.parametrize("place", [steps.ROOT, Path("/")], ids=["checkout", "elsewhere"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(steps.ROOT, marks=pytest.mark.release, id="checkout"),
+        pytest.param(Path("/"), id="elsewhere"),
+    ],
+)
 def test_the_wheel_that_is_packed_can_be_installed(tmp_path, place) -> None:
     wheel = tmp_path / packing.WHEEL_NAME
     # In a checkout its metadata are another's than where it is installed.

@@ -99,13 +99,21 @@ def test_submissions_are_graded_on_tier_3(container: Container) -> None:
     assert found["score"] == 0
 
 
+@pytest.mark.release
 def test_a_solution_that_does_not_pass_stops_the_image(container: Container) -> None:
     path = container.base / "source" / "project" / "reference" / "norm" / "layer_norm.py"
     path.write_text(sources.STUB)
     assert container.run("source/setup.sh").returncode != 0
 
 
-@pytest.mark.parametrize("fault", ["kill -9 $$", "exit 3", 'case "$*" in *export*) exit 1;; esac'])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param("kill -9 $$", marks=pytest.mark.release),
+        "exit 3",
+        pytest.param('case "$*" in *export*) exit 1;; esac', marks=pytest.mark.release),
+    ],
+)
 def test_a_fault_of_the_grader_is_no_mark(container: Container, fault: str) -> None:
     (container.base / "results" / "results.json").write_text('{"score": 2}')
     container.python(f'{fault}\nexec {sys.executable} "$@"')

@@ -184,6 +184,7 @@ def test_a_class_is_marked_as_on_one_machine(
     assert all(after[f"{r.submission}.json"] == before[f"{r.submission}.json"] for r in graded)
 
 
+@pytest.mark.release
 def test_a_killed_dask_worker_costs_nobody_anything(
     grade: Callable[..., Run], gate: Path, tmp_path: Path
 ) -> None:
@@ -272,6 +273,7 @@ def test_a_run_that_ends_leaves_no_judge_on_a_cluster_that_lasts(
     gone(judges(worker.pid))
 
 
+@pytest.mark.release
 def test_an_interrupt_keeps_what_is_done(
     grade: Callable[..., Run], gate: Path, tmp_path: Path
 ) -> None:
@@ -296,6 +298,7 @@ def test_an_interrupt_keeps_what_is_done(
     check_marks(tmp_path / "out")
 
 
+@pytest.mark.release
 def test_a_dask_worker_with_another_version_is_refused_before_anything_is_graded(
     grade: Callable[..., Run], dask: Cluster, tmp_path: Path
 ) -> None:
@@ -342,6 +345,7 @@ def test_other_code_of_the_same_version_is_refused(
     assert results(tmp_path / "out") == {}
 
 
+@pytest.mark.release
 def test_no_dask_worker_is_one_sentence(
     grade: Callable[..., Run], dask: Cluster, tmp_path: Path
 ) -> None:
@@ -372,6 +376,7 @@ def test_a_cluster_that_goes_away_is_one_sentence(
     check_marks(tmp_path / "out", set(EARLY))
 
 
+@pytest.mark.release
 def test_no_scheduler_is_one_sentence(grade: Callable[..., Run]) -> None:
     run = grade("--cluster", "tcp://127.0.0.1:9")
     assert run.wait() == 2, run.said()
@@ -390,6 +395,7 @@ print("Submitted batch job", job.pid)
 """
 
 
+@pytest.mark.release
 def test_slurm_is_asked_for_jobs_and_these_grade(
     grade: Callable[..., Run], gate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

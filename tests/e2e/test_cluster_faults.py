@@ -24,6 +24,9 @@ from autograder.cluster import far
 from autograder.cluster.client import Grader
 from tests.e2e import quick
 
+# tests/e2e/test_cluster.py has a class on a cluster, graded as on one machine.
+pytestmark = pytest.mark.release
+
 
 @pytest.fixture
 def grader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Grader]:

@@ -238,11 +238,13 @@ def test_a_students_run_with_the_solutions(released: Path, tmp_path: Path) -> No
         assert earned == of, (component, output)
 
 
+@pytest.mark.release
 def test_a_students_run_with_untouched_stubs(released: Path, tmp_path: Path) -> None:
     output = own_run(released, tmp_path / "own", {})
     assert summary(output) == dict.fromkeys(COMPONENTS, "not attempted (worth 10)"), output
 
 
+@pytest.mark.release
 def test_a_students_run_names_a_forbidden_import(released: Path, tmp_path: Path) -> None:
     tokenizer = tmp_path / "tokenizer.py"
     tokenizer.write_text("import torch\n" + (SECRET / "tokenizer.py").read_text("utf-8"))

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.e2e.conftest import Autograded
 from tests.e2e.course import ASSIGNMENT
 from tests.e2e.gradebook import read
@@ -37,6 +39,7 @@ def test_the_gradebook_has_what_it_had(autograded: Autograded) -> None:
         assert after.of(student).keys() == {name for _, name, _, _ in before.cells}
 
 
+@pytest.mark.release
 def test_the_attack_works_where_nothing_confines_it(
     autograde_with: Callable[[str], Autograded], tmp_path: Path
 ) -> None:

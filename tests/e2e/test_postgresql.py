@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.e2e import postgresql
 from tests.e2e.conftest import Autograded
 from tests.e2e.course import Course
 from tests.e2e.gradebook import read
 from tests.e2e.people import People
 from tests.e2e.submissions import attack
+
+# The other tests here take PostgreSQL's gradebook, and tests/nbgrader SQLite's.
+pytestmark = pytest.mark.release
 
 
 def test_both_databases_hold_the_same(autograde_with: Callable[[str], Autograded]) -> None:

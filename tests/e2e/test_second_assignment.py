@@ -15,6 +15,9 @@ from autograder.authoring.made_up import write_class
 from tests.conftest import ROOT
 from tests.nbgrader.conftest import Course
 
+# The other tests here take the first assignment the same way.
+pytestmark = pytest.mark.release
+
 NAME = "language_model"
 CLASS = ROOT / "tests" / "classes" / NAME
 STUDENTS = ["s01", "s07", "s12"]

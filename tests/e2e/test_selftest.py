@@ -10,19 +10,17 @@ from autograder.authoring.proof import Report
 from autograder.solutions.places import CACHE_VARIABLE
 from tests.conftest import ROOT
 
-# How many mutants and pairs of each component are tried here, beside all other rows; `make
-# selftest` tries all mutants, on every tier.
-MUTANTS, PAIRS = 2, 1
-
-
+# How many pairs of each component are tried here, beside all other rows, and no mutants: `make
+# selftest`, a part of `make test-all`, tries all of them, on every tier.
+PAIRS = 1
 NAMES = ["language_model", "transformer_block"]
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def whole(request: pytest.FixtureRequest) -> Report:
-    """The selftest of an assignment, through the command, with some mutants and a few pairs."""
+    """The selftest of an assignment, through the command, with a few pairs."""
     command = [sys.executable, "-m", "autograder", "selftest", request.param, "--json"]
-    command += ["--pairs", str(PAIRS), "--mutants", str(MUTANTS)]
+    command += ["--pairs", str(PAIRS), "--mutants", "0"]
     # Not in the tests' cache: what was graded on this machine need not be graded again.
     environment = {name: value for name, value in os.environ.items() if name != CACHE_VARIABLE}
     done = subprocess.run(
@@ -43,9 +41,3 @@ def test_the_diagnosis_names_what_is_there_and_nothing_else(whole: Report) -> No
     assert figures.named_alone >= 0.95 * figures.misconceptions
     assert figures.named_pair + figures.named_half >= 0.8 * figures.pairs
     assert figures.right_named == 0
-
-
-def test_every_mutant_is_caught_or_marked(whole: Report) -> None:
-    figures = whole.figures
-    assert figures.mutants >= MUTANTS * len(whole.criteria)
-    assert figures.mutants_caught + figures.mutants_equivalent == figures.mutants

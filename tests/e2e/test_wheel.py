@@ -196,6 +196,7 @@ def test_it_grades_and_keeps_all_else_from_students(
     assert CANARY not in json.dumps(found)
 
 
+@pytest.mark.release
 def test_where_nothing_is_kept_apart_the_attack_works(
     environment: Installed, course: Path, tmp_path: Path
 ) -> None:
@@ -206,6 +207,7 @@ def test_where_nothing_is_kept_apart_the_attack_works(
     assert found["right"]["score"] == 40
 
 
+@pytest.mark.release
 def test_a_package_that_is_not_named_is_not_there(
     environment: Installed, course: Path, tmp_path: Path
 ) -> None:

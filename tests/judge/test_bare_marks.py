@@ -26,7 +26,7 @@ def test_only_the_components_asked_for_are_graded(grade) -> None:
     assert list(grade(files, only=["layer_norm"], diagnose=False)) == ["layer_norm"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_first_hang_ends_a_component(grade) -> None:
     files = {"layer_norm.py": HANGS}
     outcomes = [

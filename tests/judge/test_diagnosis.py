@@ -19,6 +19,7 @@ from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.replay import Heard
 from autograder.results import ComponentResult
 from autograder.solutions.plan import Recorder
+from autograder.solutions.variants import Names, Variants
 from tests.sources import FORWARD, MODULE, block, norm
 
 BY_NUMPY = """\
@@ -213,6 +214,27 @@ def test_two_mistakes_are_named_together(tmp_path: Path) -> None:
     student = "def double(x):\n    return (3 * x).clamp(max=20)\n"
     found, _ = diagnose(tmp_path, student, [1.0, 3.0, 9.0])
     assert (named(found), found.either) == (["large_cut", "always_three"], False)
+
+
+def test_a_pair_is_not_computed_that_a_right_answer_speaks_against(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: set[Names] = set()
+    perform = Variants.perform
+
+    def noted(self: Variants, wrong: Names, request: Request) -> Reply:
+        computed.add(wrong)
+        return perform(self, wrong, request)
+
+    monkeypatch.setattr(Variants, "perform", noted)
+    student = (
+        "def double(x):\n    return 2 * x if float(x.max()) == 15 else (3 * x).clamp(max=20)\n"
+    )
+    found, _ = diagnose(tmp_path, student, [1.0, 3.0, 9.0], passed=[15.0])
+    assert named(found) == []
+    # At 15 both of these show, and no other.
+    pairs = {names for names in computed if len(names) == 2}
+    assert pairs == {frozenset(["large_cut", "always_three"])}
 
 
 def test_what_further_questions_refute_is_not_named(tmp_path: Path) -> None:

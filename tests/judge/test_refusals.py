@@ -389,7 +389,7 @@ def test_one_sentence_says_what_is_wrong(said: Mapping[str, str], name: str) -> 
     assert len(found.splitlines()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
     root = write(tmp_path / "project", {**BASE, **CASES["points that are too few"][0]})
     write(tmp_path / "batch", {"s01/work.py": SOLUTION})

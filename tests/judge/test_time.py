@@ -42,7 +42,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ComponentResul
     return {result.submission: result.components["layer_norm"] for result in found}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_who_waits_is_over_when_the_submission_is(graded: dict[str, ComponentResult]) -> None:
     for name in ("in every call", "at import", "a little"):
         assert graded[name].status == "timeout", name
@@ -54,7 +54,7 @@ def test_who_waits_is_over_when_the_submission_is(graded: dict[str, ComponentRes
     assert (second.outcome, second.passed) == ("timeout", False)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_who_does_not_wait_notices_nothing(graded: dict[str, ComponentResult]) -> None:
     assert graded["honest"].score == graded["honest"].max_score
 

@@ -16,6 +16,9 @@ from tests.nbgrader.conftest import Course, Mark
 from tests.nbgrader.test_autograde import FULL
 from tests.sources import SQUARES, by_variance
 
+# tests/e2e/test_hostile.py has a student who attacks from modules and from the workbook.
+pytestmark = pytest.mark.release
+
 # Wrong in every value, but it keeps the points for leaving its input alone and the like.
 HONEST = """\
 import torch

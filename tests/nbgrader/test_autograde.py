@@ -189,6 +189,7 @@ def test_grading_again(course: Course, tmp_path: Path) -> None:
         assert again.results()["s01"]["components"]["layer_norm"]["score"] == first + 0.5
 
 
+@pytest.mark.release
 def test_a_fault_of_the_grader_leaves_no_mark_and_asks_for_a_person(
     course: Course, tmp_path: Path
 ) -> None:
@@ -224,6 +225,7 @@ def test_a_fault_of_the_grader_leaves_no_mark_and_asks_for_a_person(
     assert course.marks()["s01"] == FULL
 
 
+@pytest.mark.release
 def test_what_is_not_ours_is_neither_executed_nor_marked(course: Course) -> None:
     source = course.folder / "source"
     (source / "plain").mkdir()
@@ -245,6 +247,7 @@ def test_what_is_not_ours_is_neither_executed_nor_marked(course: Course) -> None
     assert course.marks()["s01"].auto is None
 
 
+@pytest.mark.release
 def test_ctrl_c_ends_workers_and_keeps_what_is_done(course: Course) -> None:
     names = [f"s{number:02}" for number in range(30)]
     for name in names:

@@ -6,9 +6,14 @@ import json
 import shutil
 from typing import Any
 
+import pytest
+
 from tests.nbgrader.conftest import HALF, Course, Mark
 from tests.nbgrader.test_autograde import FULL, answer
 from tests.sources import RIGHT
+
+# tests/nbgrader/test_autograde.py grades a class by both commands, too.
+pytestmark = pytest.mark.release
 
 
 def hand_in_a_class(course: Course) -> None:

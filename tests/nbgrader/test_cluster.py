@@ -19,6 +19,9 @@ pytest.importorskip("distributed", reason="DASK IS NOT INSTALLED: run `make test
 
 from tests.e2e.gated import EARLY_COUNT, GATE, PATCH, TRIES
 
+# tests/e2e/test_cluster.py has a class on a cluster, graded as on one machine.
+pytestmark = pytest.mark.release
+
 
 def test_a_cluster_leaves_what_one_machine_leaves(course: Course, tmp_path: Path) -> None:
     hand_in_a_class(course)

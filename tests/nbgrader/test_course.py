@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT
 from tests.nbgrader.conftest import HALF, Course
 from tests.sources import RIGHT
@@ -76,6 +78,7 @@ def test_folders_that_cannot_be_a_course_are_refused(blank: Course, tmp_path: Pa
     refused(init(tmp_path / "new", "--assignment", "nrm"), "there is no assignment 'nrm'")
 
 
+@pytest.mark.release
 def test_a_course_that_nothing_else_names_a_project_to_names_it_itself(
     blank: Course, tmp_path: Path
 ) -> None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.nbgrader.conftest import Course
 from tests.sources import RIGHT
+
+# Its parts are tried in tests/reports/test_shown.py, and grading again in test_autograde.py.
+pytestmark = pytest.mark.release
 
 
 def page_of(course: Course, student: str) -> str:

@@ -90,7 +90,7 @@ def test_a_mistake_is_charged_under_its_own_title(
     assert both == charged
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_known_mistake_loses_public_points(
     assignment: Assignment, suite: Suite, tmp_path: Path
 ) -> None:

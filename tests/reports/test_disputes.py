@@ -227,7 +227,7 @@ def test_no_result_and_a_result_without_a_submission(desk: Desk, tmp_path: Path)
     assert "versions changed (torch 1.0 -> " in said(used)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_changed_suite_is_said_and_moves_marks(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -36,6 +36,7 @@ def bare(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.release
 @as_root
 def test_a_class_is_graded_on_tier_3(small_project: Path, write_class, tmp_path: Path) -> None:
     batch = write_class({"honest": {"layer_norm.py": HONEST}, "prying": {"layer_norm.py": PRYING}})
@@ -95,7 +96,11 @@ def test_root_without_a_right_is_told_which() -> None:
     ("broken", "said"),
     [
         ("os.setresuid = os.setresgid = lambda *ids: None", "change a file that it may read"),
-        ("os.closerange = lambda *ends: None", "list a folder that was opened before"),
+        pytest.param(
+            "os.closerange = lambda *ends: None",
+            "list a folder that was opened before",
+            marks=pytest.mark.release,
+        ),
     ],
 )
 def test_a_jail_that_does_not_hold_is_refused(broken: str, said: str) -> None:

@@ -177,6 +177,7 @@ def test_no_folder_of_packages_is_opened_as_a_whole(usual: View) -> None:
         assert not below(place, usual.readable)
 
 
+@pytest.mark.slow
 def test_nothing_of_the_grader_is_opened(usual: View) -> None:
     package = Path(__file__).parents[2] / "autograder"
     assert not any(below(path, usual.readable) for path in package.rglob("*.py"))

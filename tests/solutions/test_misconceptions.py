@@ -13,6 +13,7 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Build, Call, Reset
+from autograder.judge.expected import Expected
 from autograder.solutions.cache import AnswerStore, Cache
 from autograder.solutions.misconceptions import Misconception, read, with_mistakes
 from autograder.solutions.variants import RIGHT, Variants, examples_of, reseeded
@@ -126,6 +127,18 @@ def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None
     assert variants.computed == before + 1
     variants.answer(frozenset(["noisy", "tripled"]), question)
     assert variants.computed == before + 1 + 10
+
+
+def test_to_know_which_mistakes_show_counts_for_nothing(folder: Path, tmp_path: Path) -> None:
+    """Or what a diagnosis may cost would hang on what is kept."""
+    question = [Request([Reset(), Call("double", args=(X,), seed=0)])]
+    variants = Variants(folder, "double", ("tripled", "noisy"), store=Cache(tmp_path).answers("a"))
+    variants.know(question, variants.answer(RIGHT, question))
+    variants.begin()
+    assert Expected(variants, {}, {}).showing(question) == {"tripled", "noisy"}
+    assert variants.computed == 0
+    variants.answer(frozenset(["tripled"]), question)
+    assert variants.computed == 1
 
 
 def test_answers_to_a_known_example_that_are_equal_are_one(folder: Path) -> None:

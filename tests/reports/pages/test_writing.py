@@ -160,7 +160,7 @@ def test_what_fails_halfway_leaves_the_pages_that_were_there(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("broken", [pytest.param(False, marks=pytest.mark.release), True])
 def test_grade_ends_with_the_pages_and_a_fault_in_them_costs_no_mark(
     broken: bool, tmp_path: Path, write_class, autograder
 ) -> None:
