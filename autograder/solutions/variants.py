@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import operator
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,8 +22,8 @@ from autograder.suite.likeness import alike
 
 Names = frozenset[str]
 RIGHT: Names = frozenset()
-# Mistakes, the identity of an example's first request, and whether with other draws.
-_Key = tuple[Names, int, bool]
+# Mistakes, the identity of an example's requests, and whether with other draws.
+_Key = tuple[Names, tuple[int, ...], bool]
 
 
 def examples_of(requests: Sequence[Request]) -> list[list[int]]:
@@ -44,8 +45,9 @@ _SHORT = 500
 class Variants:
     """Answers examples with chosen mistakes in force, each once.
 
-    An example is a list of requests, the first of which resets what came before; the same first
-    request object means the same example.
+    An example is a list of requests, the first of which resets what came before. The suite's own
+    are known by their request objects, as far as they were asked. Where a test asks on with what
+    the student answered, that is another example, also if it begins alike.
 
     Args:
         folder: the misconceptions of an assignment.
@@ -81,13 +83,11 @@ class Variants:
         # The requests stand beside the replies to stay alive: their identity is the key.
         self._replies: dict[_Key, tuple[Sequence[Request], Sequence[Reply]]] = {}
         self._counted: dict[_Key, int] = {}
-        self._drawn: dict[tuple[Names, int], bool] = {}
-        # What examples are called in the store, by the identity of their first request: a hash of
-        # all that they ask, so that an answer to another one is never taken for it.
-        self._known: dict[int, str] = {}
+        self._drawn: dict[tuple[Names, tuple[int, ...]], bool] = {}
+        # By the identity of their first request.
+        self._known: dict[int, _Known] = {}
         # How often a mistake was stopped that computed too long.
         self._stopped = 0
-        self._costs: dict[int, int] = {}
         # What was answered to a known example, by the bytes: most mistakes show in few examples.
         self._alike: dict[tuple[str, tuple[bytes, ...]], Kept] = {}
 
@@ -96,12 +96,12 @@ class Variants:
 
         `work` says how many of torch's operations they take.
         """
-        self._costs[id(example[0])] = max(1, work // _SHORT)
-        self._replies[RIGHT, id(example[0]), False] = (example, list(replies))
         asked = hashlib.sha256()
         for request in example:
             asked.update(hashlib.sha256(encode_request(request, 0)).digest())
-        self._known[id(example[0])] = asked.hexdigest()
+        known = _Known(tuple(example), asked.hexdigest(), max(1, work // _SHORT))
+        self._known[id(example[0])] = known
+        self._replies[RIGHT, self._identity(example), False] = (example, list(replies))
 
     def answer(
         self, wrong: Names, example: Sequence[Request], redraw: bool = False
@@ -115,7 +115,7 @@ class Variants:
             example: its requests.
             redraw: whether to seed the random draws otherwise than the requests say.
         """
-        key = (wrong, id(example[0]), redraw)
+        key = (wrong, self._identity(example), redraw)
         self._count(key, example)
         _, replies = self._replies.get(key, ((), ()))
         if len(replies) < len(example):
@@ -127,24 +127,33 @@ class Variants:
         """Count anew, and forget the examples of one submission alone."""
         self.computed = 0
         self._counted = {}
-        self._replies = {k: found for k, found in self._replies.items() if k[1] in self._known}
-        self._drawn = {k: found for k, found in self._drawn.items() if k[1] in self._known}
+        known = {(first,) for first in self._known}
+        self._replies = {k: found for k, found in self._replies.items() if k[1] in known}
+        self._drawn = {k: found for k, found in self._drawn.items() if k[1] in known}
 
     def _count(self, key: _Key, example: Sequence[Request]) -> None:
         """Count an answer, unless it was counted, or is that of the solution to what is known."""
         if self._counted.get(key, 0) < len(example):
             self._counted[key] = len(example)
-            wrong, first, redraw = key
-            if wrong or redraw or first not in self._known:
+            wrong, _, redraw = key
+            if wrong or redraw or not self.knows(example):
                 self.computed += self.cost(example) if len(wrong) > 1 else 1
 
     def knows(self, example: Sequence[Request]) -> bool:
-        """Tell whether an example is one of the suite's own."""
-        return id(example[0]) in self._known
+        """Tell whether an example is one of the suite's own, or the beginning of one."""
+        known = self._known.get(id(example[0]))
+        if known is None or len(example) > len(known.requests):
+            return False
+        return all(map(operator.is_, example, known.requests))
 
     def cost(self, example: Sequence[Request]) -> int:
         """Return for how many short examples this one counts."""
-        return self._costs.get(id(example[0]), 1)
+        known = self._known.get(id(example[0]))
+        return 1 if known is None else known.cost
+
+    def _identity(self, example: Sequence[Request]) -> tuple[int, ...]:
+        first, *others = map(id, example)
+        return (first,) if self.knows(example) else (first, *others)
 
     def _looked_up(self, wrong: Names, example: Sequence[Request], redraw: bool) -> Sequence[Reply]:
         """Return what is kept of an answer, or perform the example and keep it."""
@@ -163,10 +172,10 @@ class Variants:
         make: Callable[[], Sequence[Any]],
     ) -> Sequence[Any]:
         """Return what is kept of these mistakes and an example, or make it and keep it."""
-        asked = self._known.get(id(example[0]))
-        if asked is None:
+        if not self.knows(example):
             return make()
-        # An example that the student's answers cut short is another one.
+        # A hash of all that is asked, and how much of it was.
+        asked = self._known[id(example[0])].asked
         name = f"{'+'.join(sorted(wrong))} {asked} {len(example)} {what}"
         found: Sequence[Any] | None = self.store.get(name)
         if found is None:
@@ -190,6 +199,8 @@ class Variants:
         self._put_in_force(wrong)
         with _at_most(self._longest_s) as clock:
             reply = self._executor.perform(request)
+        # What is kept is no measurement.
+        reply.seconds = None
         self._stopped += clock.over
         self._put_in_force(RIGHT)
         return reply
@@ -203,7 +214,7 @@ class Variants:
         """Tell whether the answer to an example hangs on random draws."""
         if len(wrong) > 1:
             return any(self.drawn(frozenset([name]), example) for name in wrong)
-        key = (wrong, id(example[0]))
+        key = (wrong, self._identity(example))
         for redraw in (False, True):
             self._count((*key, redraw), example)
         if key not in self._drawn:
@@ -216,6 +227,15 @@ class Variants:
 
             (self._drawn[key],) = self._kept(wrong, example, "drawn", compared)
         return self._drawn[key]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """An example of the suite's: what is asked, the hash of it, and for how many it counts."""
+
+    requests: tuple[Request, ...]
+    asked: str
+    cost: int
 
 
 class _Clock:

@@ -107,6 +107,22 @@ def test_a_variant_answers_with_its_mistakes_and_no_others(folder: Path) -> None
     assert variants.perform(RIGHT, question[0]).value.tolist() == [2.0, 4.0]
 
 
+def test_what_is_asked_on_with_the_students_answer_is_another_example(folder: Path) -> None:
+    """What mistakes answer to it was once kept, and taken for the answer to the suite's own."""
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    first, second = example()[0], Request([Call("double", args=(X + 1,))])
+    known = [first, second]
+    variants.know(known, variants.answer(RIGHT, known))
+    others = [first, Request([Call("double", args=(X + 5,))])]
+    names = frozenset(["tripled"])
+    assert variants.answer(names, others)[1].value.tolist() == (3 * (X + 5)).tolist()
+    assert variants.answer(RIGHT, others)[1].value.tolist() == (2 * (X + 5)).tolist()
+    assert variants.answer(names, known)[1].value.tolist() == (3 * (X + 1)).tolist()
+    assert variants.answer(names, known[:1])[0].value.tolist() == (3 * X).tolist()
+    assert variants.knows(known[:1])
+    assert not variants.knows(others)
+
+
 def test_an_example_is_answered_once(folder: Path) -> None:
     variants = Variants(folder, "double", ("tripled", "noisy"))
     question = example()
