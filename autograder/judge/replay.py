@@ -200,14 +200,13 @@ class Case:
         """
         entries = frozenset().union(*(example.entries for example in explained))
         return any(
-            self._evidence.refutes(names, example)
-            if example.passed
-            else not self._evidence.raised(example)
+            not self._evidence.raised(example)
             and not self._evidence.asks_to_refuse(example)
             and not entries.isdisjoint(example.entries)
             and not self._evidence.nearer(names, example)
+            if example in self._failing
+            else self._evidence.refutes(names, example)
             for example in self._examples
-            if example.passed or example in self._failing
         )
 
     def _narrowed(self, found: list[Names], plans: Sequence[Sequence[Request]]) -> list[Names]:
