@@ -63,10 +63,9 @@ def _figures(report: Report) -> Iterator[str]:
     )
     empty = [row for row in report.rows if row.kind == "trivial"]
     yield f"trivial work: {sum(not row.earned for row in empty)} of {len(empty)} earn nothing"
-    yield (
-        f"misconceptions: {figures.named_alone} of {figures.misconceptions} named alone; "
-        f"{figures.hidden_alone} more are found by hidden criteria alone, which name none"
-    )
+    yield f"misconceptions: {figures.named_alone} of {figures.misconceptions} named alone"
+    if figures.hidden_alone:
+        yield f"found by hidden criteria alone, which name no mistake: {figures.hidden_alone}"
     yield (
         f"pairs: {figures.named_pair} of {figures.pairs} named as the pair, "
         f"{figures.named_half} as one of the two"

@@ -100,6 +100,7 @@ def test_good_suites_hold(assignment: Assignment) -> None:
     assert found.figures.model_dump() == {
         "misconceptions": 3,
         "named_alone": 3,
+        "hidden_alone": 0,
         "pairs": 1,
         "named_pair": 1,
         "named_half": 0,
@@ -239,7 +240,8 @@ def test_a_mistake_that_no_check_sees_fails_it(autograder, project) -> None:
     found = Report.model_validate_json(done.stdout)
     assert not found.holds
     assert "misconception layer_norm.unseen loses no points" in found.faults
-    assert (found.figures.misconceptions, found.figures.named_alone) == (3, 2)
+    figures = found.figures
+    assert (figures.misconceptions, figures.named_alone, figures.hidden_alone) == (2, 1, 1)
     assert {row.kind for row in found.rows} >= {"solution", "right", "stub", "misconception"}
     lost = {row.id: row.lost for row in found.rows if row.kind == "misconception"}
     assert lost == {
@@ -252,7 +254,8 @@ def test_a_mistake_that_no_check_sees_fails_it(autograder, project) -> None:
     printed = " ".join(said.getvalue().split())
     assert "biased ·b 1 points flat ab 2 points unseen ·· 0 points a shape, b values" in printed
     assert "not named layer_norm.unseen: nothing" in printed
-    assert "misconceptions: 2 of 3 named alone" in printed
+    assert "misconceptions: 1 of 2 named alone" in printed
+    assert "found by hidden criteria alone, which name no mistake: 1" in printed
     assert "fault misconception layer_norm.unseen loses no points" in printed
 
 

@@ -229,6 +229,7 @@ def test_values(component, reference, expect, make, number, size):
 """
 
 
+@pytest.mark.slow
 def test_everybody_draws_the_same_examples_whatever_else_is_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

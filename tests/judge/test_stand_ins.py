@@ -8,6 +8,8 @@ from autograder.sandbox.seal import exit_code
 from tests.conftest import ROOT
 from tests.sources import DOUBLED, RIGHT, block
 
+pytestmark = pytest.mark.slow
+
 SOLUTIONS = ROOT / "reference" / "transformer_block"
 
 UNIMPORTABLE = "def layer_norm(x: pass\n"
