@@ -13,7 +13,7 @@ from autograder.authoring.rows import Kind, Row
 from autograder.authoring.survival import MutantReport, survival_of
 from autograder.authoring.why import Loss
 from autograder.authoring.wrong_variants import Naming, Outcome, faults_of, outcome_of
-from autograder.results import ComponentResult, SubmissionResult
+from autograder.results import ComponentResult, CriterionResult, SubmissionResult
 from autograder.suite.criterion import COUNTS_LATER
 
 # What the diagnosis must reach, in shares of the misconceptions and of the pairs.
@@ -171,7 +171,7 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
     if row.kind in ("pair", "wrong"):
         components = {row.component: result.components[row.component]} if components else {}
     outcome: Outcome | None = None
-    lost = [c for component in components.values() for c in component.criteria if not c.passed]
+    lost = [criterion for component in components.values() for criterion in _lost(component)]
     hidden_alone = bool(lost) and all(c.visibility == "hidden" for c in lost)
     if row.kind == "wrong":
         # Any other component is the solution's.
@@ -186,7 +186,7 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
         wrong=row.ids,
         lost_points=sum(c.max_score - c.score for c in components.values()),
         earned=sum(component.score for component in components.values()),
-        lost=[i for component in components.values() for i in _lost(component)],
+        lost=[criterion.id for criterion in lost],
         partly={
             criterion.id: f"{criterion.passed_cases} of {criterion.cases}"
             for component in components.values()
@@ -201,9 +201,9 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
     )
 
 
-def _lost(component: ComponentResult) -> list[str]:
+def _lost(component: ComponentResult) -> list[CriterionResult]:
     # Form that is only withheld has no part in what a mistake does.
-    return [c.id for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]
+    return [c for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]
 
 
 def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[str]:
@@ -238,7 +238,7 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
             yield f"misconception {row.id} loses no points"
         for name, component in result.components.items():
             if name != row.component and component.score < component.max_score:
-                yield f"misconception {row.id} loses {', '.join(_lost(component))}"
+                yield f"misconception {row.id} loses {', '.join(c.id for c in _lost(component))}"
         for other in report.named if report.either else []:
             if other != row.id:
                 yield f"misconceptions {row.id} and {other} cannot be told apart"
