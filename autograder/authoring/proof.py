@@ -258,7 +258,7 @@ def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterato
 
 def _count(figures: Figures, row: Row, report: RowReport) -> None:
     if row.kind in ("misconception", "pair") and report.hidden_alone:
-        figures.hidden_alone += 1
+        figures.hidden_alone += row.kind == "misconception"
     elif row.kind == "misconception":
         figures.misconceptions += 1
         figures.named_alone += report.named == row.ids
