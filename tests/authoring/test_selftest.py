@@ -252,7 +252,7 @@ def test_a_mistake_that_no_check_sees_fails_it(autograder, project) -> None:
     said = io.StringIO()
     print_report(Console(file=said, soft_wrap=True), found)
     printed = " ".join(said.getvalue().split())
-    assert "biased ·b 1 points flat ab 2 points unseen ·· 0 points a shape, b values" in printed
+    assert "biased ·b 2 points flat ab 2 points unseen ·· 0 points a shape, b values" in printed
     assert "not named layer_norm.unseen: nothing" in printed
     assert "misconceptions: 1 of 2 named alone" in printed
     assert "found by hidden criteria alone, which name no mistake: 1" in printed
