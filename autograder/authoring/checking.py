@@ -175,7 +175,9 @@ def _why(answer: Answer) -> str:
 
 def _lost(components: Mapping[str, ComponentResult], names: list[str]) -> Iterator[CriterionResult]:
     for name in names:
-        yield from (found for found in components[name].criteria if not found.passed)
+        # Form that waits for another criterion is not lost by itself.
+        lost = (found for found in components[name].criteria if not found.passed)
+        yield from (found for found in lost if found.facts != [COUNTS_LATER])
 
 
 def _of_stubs(stubs: Mapping[str, ComponentResult]) -> Iterator[str]:

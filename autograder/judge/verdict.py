@@ -83,10 +83,7 @@ def counted(criteria: Sequence[Criterion], verdicts: Sequence[Verdict]) -> list[
         verdicts: on each of them.
     """
     pairs = list(zip(criteria, verdicts, strict=True))
-    # Of a suite that is tried out, all others may be broken.
-    if all(criterion.form for criterion in criteria) or form_counts(
-        (criterion, verdict.share) for criterion, verdict in pairs
-    ):
+    if form_counts((criterion, verdict.share) for criterion, verdict in pairs):
         return list(verdicts)
     return [_withheld(v) if criterion.form and v.share else v for criterion, v in pairs]
 

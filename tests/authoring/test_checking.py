@@ -12,6 +12,7 @@ from autograder.assignment import load_assignment
 from autograder.authoring import stubs
 from autograder.authoring.checking import Checked, check
 from autograder.errors import UsageError
+from autograder.suite.criterion import COUNTS_LATER
 from tests import sources
 from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
 
@@ -81,8 +82,9 @@ def test_a_test_that_is_broken_is_named_with_its_line(tmp_path: Path) -> None:
     assert found.lost == {}
     assert "NameError" in found.elsewhere["layer_norm.values"]
     assert "test_layer_norm.py, line" in found.elsewhere["layer_norm.values"]
-    # The other criterion is checked all the same.
-    assert found.solution["layer_norm"].score == 1
+    # The other criterion is checked all the same; it is form, and counts once this one does.
+    (shape,) = found.solution["layer_norm"].criteria
+    assert shape.facts == [COUNTS_LATER]
 
 
 @pytest.mark.release
