@@ -18,7 +18,7 @@ EVERYWHERE := -o 'norecursedirs=classes courses hostile .*'
 # With that variable every process that a fast test starts would compile this package anew.
 FAST := env -u PYTHONDONTWRITEBYTECODE $(PYTEST)
 
-.PHONY: demo test test-alone test-e2e test-all selftest lint bench oracle stubs clean
+.PHONY: demo test test-alone test-e2e test-all selftest lint bench oracle determinism stubs clean
 
 demo: $(STAMP)
 	@$(BIN)/autograder demo --root .
@@ -63,6 +63,10 @@ bench: $(E2E_STAMP)
 # Whether marks, names or messages differ from those of another commit: make oracle BEFORE=main~3
 oracle: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.oracle $(BEFORE)
+
+# Whether results hang on caches, workers, order, load or company.
+determinism: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.determinism
 
 stubs: $(STAMP)
 	$(BIN)/autograder stubs transformer_block --root .

@@ -166,7 +166,7 @@ class Checkout:
                 batch, out = Path(folder, "batch"), Path(folder, "out")
                 batch.mkdir()
                 for entry in corpus.batch.iterdir():
-                    if _id(entry) in names:
+                    if id_of(entry) in names:
                         copy = shutil.copytree if entry.is_dir() else shutil.copy
                         copy(entry, batch / entry.name)
             if not (out / "whole").exists():
@@ -320,7 +320,8 @@ def main() -> int:
     return int(report(rows, expected) > 0)
 
 
-def _id(entry: Path) -> str:
+def id_of(entry: Path) -> str:
+    """Return the id of a submission that is handed in as this folder or archive."""
     return entry.name if entry.is_dir() else re.sub(r"\.(zip|tar\.gz)$", "", entry.name)
 
 
