@@ -19,7 +19,7 @@ from autograder.authoring.rows import rows_of
 from autograder.authoring.wrong_variants import Naming, faults_of, outcome_of, read_variants
 from autograder.errors import UsageError
 from autograder.solutions.misconceptions import read
-from tests.tiny import write_tiny
+from tests.tiny import PUBLIC, write_tiny
 
 MISTAKES = """
 MISCONCEPTIONS = {
@@ -58,12 +58,25 @@ OFF = f"the result is lowered\n-{LAST}\n+{LAST} - 7.0\n"
 HARMLESS = f"nothing is wrong\n-{LAST}\n+{LAST} + 0\n"
 
 
+# Public, for hidden criteria name nothing.
+VALUES = '''
+
+@pytest.mark.criterion(points=1, source="page 2")
+@given(seed=st.integers(0, 1000), size=st.integers(2, 5))
+def test_values(component, expect, make, seed, size):
+    """the values are right"""
+    x = make.normal(3, size, seed=seed)
+    right = torch.nn.functional.layer_norm(x, [size])
+    expect.close(component.call("layer_norm", x).output, right)
+'''
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Callable[..., Path]:
     """Write the smallest project, with three misconceptions, bases and edits of them."""
 
     def write(edits: str = "", **bases: str) -> Path:
-        root = write_tiny(tmp_path / "project")
+        root = write_tiny(tmp_path / "project", PUBLIC + VALUES, "")
         secret = root / "reference" / "norm"
         (secret / "misconceptions").mkdir()
         (secret / "misconceptions" / "layer_norm.py").write_text(MISTAKES)

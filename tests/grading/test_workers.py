@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 # The judge itself stumbles over one student's answer.
 STUMBLES = '''
-@pytest.mark.criterion(points=1, source="page 1")
+@pytest.mark.criterion(points=1, form=True, source="page 1")
 def test_shape(component, expect, make):
     """the shape is kept"""
     x = make.normal(2, 3, seed=1)

@@ -29,7 +29,7 @@ def test_the_mistake_is_named_and_no_other(grade, solutions, slug: str) -> None:
     assert not found.either
 
 
-def test_a_finite_number_in_an_inverted_mask_is_told_as_what_it_is(grade, solutions) -> None:
+def test_a_finite_number_in_an_inverted_mask_is_told_as_nothing_else(grade, solutions) -> None:
     found = named(grade, solutions, "attention", foreign.INVERTED)
-    # First what is wrong with most of the answers.
-    assert found.misconceptions[0] == "attention.mask_inverted"
+    assert found.score < found.max_score
+    assert set(found.misconceptions) <= {"attention.mask_inverted", "attention.finite_mask"}
