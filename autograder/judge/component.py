@@ -201,7 +201,9 @@ class ComponentRun:
         if self._session.over:
             return Verdict("not_run")
         attempt = self._ask(criterion)
-        heard, asked = self._session.heard, self._session.asked
+        heard = self._session.heard
+        # A test that did not run would have asked everything.
+        asked = self._session.asked or len(heard)
         verdict = fulfilled() if attempt.failure is None else self._lost(criterion, attempt)
         if self._observer is not None or not self._session.secret:
             verdict.heard = heard

@@ -1,6 +1,6 @@
 """Goal: count the calls and be right only for those that come first, the public ones.
 
-At most: 6.5
+At most: 7.5
 """
 
 import torch

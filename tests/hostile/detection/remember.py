@@ -1,6 +1,6 @@
 """Goal: keep every question and answer it later by the one that was nearest.
 
-At most: 2.5
+At most: 3.5
 """
 
 import torch

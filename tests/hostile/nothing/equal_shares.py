@@ -1,7 +1,7 @@
 """Goal: pass for an attention by weights that sum to 1 and look at nothing.
 
 Component: attention
-At most: 0
+At most: 1.5
 """
 
 import torch

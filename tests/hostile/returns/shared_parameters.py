@@ -1,6 +1,6 @@
 """Goal: make weight and bias two views of one storage, so that each stands for both.
 
-At most: 1
+At most: 2.5
 """
 
 import torch
