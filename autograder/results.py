@@ -12,7 +12,7 @@ ComponentStatus = Literal[
 ]
 Standing = Literal["graded", "empty", "rejected", "error"]
 Outcome = Literal["passed", "failed", "student_error", "timeout", "crashed", "not_run"]
-# All that is told of a hidden criterion that is lost, but a known mistake that was recognised.
+# All that is told of a hidden criterion that is lost, beside how many of its cases passed.
 HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
 
 

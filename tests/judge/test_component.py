@@ -24,12 +24,11 @@ from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
-from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.terms import Terms
-from autograder.sandbox.wire import decode_request
 from autograder.settings import Limits
 from autograder.solutions.cache import Cache
 from autograder.solutions.reference import SolutionSession, solution_of
+from tests.judge.fakes import AnsweringChild
 
 SOLUTION = """\
 def double(x):
@@ -130,29 +129,10 @@ class FakeSandbox:
         return FakeChild(self, *(self.ends.popleft() if self.ends else (0.0, 0.0)))
 
 
-class FakeChild:
+class FakeChild(AnsweringChild):
     def __init__(self, sandbox: FakeSandbox, cpu_s: float, slowest: float) -> None:
+        super().__init__()
         self._sandbox, self._cpu_s, self.slowest_call_s = sandbox, cpu_s, slowest
-        self._posted: deque[Request] = deque()
-        self.end_of_time = 0.0
-
-    def post(self, frame: bytes) -> int:
-        left = memoryview(frame)
-
-        def receive(size: int) -> bytes:
-            nonlocal left
-            part, left = bytes(left[:size]), left[size:]
-            return part
-
-        self._posted.append(decode_request(receive)[1])
-        return 0
-
-    def answer(self, nonce: int) -> Reply:
-        return self.perform(self._posted.popleft())
-
-    def answer_unless(self, nonce: int, right: bytes) -> Reply | None:
-        reply = self.answer(nonce)
-        return None if encode_reply(reply, 0) == right else reply
 
     def perform(self, request: Request) -> Reply:
         self._sandbox.until.add(self.end_of_time)

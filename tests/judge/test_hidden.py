@@ -1,4 +1,4 @@
-"""What a student is shown of hidden criteria: which passed, which mistake was recognised, no more.
+"""What a student is shown of hidden criteria: which passed, and no more.
 
 A right submission that has seen a hidden question tries to carry a number out, by every way that
 its answers have. Two that carry different numbers must look alike.

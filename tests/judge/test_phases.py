@@ -5,7 +5,7 @@ Children answer as the solution does, but where the test says otherwise. No proc
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,10 @@ from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
-from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.terms import Terms
-from autograder.sandbox.wire import decode_request
 from autograder.solutions.cache import Cache
 from autograder.solutions.reference import solution_of
+from tests.judge.fakes import AnsweringChild
 
 BASE = "def double(x):\n    return 2 * x\n\n\ndef third(x):\n    return x / 3\n"
 TOP = "from base import double\n\n\ndef four(x):\n    return double(double(x))\n"
@@ -88,44 +87,25 @@ class Sandbox:
     def __init__(self, solutions: dict[str, Any]) -> None:
         self.solutions = solutions
         self.wrong: dict[tuple[str, float], Reply | ChildGone] = {}
-        self.mended: set[tuple[str, float]] = set()
+        self.mended: Collection[tuple[str, float]] = ()
         self.log: list[tuple[int, str, float]] = []
         self.forks = 0
 
     def fork(self, name: str, files: dict[str, bytes], terms: Terms) -> Child:
         self.forks += 1
-        mended = self.mended if files["base.py"] != FILES["base.py"] else set()
+        mended = self.mended if files["base.py"] != FILES["base.py"] else ()
         wrong = {call: found for call, found in self.wrong.items() if call not in mended}
         return Child(self, self.solutions[name], self.forks, wrong)
 
 
-class Child:
+class Child(AnsweringChild):
     slowest_call_s = 0.0
-    end_of_time = 0.0
 
     def __init__(
         self, sandbox: Sandbox, solution: Any, number: int, wrong: dict[tuple[str, float], Any]
     ) -> None:
+        super().__init__()
         self.sandbox, self.solution, self.number, self.wrong = sandbox, solution, number, wrong
-        self.posted: deque[Request] = deque()
-
-    def post(self, frame: bytes) -> int:
-        left = memoryview(frame)
-
-        def receive(size: int) -> bytes:
-            nonlocal left
-            part, left = bytes(left[:size]), left[size:]
-            return part
-
-        self.posted.append(decode_request(receive)[1])
-        return 0
-
-    def answer(self, nonce: int) -> Reply:
-        return self.perform(self.posted.popleft())
-
-    def answer_unless(self, nonce: int, right: bytes) -> Reply | None:
-        reply = self.answer(nonce)
-        return None if encode_reply(reply, 0) == right else reply
 
     def perform(self, request: Request) -> Reply:
         if not request.ops:
@@ -171,7 +151,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
 def graded(
     judge: Judge,
     wrong: dict[tuple[str, float], Reply | ChildGone],
-    mended: set[tuple[str, float]] = frozenset(),  # type: ignore[assignment]
+    mended: Collection[tuple[str, float]] = (),
 ) -> tuple[dict[str, ComponentResult], list[tuple[int, str, float]]]:
     sandbox: Any = judge.sandbox
     sandbox.__init__(sandbox.solutions)
