@@ -48,6 +48,25 @@ class Usage(BaseModel):
     call_s: float = 0.0
 
 
+class Held(BaseModel):
+    """Something out of the ordinary that a component runs: a person is to look at it.
+
+    `what` goes on "it ...". `digest` is of all files that the component runs: who accepts it,
+    accepts exactly these.
+    """
+
+    component: str
+    file: str
+    line: int
+    what: str
+    digest: str = ""
+
+    @property
+    def words(self) -> str:
+        """Where it is, and what."""
+        return f"{self.file}, line {self.line}: it {self.what}"
+
+
 class ComponentResult(BaseModel):
     """The criteria of one component and their sum."""
 
@@ -63,6 +82,7 @@ class ComponentResult(BaseModel):
     message: str = ""  # all of these
     usage: Usage | None = None
     views: list[dict[str, Any]] = []  # what the suite shows of the student's own work
+    review: list[Held] = Field(default=[], exclude=True)  # the submission's lists them
 
 
 class Graded(BaseModel):
@@ -72,6 +92,7 @@ class Graded(BaseModel):
     suite_hash: str
     seed: int
     versions: dict[str, str]
+    accepted: dict[str, str] = {}  # by component, the digest of what a person has accepted
 
 
 class SubmissionResult(BaseModel):
@@ -86,6 +107,7 @@ class SubmissionResult(BaseModel):
     score: float | None
     max_score: float
     components: dict[str, ComponentResult] = {}
+    review: list[Held] = []  # what is held for a person, or noted
     message: str = ""
     sandbox: str
     duration_s: float = 0.0

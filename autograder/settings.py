@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from autograder.exchange.kernels import FORBIDDEN
+from autograder.exchange.forbidden import OPERATIONS
 from autograder.exchange.rules import Rules
 
 
@@ -53,19 +53,35 @@ class Forbidden(Strict):
     Attributes:
         forbidden: operations of torch, by the names that the grader knows.
         modules: top-level modules that it may not import.
-        functions: dotted names of functions that it may not call.
+        functions: dotted names of functions and classes that it may not call.
+        review: whether work that is out of the ordinary waits for a person ("hold"), or counts and
+            is only listed ("note").
+        ordinary: what is ordinary in it beside the usual: modules with all below them, dotted names
+            of functions, names of attributes.
+        unusual: what is out of the ordinary in it though it usually is not, likewise.
     """
 
     forbidden: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    review: Literal["hold", "note"] = "hold"
+    ordinary: tuple[str, ...] = ()
+    unusual: tuple[str, ...] = ()
+
+    @field_validator("ordinary", "unusual")
+    @classmethod
+    def _names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if not all(part.isidentifier() for part in name.split(".")):
+                raise ValueError(f"{name!r} is no name, as pickle, torch.load or __reduce__")
+        return names
 
     @field_validator("forbidden")
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
-            if name not in FORBIDDEN:
-                raise ValueError(f"{name!r} is no known operation; known: {', '.join(FORBIDDEN)}")
+            if name not in OPERATIONS:
+                raise ValueError(f"{name!r} is no known operation; known: {', '.join(OPERATIONS)}")
         return names
 
     @field_validator("modules")
@@ -81,7 +97,9 @@ class Forbidden(Strict):
     def _dotted(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             if "." not in name or not all(part.isidentifier() for part in name.split(".")):
-                raise ValueError(f"{name!r} is no dotted name of a function, as numpy.linalg.inv")
+                raise ValueError(
+                    f"{name!r} is no dotted name of a function or class, as numpy.linalg.inv"
+                )
         return names
 
     def rules(self) -> Rules:

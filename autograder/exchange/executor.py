@@ -63,6 +63,7 @@ class Executor:
         own_tensors: whether requests bring tensors that nobody else holds.
         given: where `provided` lies, if not beside the component.
         program: whether the component is run as a program, and not imported.
+        free: whether a person has accepted it, whatever it uses.
 
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
@@ -77,11 +78,12 @@ class Executor:
         own_tensors: bool = False,
         given: Path | None = None,
         program: bool = False,
+        free: bool = False,
     ) -> None:
         self._folder = str(folder)
         self._fatal = fatal
         self._own_tensors = own_tensors
-        self.code = ComponentCode(folder, name, given or folder, program)
+        self.code = ComponentCode(folder, name, given or folder, program, free)
         self.raised: BaseException | None = None
         self._objects: dict[int, Any] = {}
         self._embeddings: dict[int, nn.Embedding] = {}

@@ -1,36 +1,34 @@
-"""Forbidden operations: torch's own kernels for the exercise are replaced by ones that raise.
+"""The guard: what a component forbids raises where a submission uses it.
 
-Nothing is searched for in the source: an operation counts when it runs, by whatever route it was
-reached, and is charged to the innermost line of the submission that led to it.
+It stands where everybody calls: functions and classes are replaced by ones that look who calls.
+What reaches around the public interface does not meet it, and is held for a person (`reading`).
 """
 
 from __future__ import annotations
 
-import marshal
+import builtins
+import importlib
 import os
 import sys
-import warnings
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
-import torch
-
-from autograder.exchange.copies import NoImport, codes, refuse_copies, text_of
-from autograder.exchange.kernels import COMPOSED, FURTHER_KEYS, KERNELS, KEYS
+from autograder.exchange.forbidden import OPERATIONS, resolve
 from autograder.exchange.messages import ForbiddenUse
-from autograder.exchange.names import NameGuard
-from autograder.exchange.out_of_sight import Noted, hide, note, untrack
+from autograder.exchange.rules import Rules
 
 # The folder of provided code, as a package.
 PROVIDED = "provided"
-# Where torch keeps its operations once more, written in Python.
-_PYTHON_COPIES = ("torch._refs", "torch._refs.nn.functional", "torch._decomp.decompositions")
+# Who imports on somebody's behalf.
+_MEDIATORS = ("importlib", "runpy", "pkgutil", "_frozen_importlib")
+_HERE = (lambda: None).__code__.co_filename
 
 
-Perform = Callable[[str, bool], Callable[..., Any]]
+class ForbiddenOperation(Exception):
+    """Something forbidden was used."""
 
 
 def belongs_to(file: str, folder: str) -> bool:
@@ -38,254 +36,185 @@ def belongs_to(file: str, folder: str) -> bool:
     return file.startswith(folder + os.sep)
 
 
-def _innermost(function: Any) -> Any:
-    """Return what is wrapped by decorators, or in a torch.library.custom_op."""
-    function = getattr(function, "_init_fn", function)
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return function
-
-
-def _has_kernel(kernel: str, key: str) -> bool:
-    name = f"aten::{kernel}"
-    known = torch._C._dispatch_has_kernel(name)
-    return known and torch._C._dispatch_has_kernel_for_dispatch_key(name, key)
-
-
-def _refuse_instead(*args: Any, _refuse: Callable[..., Any], **kwargs: Any) -> Any:
-    return _refuse(*args, **kwargs)
-
-
-def _nobody(name: str, differentiable: bool) -> NoReturn:
-    raise LookupError(f"nobody performs {name}")
-
-
-def _copy(function: FunctionType) -> FunctionType:
-    parts = (function.__code__, function.__globals__, function.__name__, function.__defaults__)
-    copy = FunctionType(*parts)
-    copy.__kwdefaults__ = dict(function.__kwdefaults__ or {})
-    return copy
-
-
-def _set_code(function: FunctionType, code: bytes) -> None:
-    function.__code__ = marshal.loads(code)  # noqa: S302 - it was written by this very process
-
-
-def _innermost_of(folder: str, frame: FrameType | None) -> CodeType | None:
-    """Return the code of the innermost frame that lies in a folder."""
-    while frame is not None and not belongs_to(frame.f_code.co_filename, folder):
-        frame = frame.f_back
-    return None if frame is None else frame.f_code
-
-
-class ForbiddenOperation(Exception):
-    """A forbidden operation was called."""
-
-
 class Guard:
-    """Makes forbidden operations raise, and remembers the first use for every file.
+    """Makes what is forbidden raise, and remembers the first use in every file.
+
+    An operation counts when it runs for a line of the submission, by way of a library, too, and is
+    charged to the innermost such line. Functions, classes and modules count where the line itself
+    calls or imports: what a library does inside is its own affair.
 
     Args:
-        folder: the submission; only frames of its files are charged.
-        forbidden: the operations, out of FORBIDDEN.
-        ours: folders below the submission's whose files are none of it.
+        names: all operations, and functions and classes by dotted name, that may ever be forbidden.
+        ours: folders below a submission's whose files are none of it.
     """
 
-    def __init__(
-        self, folder: Path, forbidden: Sequence[str], ours: Sequence[str] = (PROVIDED,)
-    ) -> None:
-        self._folder = str(folder)
+    def __init__(self, names: Sequence[str], ours: Sequence[str] = (PROVIDED,)) -> None:
+        self._names = tuple(dict.fromkeys(names))
         self._ours = ours
-        self._forbidden = forbidden
-        self._event = f"gradeformer.uses.{id(self)}"
-        self._exempt: tuple[CodeType, ...] = ()
-        self._lent: Collection[str] = ()
-        self._perform: Perform = _nobody
-        self._copies: dict[tuple[object, ...], Callable[..., Any]] = {}
+        self._folder = ""
+        self._rules = Rules()
+        self._enforced: frozenset[str] = frozenset()
+        self._exempt: Collection[str] = ()
+        self._others: Collection[str] = ()
+        self._uses: list[ForbiddenUse] = []
         self._undo: list[Callable[[], object]] = []
 
-    def charge(self, folder: Path) -> None:
-        """Charge frames of another submission from now on."""
-        self._folder = str(folder)
+    def install(self) -> None:
+        """Replace what may be forbidden, in every module that holds it; it works as before.
 
-    def uses(self) -> list[ForbiddenUse]:
-        """Return the first use in every file that has one."""
-        found: list[ForbiddenUse] = []
-        while True:
-            try:
-                sys.audit(self._event, len(found))
-            except Noted as noted:
-                found.append(ForbiddenUse(*noted.args))
-            else:
-                return found
-
-    def install(self, reversible: bool = False) -> None:
-        """Replace the kernels, for this process and for good.
-
-        A process that runs no student code may do so `reversible`, for those it forks: each of
-        them must either `settle` or `uninstall` before it runs any.
+        Raises:
+            LookupError: a function or class is not there.
         """
-        library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-        replace: Callable[..., None] = library.impl
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for operation in self._forbidden:
-                for kernel in KERNELS[operation]:
-                    there = [key for key in (*KEYS, *FURTHER_KEYS) if _has_kernel(kernel, key)]
-                    if operation not in self._lent:
-                        for key in {*KEYS, *there}:
-                            replace(kernel, self._refuse(operation), key)
+        replaced: dict[int, tuple[Any, Any]] = {}
+        for name in self._names:
+            for dotted in OPERATIONS.get(name, (name,)):
+                try:
+                    owner, last = resolve(dotted)
+                except LookupError:
+                    if name in OPERATIONS:
                         continue
-                    for key in there:
-                        # Under other keys gradients are the affair of what calls the kernel.
-                        lent = self._perform(kernel, key == "CompositeImplicitAutograd")
-                        replace(kernel, self._refuse(operation, lent), key)
-        hide(library)
-        self._undo.append(library._destroy)
-        self._take_composed()
-        for name in _PYTHON_COPIES:
-            for operation in self._forbidden:
-                for kernel in KERNELS[operation]:
-                    if hasattr(sys.modules.get(name), kernel):
-                        self._set(sys.modules[name], kernel, self._refuse(operation))
-        decompositions = getattr(sys.modules.get("torch._decomp"), "decomposition_table", {})
-        for overload in list(decompositions):
-            # "aten.native_layer_norm.default"; some keys have no namespace.
-            name = str(overload).partition(".")[2].partition(".")[0]
-            for operation in self._forbidden:
-                if name in KERNELS[operation]:
-                    original = decompositions[overload]
-                    self._undo.append(partial(decompositions.__setitem__, overload, original))
-                    decompositions[overload] = self._refuse(operation)
-        if not reversible:
-            self.settle()
-
-    def settle(self) -> None:
-        """Give up all that could bring the kernels back."""
-        self._undo.clear()
-        refuse_copies(self._copies, self._caller)
-        self._copies = {}
+                    raise
+                found = getattr(owner, last)
+                if isinstance(found, type):
+                    self._replace_methods(name, found)
+                else:
+                    replacement = self._refusing(name, found)
+                    self._set(owner, last, replacement)
+                    # Held as well: while it lives, no other object has its id.
+                    replaced[id(found)] = (found, replacement)
+        for module in list(sys.modules.values()):
+            for key, value in list(getattr(module, "__dict__", {}).items()):
+                if id(value) in replaced and value is replaced[id(value)][0]:
+                    self._set(module, key, replaced[id(value)][1])
+        self._set(builtins, "__import__", self._importing(builtins.__import__))
+        by_name = self._importing_by_name(importlib.import_module)
+        self._set(importlib, "import_module", by_name)
 
     def uninstall(self) -> None:
-        """Bring the kernels back, after a reversible `install`."""
-        self._copies = {}
+        """Put everything back in its place."""
         while self._undo:
             self._undo.pop()()
 
-    def _set(self, owner: object, name: str, value: object) -> None:
-        self._undo.append(partial(setattr, owner, name, getattr(owner, name)))
-        setattr(owner, name, value)
-
-    def _take_composed(self) -> None:
-        # Into the function itself, which other modules and tables hold, too.
-        taken: dict[str, Callable[..., Any]] = {}
-        for operation in self._forbidden:
-            for module, path in COMPOSED.get(operation, ()):
-                owner: Any = sys.modules.get(module)
-                *outer, name = path.split(".")
-                for part in outer:
-                    owner = getattr(owner, part, None)
-                if not hasattr(owner, name):
-                    continue
-                taken[module] = refuse = self._refuse(operation)
-                function = _innermost(getattr(owner, name))
-                if isinstance(function, FunctionType) and not function.__closure__:
-                    if operation not in self._lent:
-                        self._copies[text_of(function.__code__)] = refuse
-                    else:
-                        # A method has an object that stays here; it is composed of what is lent.
-                        lent = _copy(function) if outer else self._perform(f"{module}.{path}", True)
-                        taken[module] = refuse = self._refuse(operation, lent)
-                    # As bytes: to free many a code object would cost every child that settles.
-                    code = marshal.dumps(function.__code__)
-                    self._undo.append(partial(_set_code, function, code))
-                    function.__code__ = _refuse_instead.__code__
-                    self._set(function, "__kwdefaults__", {"_refuse": refuse})
-                else:
-                    self._set(owner, name, refuse)
-        finder = NoImport(taken, self._caller)
-        sys.meta_path.insert(0, finder)
-        self._undo.append(partial(sys.meta_path.remove, finder))
-
-    def forbid(self, operations: Sequence[str]) -> None:
-        """Change what is forbidden, between `uninstall` and the next `install` or `watch`."""
-        self._forbidden = operations
-
-    def watch(self, exempt: Collection[str], lent: Collection[str], perform: Perform) -> None:
-        """Replace the kernels; for code that stands in one of these files, others perform them.
-
-        For a run with stand-ins, which are made of those very kernels.
+    def begin(
+        self,
+        folder: Path,
+        rules: Rules,
+        exempt: Collection[str] = (),
+        others: Collection[str] = (),
+    ) -> None:
+        """Enforce rules on the files of a submission from now on.
 
         Args:
-            exempt: the files.
-            lent: the operations that they may call.
-            perform: returns what performs one of their functions, by its name and whether gradients
-                are its own affair.
+            folder: the submission.
+            rules: what it may not use.
+            exempt: files in it that may, as stand-ins do.
+            others: files of other components, which have rules of their own about functions,
+                classes and modules.
         """
-        self._lent, self._perform = lent, perform
-        for name in exempt:
-            file = Path(self._folder, name)
-            # As it is imported: with no __future__ of this file's.
-            code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
-            self._exempt += tuple(codes(code))
-        self.install()
-        self._lent, self._perform = (), _nobody
-        # What refuses has it, out of sight.
-        self._exempt = ()
+        self._folder, self._rules = str(folder), rules
+        self._enforced = rules.names
+        self._exempt, self._others = frozenset(exempt), frozenset(others)
 
-    def _refuse(
-        self, operation: str, original: Callable[..., Any] | None = None
-    ) -> Callable[..., Any]:
-        exempt = self._exempt
+    def uses(self) -> list[ForbiddenUse]:
+        """Return the first use in every file that has one."""
+        return list(self._uses)
 
-        def refuse(*args: Any, **kwargs: Any) -> Any:
-            frame = self._caller(sys._getframe(1))
-            # By its code: another file could give itself the name.
-            if original is not None and _innermost_of(self._folder, sys._getframe(1)) in exempt:
-                return original(*args, **kwargs)
-            self._charge(operation, frame)
+    def _replace_methods(self, name: str, found: type) -> None:
+        """Have objects of a class, and of its subclasses, refuse to be made or used."""
+        for key, value in list(vars(found).items()):
+            if isinstance(value, FunctionType) and not key.startswith("_"):
+                self._set(found, key, self._refusing(name, value))
+        self._set(found, "__init__", self._refusing(name, getattr(found, "__init__")))  # noqa: B009
 
-        untrack(refuse, refuse.__closure__, *(refuse.__closure__ or ()))
-        return refuse
+    def _set(self, owner: Any, name: str, value: object) -> None:
+        own = vars(owner)
+        undo = partial(setattr, owner, name, own[name]) if name in own else None
+        self._undo.append(undo or partial(delattr, owner, name))
+        setattr(owner, name, value)
 
-    def _charge(self, operation: str, frame: FrameType | None) -> NoReturn:
-        file = "" if frame is None else Path(frame.f_code.co_filename).name
-        line = 0 if frame is None else frame.f_lineno
-        known = self.uses()
-        if all(use.file != file for use in known):
-            note(self._event, len(known), (operation, file, line))
-        raise ForbiddenOperation(operation)
+    def _refusing(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        operation = name in OPERATIONS
 
-    def refuse_names(
-        self,
-        modules: Sequence[str],
-        functions: Sequence[str],
-        last: bool,
-        is_others: Callable[[str], bool] = lambda name: False,
-    ) -> NameGuard:
-        """Refuse modules and functions, too; see `NameGuard`.
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if name in self._enforced:
+                frame = sys._getframe(1)
+                using = self._led_by(frame) if operation else self._direct(frame, args)
+                if using is not None:
+                    self._charge(name, using)
+            return original(*args, **kwargs)
 
-        `is_others` tells of a file, by its path in the submission, whether it is another
-        component's, which has rules of its own.
+        for kept in ("__name__", "__qualname__", "__doc__", "__module__"):
+            if isinstance(text := getattr(original, kept, None), str):
+                setattr(call, kept, text)
+        return call
+
+    def _led_by(self, frame: FrameType | None) -> FrameType | None:
+        """Return the innermost frame of the submission; None where an exempt file called."""
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if belongs_to(file, self._folder):
+                if self._relative(file) in self._exempt:
+                    return None
+                if self._is_students(file):
+                    return frame
+            frame = frame.f_back
+        return None
+
+    def _direct(self, frame: FrameType | None, args: Sequence[Any] = ()) -> FrameType | None:
+        """Return the frame that calls, if it is the student's own.
+
+        Methods of the object itself stand between: a subclass may lie in a library.
         """
-
-        def is_students(file: str) -> bool:
-            return self._is_students(file) and not is_others(file[len(self._folder) + 1 :])
-
-        names = NameGuard(modules, functions, is_students, self._charge)
-        names.install(last)
-        return names
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if self._is_students(file):
+                return None if self._relative(file) in self._others else frame
+            module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            first = frame.f_code.co_varnames[:1]
+            own = bool(args and first) and frame.f_locals.get(first[0]) is args[0]
+            # What is compiled from a text stands for whoever had it run.
+            if not (own or file.startswith("<") or file == _HERE or module in _MEDIATORS):
+                return None
+            frame = frame.f_back
+        return None
 
     def _is_students(self, file: str) -> bool:
         """Tell whether a file is the student's own."""
-        inside = belongs_to(file, self._folder)
-        return inside and not any(
-            belongs_to(file, self._folder + os.sep + ours) for ours in self._ours
-        )
+        if not belongs_to(file, self._folder) or self._relative(file) in self._exempt:
+            return False
+        return not any(belongs_to(file, self._folder + os.sep + ours) for ours in self._ours)
 
-    def _caller(self, frame: FrameType | None) -> FrameType | None:
-        while frame is not None:
-            if self._is_students(frame.f_code.co_filename):
-                return frame
-            frame = frame.f_back
-        return None
+    def _relative(self, file: str) -> str:
+        return file[len(self._folder) + 1 :]
+
+    def _charge(self, name: str, frame: FrameType) -> NoReturn:
+        file, line = Path(frame.f_code.co_filename).name, frame.f_lineno
+        if all(use.file != file for use in self._uses):
+            self._uses.append(ForbiddenUse(name, file, line))
+        raise ForbiddenOperation(name)
+
+    def _check_import(self, name: str, frame: FrameType | None) -> None:
+        root = name.partition(".")[0]
+        if root in self._rules.modules and (using := self._direct(frame)):
+            self._charge(root, using)
+
+    def _importing_by_name(self, original: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+        def import_module(name: str, package: str | None = None) -> ModuleType:
+            self._check_import(name, sys._getframe(1))
+            return original(name, package)
+
+        return import_module
+
+    def _importing(self, original: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+        def import_(
+            name: str,
+            globals: Any = None,
+            locals: Any = None,
+            fromlist: Any = (),
+            level: int = 0,
+        ) -> ModuleType:
+            if level == 0:
+                self._check_import(name, sys._getframe(1))
+            return original(name, globals, locals, fromlist, level)
+
+        return import_

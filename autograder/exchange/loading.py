@@ -5,30 +5,64 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
-from importlib.abc import FileLoader
-from importlib.machinery import PathFinder
+from functools import partial
+from importlib.abc import FileLoader, Loader
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.exchange.guard import PROVIDED, belongs_to
+from autograder.exchange.own_builtins import own_builtins
 from autograder.exchange.programs import DATA, Program, run_program
+
+
+class OwnModules:
+    """Finds a submission's modules, and gives them builtins of their own.
+
+    Args:
+        folder: where they lie.
+
+    Attributes:
+        builtins: what Python's own functions are to them.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.builtins = own_builtins()
+
+    def find_spec(self, name: str, path: Any = None, target: object = None) -> ModuleSpec | None:
+        """Find a module in the folder, for the import system."""
+        spec = PathFinder.find_spec(name, [self._folder] if path is None else path)
+        if spec is None or spec.loader is None or not belongs_to(spec.origin or "", self._folder):
+            return None
+        if name.partition(".")[0] != PROVIDED:
+            spec.loader.exec_module = partial(self._run, spec.loader)  # type: ignore[method-assign]
+        return spec
+
+    def _run(self, loader: Loader, module: ModuleType) -> None:
+        vars(module)["__builtins__"] = self.builtins
+        type(loader).exec_module(loader, module)
 
 
 class ComponentCode:
     """The code in `folder`/`name`.py and in `given`/provided/.
+
+    Args:
+        free: whether it has Python's own builtins, because a person has accepted it.
 
     Attributes:
         module: the imported module, or None.
         scope: global names that a program finds beside its own.
     """
 
-    def __init__(self, folder: Path, name: str, given: Path, program: bool) -> None:
+    def __init__(self, folder: Path, name: str, given: Path, program: bool, free: bool) -> None:
         self._folder = str(folder)
         self._name = name
         self._file = Path(self._folder, f"{name}.py")
         self._given = str(given)
         self._program = program
+        self._free = free
         self._compiled: CodeType | None = None
         self._provided: dict[str, ModuleType] = {}
         self.module: Any = None
@@ -47,6 +81,11 @@ class ComponentCode:
 
     def load(self) -> None:
         """Import the component; a program is only compiled."""
+        if not self._free:
+            own = OwnModules(self._folder)
+            # Before all others: a module of theirs goes before one of the same name.
+            sys.meta_path.insert(0, own)
+            self.scope["__builtins__"] = own.builtins
         if self._program:
             # Read by what would import it, which need not read it from a disk.
             spec = PathFinder.find_spec(self._name, [self._folder])

@@ -11,9 +11,9 @@ class Rules:
     """What a component may not use.
 
     Attributes:
-        operations: of torch, out of `kernels.FORBIDDEN`.
+        operations: of torch, out of `forbidden.OPERATIONS`.
         modules: top-level modules that it may not import.
-        functions: dotted names of functions that it may not call.
+        functions: dotted names of functions and classes that it may not call.
     """
 
     operations: tuple[str, ...] = ()

@@ -40,6 +40,7 @@ class GradeJob(_AboutSubmission):
         only: the components to grade; empty for all.
         diagnose: look for misconceptions, and show the student's work. Without it there are bare
             marks, and the first hang or crash ends a component.
+        accepted: by component, the digest of what a person has accepted.
     """
 
     kind: Literal["grade"] = "grade"
@@ -49,6 +50,7 @@ class GradeJob(_AboutSubmission):
     exempt: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     diagnose: bool = True
+    accepted: dict[str, str] = {}
 
 
 class ExplainJob(_AboutSubmission):
@@ -59,6 +61,7 @@ class ExplainJob(_AboutSubmission):
         suite_hash: of the suite as it is now.
         broken: the components that the one it belongs to may use, and that lost points.
         exempt: files that may call what is forbidden, as stand-ins do.
+        accepted: by component, the digest of what a person has accepted.
     """
 
     kind: Literal["explain"] = "explain"
@@ -66,6 +69,7 @@ class ExplainJob(_AboutSubmission):
     suite_hash: str
     broken: tuple[str, ...] = ()
     exempt: tuple[str, ...] = ()
+    accepted: dict[str, str] = {}
 
 
 class Stage(_Message):

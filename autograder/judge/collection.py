@@ -18,7 +18,7 @@ import pytest
 from hypothesis.internal.conjecture import providers
 
 from autograder.assignment import Assignment
-from autograder.exchange.names import resolve
+from autograder.exchange.forbidden import resolve
 from autograder.judge.check import Case, Check
 from autograder.judge.lint import complaints
 from autograder.judge.suite import FIXTURES, Suite, SuiteFault

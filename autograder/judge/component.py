@@ -53,6 +53,7 @@ class ComponentRun:
         thorough: look for misconceptions, for code that is not steady, and for views. Without it
             there are bare verdicts, and the first death ends the component.
         time: how much it may take, whatever is done in it.
+        free: whether it runs with all of Python, because a person said it may.
 
     Raises, from every method that runs criteria:
         SandboxFault, ReferenceFault: a fault of the grader.
@@ -67,12 +68,13 @@ class ComponentRun:
         observer: Observer | None,
         thorough: bool,
         time: ComponentTime,
+        free: bool = False,
     ) -> None:
         assignment = judge.assignment
         spec = assignment.component(name)
         siblings = files_of(other for other in assignment.totals if other != name)
         others = files_of(used_by(name, {c.name: c.uses for c in assignment.components}))
-        terms = terms_of(spec, dict(files), dict(judge.provided), exempt, others)
+        terms = terms_of(spec, judge.provided, exempt, others, free)
         self.criteria = judge.suite.criteria[name]
         self._judge = judge
         self._suite = judge.suite

@@ -8,13 +8,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from autograder.assignment import ComponentSpec
+from autograder.exchange.rules import used_by
 from autograder.judge.clock import ComponentTime, SubmissionTime
 from autograder.judge.component import ComponentRun, Observer
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.judge import Judge
+from autograder.judge.review import HELD_WORDS, Review, held_words, review
 from autograder.judge.stand_ins import files_of, reached, with_stand_ins
 from autograder.judge.verdict import Verdict, counted
-from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
+from autograder.results import (
+    ComponentResult,
+    ComponentStatus,
+    CriterionResult,
+    Held,
+    losing_points,
+)
 from autograder.suite.criterion import Criterion
 from autograder.suite.wording import lines_of
 
@@ -35,8 +43,11 @@ def grade_submission(
     exempt: Sequence[str] = (),
     only: Sequence[str] = (),
     diagnose: bool = True,
+    accepted: Mapping[str, str] | None = None,
 ) -> dict[str, ComponentResult]:
     """Grade the components of a submission that the suite is about, in two phases.
+
+    Before any of it runs it is read: what is out of the ordinary waits for a person.
 
     First all that anyone may be shown is settled for every component: public criteria, what is
     drawn, which mistake it is. Then hidden questions are asked, of children that begin anew.
@@ -47,10 +58,12 @@ def grade_submission(
         exempt: files that may call what is forbidden, as stand-ins do.
         only: the components to grade; empty for all.
         diagnose: look for misconceptions and show the student's work, beside giving marks.
+        accepted: by component, the digest of what a person has accepted.
 
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
+    read = review(judge.assignment, judge.sandbox, files, exempt, accepted)
     # An author may try out the suite of one alone.
     asked = [
         spec
@@ -63,7 +76,7 @@ def grade_submission(
     with ExitStack() as stack:
         for spec in asked:
             broken = [used for used in spec.uses if used in parts and parts[used].loses()]
-            part = stack.enter_context(_Component(judge, spec, files, exempt, diagnose))
+            part = stack.enter_context(_component(judge, spec, files, exempt, read, diagnose))
             part.settle(broken, time)
             parts[spec.name] = part
         for spec in asked:
@@ -79,6 +92,7 @@ def grade_component(
     exempt: Sequence[str],
     broken: Sequence[str],
     watcher: Watcher | None = None,
+    accepted: Mapping[str, str] | None = None,
 ) -> ComponentResult:
     """Grade one component of a submission by itself.
 
@@ -89,14 +103,43 @@ def grade_component(
         exempt: files that may call what is forbidden.
         broken: the components that it may use and that lost points.
         watcher: sees how it is done.
+        accepted: by component, the digest of what a person has accepted.
 
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
+    read = review(judge.assignment, judge.sandbox, files, exempt, accepted)
     time = SubmissionTime(2 * spec.limits.component_wall_s, 2)
-    with _Component(judge, spec, files, exempt, True, watcher) as part:
+    with _component(judge, spec, files, exempt, read, True, watcher) as part:
         part.settle(broken, time)
         return part.finish(broken, time)
+
+
+def _component(
+    judge: Judge,
+    spec: ComponentSpec,
+    files: Mapping[str, bytes],
+    exempt: Sequence[str],
+    read: Review,
+    thorough: bool,
+    watcher: Watcher | None = None,
+) -> _Component:
+    """Return a component with the files that may be run: none that is held, but stand-ins for it.
+
+    A component that another one builds on and that is held counts as one that is not there: its
+    stand-in alone takes its place.
+    """
+    runs = read.runs(spec.name, files)
+    uses = {other.name: other.uses for other in judge.assignment.components}
+    replaced = sorted(used_by(spec.name, uses) & read.withheld)
+    if replaced:
+        runs = with_stand_ins(judge.assignment, runs, replaced)
+        exempt = (*exempt, *(f"{used}.py" for used in replaced))
+    held = read.found.get(spec.name, []) if spec.name in read.withheld else []
+    part = _Component(judge, spec, runs, exempt, thorough, watcher)
+    part.found, part.held, part.free = read.found.get(spec.name, []), held, read.is_free(spec.name)
+    part.replaced = reached(replaced, runs)
+    return part
 
 
 @dataclass
@@ -107,6 +150,10 @@ class _Component:
         exempt: files that may call what is forbidden.
         thorough: look for misconceptions and show the work, beside giving marks.
         watcher: sees the runs that it is graded from.
+        found: what is out of the ordinary in it.
+        held: that of it which waits for a person.
+        free: whether it runs with all of Python.
+        replaced: the held components that a stand-in has taken the place of.
     """
 
     judge: Judge
@@ -115,6 +162,10 @@ class _Component:
     exempt: Sequence[str]
     thorough: bool
     watcher: Watcher | None = None
+    found: list[Held] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    free: bool = False
+    replaced: list[str] = field(default_factory=list)
     _own: ComponentRun | None = None
     # By the stand-ins: for what was broken in the first phase, and in the second.
     _followed: dict[tuple[str, ...], ComponentRun] = field(default_factory=dict)
@@ -143,6 +194,7 @@ class _Component:
         """
         if self._unrun() is not None:
             return
+        broken = [used for used in broken if used not in self.replaced]
         turn = time.next(self.spec.limits.component_wall_s)
         reached_ones = reached(broken, self.files)
         self._own = own = self._run([], turn)
@@ -176,6 +228,7 @@ class _Component:
             return unrun
         own = self._own
         assert own is not None
+        broken = [used for used in broken if used not in self.replaced]
         turn = time.next(self.spec.limits.component_wall_s, self._spent)
         reached_ones = reached(broken, self.files)
         own.keep_silent(turn)
@@ -193,6 +246,11 @@ class _Component:
         self._stack.close()
         result.views = self._views
         result.usage = own.used
+        result.review = self.found
+        if self.replaced and result.status == "graded":
+            result.stand_ins = sorted({*result.stand_ins, *self.replaced})
+            result.notes.insert(0, f"{_with_working(self.replaced)}: the own is {HELD_WORDS}")
+            result.message = "\n".join([*result.notes, *result.causes])
         return result
 
     def loses(self) -> bool:
@@ -202,6 +260,10 @@ class _Component:
     def _unrun(self) -> ComponentResult | None:
         """Return the result of what is not run at all."""
         name = self.spec.name
+        if self.held:
+            result = _unrun(self.criteria, "forbidden", held_words(self.held))
+            result.review = self.held
+            return result
         source = self.files.get(f"{name}.py")
         if source is None:
             return _unrun(self.criteria, "missing", f"there is no {name}.py")
@@ -217,7 +279,10 @@ class _Component:
         files = with_stand_ins(self.judge.assignment, self.files, broken)
         exempt = (*self.exempt, *(f"{used}.py" for used in broken))
         run = self._stack.enter_context(
-            ComponentRun(self.judge, self.spec.name, files, exempt, observer, self.thorough, turn)
+            ComponentRun(
+                *(self.judge, self.spec.name, files, exempt, observer, self.thorough, turn),
+                free=self.free,
+            )
         )
         if broken:
             self._followed[tuple(broken)] = run

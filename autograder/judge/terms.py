@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from autograder.assignment import GIVEN, Assignment, ComponentSpec
-from autograder.exchange.kernels import CONSISTS_OF, KERNELS
 from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.sandbox.terms import Budget, Terms
 from autograder.settings import Limits
@@ -27,49 +24,24 @@ def budget_of(limits: Limits) -> Budget:
 
 def terms_of(
     spec: ComponentSpec,
-    files: dict[str, bytes],
-    provided: dict[str, bytes],
+    provided: Collection[str],
     exempt: Sequence[str],
     others: Collection[str] = (),
+    free: bool = False,
 ) -> Terms:
     """Return the terms of a component.
 
     Args:
         spec: the component.
-        files: the submission's, with those that are exempt.
-        provided: what is given with it.
+        provided: the names of what is given with it.
         exempt: files that may call forbidden operations, as stand-ins do.
         others: files of components that it builds on.
+        free: whether it runs with all of Python.
     """
     ours = [*exempt, *(name for name in provided if name.endswith(".py"))]
-    rules = spec.rules.rules()
-    sources = [(files | provided).get(name, b"") for name in ours]
-    named = frozenset[str]().union(*map(operations_named, sources if rules.operations else ()))
     return Terms(
-        budget_of(spec.limits),
-        rules,
-        spec.program,
-        tuple(ours if rules.operations else ()),
-        tuple(others if rules.modules or rules.functions else ()),
-        tuple(operation for operation in rules.operations if operation in named),
+        budget_of(spec.limits), spec.rules.rules(), spec.program, tuple(ours), tuple(others), free
     )
-
-
-def operations_named(source: bytes) -> frozenset[str]:
-    """Return the operations of torch that a file of the grader's names, and what they consist of.
-
-    These alone are lent to it: a student's code in the same process can use all that it can.
-    """
-    names = set()
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.alias(name=name):
-                names.add(name.lower().replace("_", ""))
-    found = {o for o in KERNELS if any(o.replace("_", "") in name for name in names)}
-    for operation, parts in CONSISTS_OF.items():
-        if operation in found:
-            found.update(parts)
-    return frozenset(found)
 
 
 def largest_budget(assignment: Assignment) -> Budget:
@@ -84,15 +56,10 @@ def largest_budget(assignment: Assignment) -> Budget:
     )
 
 
-def usual_operations(assignment: Assignment) -> tuple[str, ...]:
-    """Return what most components forbid, for which children need not be prepared one by one."""
-    counts = Counter(spec.rules.forbidden for spec in assignment.components)
-    return counts.most_common(1)[0][0]
-
-
-def all_operations(assignment: Assignment) -> tuple[str, ...]:
-    """Return what some component forbids."""
-    return tuple({name: None for spec in assignment.components for name in spec.rules.forbidden})
+def all_forbidden(assignment: Assignment) -> tuple[str, ...]:
+    """Return the operations, functions and classes that some component forbids."""
+    rules = [spec.rules for spec in assignment.components]
+    return tuple(dict.fromkeys(name for r in rules for name in (*r.forbidden, *r.functions)))
 
 
 def with_provided(files: Mapping[str, bytes], provided: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -54,7 +54,7 @@ def explain_criterion(
     broken = [used for used in spec.uses if used in job.broken]
     trace = Trace(criterion)
     # Graded here as there, so that an explanation cannot agree by being another procedure.
-    component = grade_component(judge, spec, files, job.exempt, broken, trace)
+    component = grade_component(judge, spec, files, job.exempt, broken, trace, job.accepted)
     answer = Explained(
         graded=graded(files),
         now=next(found for found in component.criteria if found.id == criterion.id),

@@ -42,7 +42,7 @@ from autograder.judge.intake import Rejected, digest, take_in
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.judge.terms import all_operations, largest_budget, usual_operations
+from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.judge.trace import explain_criterion
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox import confine
@@ -134,10 +134,9 @@ def _judge_of(
         tell("starting the sandbox")
 
     stack.enter_context(workplace(assignment))
-    budget, operations = largest_budget(assignment), usual_operations(assignment)
+    budget, forbidden = largest_budget(assignment), all_forbidden(assignment)
     sandbox, description = open_sandbox(
-        *(choice, budget, operations, secrets, assignment.packages, meanwhile),
-        sealed=all_operations(assignment),
+        choice, budget, forbidden, secrets, assignment.packages, meanwhile
     )
     stack.callback(sandbox.close)
     suite = collected.result()
@@ -184,7 +183,9 @@ def _answer(judge: Judge, description: str, job: Job) -> Answer:
                 return _grade(judge, description, job)
             case ExplainJob():
                 return explain_criterion(
-                    judge, job, lambda files: _graded(judge.assignment, files, job.suite_hash)
+                    judge,
+                    job,
+                    lambda files: _graded(judge.assignment, files, job.suite_hash, job.accepted),
                 )
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -192,10 +193,11 @@ def _answer(judge: Judge, description: str, job: Job) -> Answer:
         return Fault(reason=f"{type(error).__name__}: {error} ({where})")
 
 
-def _graded(assignment: Assignment, files: Mapping[str, bytes], suite_hash: str) -> Graded:
+def _graded(assignment: Assignment, files: Mapping[str, bytes], job: Job) -> Graded:
     return Graded(
+        accepted=job.accepted,
         submission_hash=digest(files),
-        suite_hash=suite_hash,
+        suite_hash=job.suite_hash,
         seed=assignment.seed,
         versions=versions(assignment.packages),
     )
@@ -216,15 +218,16 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
         files = take_in(job.place)
     except Rejected as rejection:
         return Marked(result=result.model_copy(update={"message": str(rejection)}))
-    graded = _graded(assignment, files, job.suite_hash)
+    graded = _graded(assignment, files, job)
     if job.known == graded:
         return Unchanged()
-    components = grade_submission(judge, files, job.exempt, job.only, job.diagnose)
+    components = grade_submission(judge, files, job.exempt, job.only, job.diagnose, job.accepted)
     judge.diagnoser.flush()
     found = {
         "status": "graded",
         "score": sum(component.score for component in components.values()),
         "components": components,
+        "review": [held for component in components.values() for held in component.review],
         "duration_s": round(time.perf_counter() - start, 4),
         "graded": graded,
     }

@@ -28,7 +28,7 @@ class Terms:
         program: whether it is run as a program.
         ours: files of its folder that are the grader's: stand-ins, and what is provided.
         others: files of components that it builds on, which have rules of their own.
-        lent: of the forbidden operations, those that the grader's files may call.
+        free: whether it runs with all of Python, because a person said it may.
     """
 
     budget: Budget
@@ -36,4 +36,4 @@ class Terms:
     program: bool = False
     ours: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    lent: tuple[str, ...] = ()
+    free: bool = False

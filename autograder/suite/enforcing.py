@@ -7,7 +7,6 @@ from pathlib import Path
 
 from autograder.exchange.guard import PROVIDED, Guard
 from autograder.exchange.messages import ForbiddenUse
-from autograder.exchange.names import NameGuard
 from autograder.exchange.rules import Rules, used_by
 from autograder.suite.local import Terms
 
@@ -21,43 +20,30 @@ class Enforcement:
     """
 
     def __init__(self, folder: Path, terms: Mapping[str, Terms]) -> None:
-        self._guard = Guard(folder, (), ours=(PROVIDED, "tests"))
-        self._names: NameGuard | None = None
-        self._enforced = Rules()
+        rules = [terms.rules for terms in terms.values()]
+        names = [name for rule in rules for name in (*rule.operations, *rule.functions)]
+        self._guard = Guard(names, ours=(PROVIDED, "tests"))
+        self._folder = folder
         self._terms = terms
-        self._tested = ""
+        self._uses = {name: terms.uses for name, terms in terms.items()}
 
     def begin(self) -> None:
         """Prepare for the rules of all components."""
-        rules = [terms.rules for terms in self._terms.values()]
-        modules = [name for rule in rules for name in rule.modules]
-        functions = [name for rule in rules for name in rule.functions]
-        self._names = self._guard.refuse_names(modules, functions, False, self._is_others)
+        self._guard.install()
+
+    def end(self) -> None:
+        """Refuse nothing from now on."""
+        self._guard.uninstall()
 
     def component(self, name: str) -> None:
         """Enforce the rules of the component that is tested from now on."""
-        self._tested = name
-        self._enforce(self._terms[name].rules)
+        others = [f"{other}.py" for other in used_by(name, self._uses)]
+        self._guard.begin(self._folder, self._terms[name].rules, others=others)
 
     def nothing(self) -> None:
         """Refuse nothing: what runs now is not the student's alone."""
-        self._enforce(Rules())
+        self._guard.begin(self._folder, Rules())
 
     def uses(self, component: str) -> list[ForbiddenUse]:
         """Return what a component's own file has used of what was refused."""
         return [use for use in self._guard.uses() if use.file == f"{component}.py"]
-
-    def _is_others(self, file: str) -> bool:
-        """Tell whether a file is that of a component that the one that is tested builds on."""
-        return file.removesuffix(".py") in used_by(
-            self._tested, {name: terms.uses for name, terms in self._terms.items()}
-        )
-
-    def _enforce(self, rules: Rules) -> None:
-        if self._names is not None:
-            self._names.enforce([*rules.modules, *rules.functions])
-        if rules.operations != self._enforced.operations:
-            self._guard.uninstall()
-            self._guard.forbid(rules.operations)
-            self._guard.install(reversible=True)
-        self._enforced = rules

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.exchange.kernels import KERNELS
+from autograder.exchange.forbidden import OPERATIONS
 from autograder.exchange.messages import ForbiddenUse, StudentError
 from autograder.suite.advice import DEVICES
 from autograder.suite.answer import CheckFailed, Question, StudentRaised
@@ -148,7 +148,7 @@ def forbidden_words(use: ForbiddenUse) -> str:
 def _use_words(name: str, where: str) -> str:
     if not name:
         return f"something forbidden was used{where}"
-    if name in KERNELS:
+    if name in OPERATIONS:
         return (
             f"torch's {name} was called{where}: it does the exercise "
             "and is not allowed; write it out yourself"

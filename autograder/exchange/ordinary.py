@@ -1,0 +1,177 @@
+"""What is ordinary in a submission: lists of what it may import, name and call.
+
+They are lists of what is known, not of tricks: what is on none of them is for a person to look at.
+"""
+
+from __future__ import annotations
+
+import builtins
+from types import CodeType, FrameType, TracebackType
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Modules, by full name. One with a star allows those below it, too, but for private ones.
+MODULES = _words("""
+abc argparse array asyncio base64 binascii bisect calendar cmath collections collections.abc
+colorsys concurrent concurrent.futures configparser contextlib contextvars copy csv dataclasses
+datetime decimal difflib enum errno fnmatch fractions functools getopt glob graphlib gzip hashlib
+heapq hmac html itertools json keyword locale logging math numbers operator os.path pathlib platform
+posixpath ntpath pprint queue random re reprlib sched secrets shlex stat statistics string struct
+tempfile textwrap threading time tomllib traceback typing typing_extensions unicodedata
+urllib.parse uuid warnings weakref zlib __future__
+torch torch.nn torch.nn.functional torch.nn.init torch.nn.parameter torch.nn.modules.*
+torch.nn.utils.* torch.nn.attention torch.nn.parallel torch.optim.* torch.linalg torch.fft
+torch.special torch.autograd torch.autograd.functional torch.autograd.function torch.func
+torch.distributions.* torch.random torch.functional torch.types torch.testing torch.utils
+torch.utils.data torch.utils.checkpoint torch.utils.flop_counter torch.cuda torch.cuda.amp torch.amp
+torch.cpu torch.mps torch.xpu torch.backends.* torch.sparse torch.profiler torch.version torch.signal torch.masked
+torch.return_types torch.mtia torch.accelerator
+numpy numpy.linalg numpy.random numpy.fft numpy.ma numpy.polynomial.* numpy.testing numpy.typing
+numpy.exceptions numpy.dtypes numpy.char numpy.strings numpy.rec numpy.lib.stride_tricks
+""")
+# Modules of which only some names are ordinary.
+PARTS = {
+    "ast": _words("literal_eval"),
+    "atexit": _words(""),
+    "concurrent": _words("futures"),
+    "codecs": _words("decode encode BOM_UTF8 getencoder getdecoder"),
+    "inspect": _words("signature Parameter Signature getdoc cleandoc isfunction isclass ismethod"),
+    "io": _words("StringIO BytesIO TextIOWrapper SEEK_SET SEEK_CUR SEEK_END TextIOBase IOBase"),
+    "numpy.lib": _words("stride_tricks"),
+    "os": _words("""path sep linesep pathsep name environ getenv getcwd listdir scandir walk
+        makedirs mkdir cpu_count PathLike fspath urandom remove unlink rename replace rmdir stat
+        getpid get_terminal_size devnull curdir pardir extsep altsep"""),
+    "shutil": _words("get_terminal_size rmtree copy copyfile move"),
+    "string": _words("""ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits
+        punctuation printable whitespace capwords Template"""),
+    "sys": _words("""argv exit stdin stdout stderr maxsize maxunicode float_info int_info hash_info
+        version version_info platform byteorder getsizeof getrecursionlimit setrecursionlimit
+        executable flags implementation intern getdefaultencoding path exc_info
+        set_int_max_str_digits get_int_max_str_digits float_repr_style"""),
+    "timeit": _words("default_timer"),
+    "types": _words("""SimpleNamespace MappingProxyType GeneratorType FunctionType LambdaType
+        MethodType ModuleType NoneType EllipsisType GenericAlias UnionType BuiltinFunctionType"""),
+    "urllib": _words("parse"),
+}
+# Of a module that is ordinary otherwise: what runs text, reads stored objects or lends attributes.
+UNUSUAL = _words("""
+typing.get_type_hints typing.ForwardRef typing_extensions.get_type_hints
+typing_extensions.ForwardRef typing.evaluate_forward_ref numpy.memmap numpy.fromfile
+torch.from_file torch.UntypedStorage torch.TypedStorage torch.compiler torch.testing.make_tensor
+asyncio.create_subprocess_exec asyncio.create_subprocess_shell threading.settrace
+threading.setprofile threading.settrace_all_threads threading.setprofile_all_threads
+string.Formatter torch.utils.data.graph logging.config collections.sys
+""")
+# These look an attribute up by a name that they are given: it must stand there.
+BY_NAME = _words("operator.attrgetter operator.methodcaller")
+# These read stored objects, unless they are told in so many words not to (keyword, value).
+LOADERS = {
+    "torch.load": ("weights_only", True),
+    "numpy.load": ("allow_pickle", False),
+}
+# What of Python's own functions runs text, or opens a module's inside.
+BUILTINS = _words("eval exec compile __import__ globals locals vars breakpoint __build_class__") | {
+    name
+    for name in dir(builtins)
+    if name.startswith("__") and name not in ("__debug__", "__doc__", "__name__")
+}
+# The names of the interpreter that have no underscore in front.
+INTERPRETER = frozenset(
+    name
+    for kind in (FrameType, CodeType, TracebackType)
+    for name in dir(kind)
+    if name.startswith(("f_", "co_", "tb_"))
+) | _words("gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin ag_frame ag_code")
+# The protocol of classes, and what modules and classes say about themselves.
+_UNARY = "neg pos abs invert int float complex index round trunc floor ceil bool hash len str repr"
+_BINARY = "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift"
+PROTOCOL = (
+    frozenset(f"__{name}__" for name in f"{_UNARY} {_BINARY} lt le eq ne gt ge".split())
+    | frozenset(f"__{kind}{name}__" for name in _BINARY.split() for kind in "ri")
+    | frozenset(
+        f"__{name}__"
+        for name in [
+            "init",
+            "new",
+            "del",
+            "call",
+            "name",
+            "qualname",
+            "module",
+            "class",
+            "doc",
+            "iter",
+            "next",
+            "getitem",
+            "setitem",
+            "delitem",
+            "contains",
+            "missing",
+            "reversed",
+            "length_hint",
+            "enter",
+            "exit",
+            "aenter",
+            "aexit",
+            "aiter",
+            "anext",
+            "await",
+            "getattr",
+            "setattr",
+            "delattr",
+            "get",
+            "set",
+            "delete",
+            "set_name",
+            "init_subclass",
+            "class_getitem",
+            "format",
+            "bytes",
+            "sizeof",
+            "copy",
+            "deepcopy",
+            "post_init",
+            "slots",
+            "match_args",
+            "version",
+            "all",
+            "file",
+            "main",
+            "debug",
+            "annotations",
+            "getstate",
+            "setstate",
+            "dir",
+            "fspath",
+            "instancecheck",
+            "subclasscheck",
+            "prepare",
+            "author",
+            "email",
+            "license",
+            "date",
+            "future",
+            "division",
+            "print_function",
+            "absolute_import",
+            "generator_stop",
+            "unicode_literals",
+            "copyright",
+            "credits",
+            "status",
+            "maintainer",
+        ]
+    )
+)
+# To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
+DEFINED_ONLY = _words(
+    "__getattr__ __setattr__ __delattr__ __annotations__ __getstate__ __setstate__"
+)
+# With one underscore, but documented for everybody.
+PUBLIC = _words("""_replace _asdict _fields _make _field_defaults _value_ _name_ _missing_
+_generate_next_value_ _ignore_ _order_ _repr_html_ _""")
+# Files that Python would run.
+CODE = (".py", ".pyc", ".pyo", ".pyi", ".pyw", ".so", ".pyd", ".pth", ".dll", ".dylib", ".zip")

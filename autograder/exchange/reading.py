@@ -1,0 +1,697 @@
+"""Read the text of a submission for what reaches around the public interface, and run nothing.
+
+The same on every machine: what is ordinary is on a list (`ordinary`), and everything else is for a
+person to look at. Names are followed through imports, plain assignments and the submission's own
+modules; where a text leaves open what a name stands for, the less ordinary reading counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import importlib
+import sys
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from types import ModuleType
+from typing import Any
+
+from autograder.exchange import ordinary as known
+
+# More is not listed of one file; a person who has seen these need not see others.
+_MOST = 20
+_WIDEST = 120
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something out of the ordinary: where it is, and what, in words that go on "it ..."."""
+
+    file: str
+    line: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Ordinary:
+    """What an assignment adds to the lists.
+
+    Attributes:
+        packages: top-level modules that submissions may import, besides torch and numpy.
+        own: modules that are there beside a submission's own: components, and what is provided.
+        programs: files that are run as programs, their main part, too.
+        ordinary: names that are ordinary in this assignment: of modules, with all below them, of
+            functions or attributes.
+        unusual: names that are out of the ordinary in it, likewise.
+    """
+
+    packages: Sequence[str] = ()
+    own: Sequence[str] = ()
+    programs: Sequence[str] = ()
+    ordinary: Sequence[str] = ()
+    unusual: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the text of a submission says.
+
+    Attributes:
+        findings: what is out of the ordinary, by file and line.
+        imports: for each file the modules of the submission's own that it imports.
+    """
+
+    findings: list[Finding]
+    imports: dict[str, list[str]]
+
+    def reached(self, file: str, without: Collection[str] = ()) -> set[str]:
+        """Return the files that one runs when it is imported, itself among them.
+
+        Args:
+            file: the one.
+            without: files that something else is put in the place of.
+        """
+        found, waiting = {file}, [file]
+        while waiting:
+            for module in self.imports.get(waiting.pop(), ()):
+                folder = module.replace(".", "/")
+                for other in self.imports:
+                    inside = other == f"{folder}.py" or other.startswith(f"{folder}/")
+                    if inside and other not in found and other not in without:
+                        found.add(other)
+                        waiting.append(other)
+        return found
+
+
+def read_files(files: Mapping[str, bytes], terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a `Reading` that can be written as JSON.
+
+    Args:
+        files: a submission's, by relative path; only Python's are read.
+        terms: an `Ordinary`, likewise.
+    """
+    return asdict(read(files, Ordinary(**terms)))
+
+
+def reading_of(found: Mapping[str, Any]) -> Reading:
+    """Return the reading that was written as JSON."""
+    findings = [Finding(**finding) for finding in found["findings"]]
+    return Reading(findings, dict(found["imports"]))
+
+
+def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
+    """Read the files of a submission; arguments as of `read_files`."""
+    found: list[Finding] = []
+    own = _Own(terms)
+    texts: dict[str, ast.Module] = {}
+    for file, source in sorted(files.items()):
+        if not file.endswith(".py"):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                texts[file] = ast.parse(source)
+        except SyntaxError as error:
+            # Python cannot run it either, but another codec could be there by then.
+            if "encoding" in str(error):
+                found.append(Finding(file, 1, "is written in an encoding that is not known"))
+        except (ValueError, RecursionError, MemoryError):
+            found.append(Finding(file, 1, "cannot be read: it is nested too deeply, or no text"))
+    for file, tree in texts.items():
+        own.add(file, tree, main=file in terms.programs)
+    for file, tree in texts.items():
+        found += _Reader(file, own, terms).read(tree)
+    imports = {file: own.imported(tree) for file, tree in texts.items()}
+    return Reading(sorted(found, key=lambda finding: (finding.file, finding.line)), imports)
+
+
+@dataclass
+class _Scope:
+    """What names stand for in a module, class, function or comprehension.
+
+    Attributes:
+        kind: "module", "class" or "function".
+        bound: by name the dotted names it may stand for; "" for a value of the submission's own.
+        stars: modules all of whose names are here.
+        outer: what is bound here, but belongs to a scope around it (global, nonlocal).
+    """
+
+    kind: str
+    bound: dict[str, set[str]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+    outer: dict[str, set[str]] = field(default_factory=dict)
+
+    def bind(self, name: str, dotted: str = "") -> None:
+        self.bound.setdefault(name, set()).add(dotted)
+
+
+class _Own:
+    """The submission's own modules.
+
+    Attributes:
+        modules: their names.
+        scopes: what the names in each stand for.
+        attributes: the names that it gives to attributes.
+        given: what names that are declared global or nonlocal stand for.
+    """
+
+    def __init__(self, terms: Ordinary) -> None:
+        self.modules = set(terms.own)
+        self.scopes: dict[str, _Scope] = {}
+        self.attributes: set[str] = set()
+        self.given: dict[str, set[str]] = {}
+
+    def add(self, file: str, tree: ast.Module, main: bool) -> None:
+        """Take note of a module."""
+        name = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+        parts = name.split(".")
+        self.modules.update(".".join(parts[: count + 1]) for count in range(len(parts)))
+        if not main:
+            tree.body = list(_without_main(tree.body))
+        self.scopes[name] = _scope_of(tree, "module")
+        for node in ast.walk(tree):
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    # Whoever else uses such a name may mean what this function gives it.
+                    for outer, meanings in _scope_of(node, "function").outer.items():
+                        self.given.setdefault(outer, set()).update(meanings)
+            match node:
+                case ast.Attribute(attr=attr, ctx=ast.Store()):
+                    self.attributes.add(attr)
+                case ast.ClassDef(body=body):
+                    self.attributes.update(_scope_of(node, "class").bound)
+                    self.attributes.update(_slots(body))
+                case ast.FunctionDef(name=function) | ast.AsyncFunctionDef(name=function):
+                    self.attributes.add(function)
+
+    def holds(self, dotted: str) -> bool:
+        """Tell whether a module is the submission's own."""
+        return dotted in self.modules
+
+    def imported(self, tree: ast.Module) -> list[str]:
+        """Return the modules of the submission's own that a text imports."""
+        found: dict[str, None] = {}
+        for node in ast.walk(tree):
+            names: list[str] = []
+            match node:
+                case ast.Import():
+                    names = [alias.name for alias in node.names]
+                case ast.ImportFrom(level=0):
+                    names = [node.module or ""]
+                case ast.ImportFrom():
+                    # Of a package of its own: whatever lies in it may be meant.
+                    names = [name for name in self.modules if "." in name]
+            found.update((name.partition(".")[0], None) for name in names)
+        return [name for name in found if self.holds(name)]
+
+
+def _without_main(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements that run when a module is imported."""
+    for statement in body:
+        match statement:
+            case ast.If(
+                test=ast.Compare(
+                    left=ast.Name(id="__name__"),
+                    ops=[ast.Eq()],
+                    comparators=[ast.Constant(value="__main__")],
+                ),
+                orelse=orelse,
+            ):
+                yield from orelse
+            case _:
+                yield statement
+
+
+def _slots(body: Sequence[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="__slots__")], value=value):
+                for node in ast.walk(value):
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        yield node.value
+
+
+def _scope_of(node: ast.AST, kind: str) -> _Scope:
+    """Return what names stand for in the scope that a node opens."""
+    scope = _Scope(kind)
+    outer: set[str] = set()
+    for inner in _inside(node):
+        match inner:
+            case ast.Import(names=names):
+                for alias in names:
+                    whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                    scope.bind(alias.asname or whole, whole)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                for alias in names:
+                    place = "" if level and not module else f"{module}."
+                    if alias.name == "*":
+                        scope.stars.append(place[:-1])
+                    else:
+                        scope.bind(alias.asname or alias.name, place + alias.name)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if dotted := _dotted(value):
+                # Whatever that is: another name of the same thing.
+                scope.bind(name, f"={dotted}")
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                scope.bind(name)
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                scope.bind(name)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                scope.bind(name)
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                scope.bind(name)
+            case ast.arg(arg=name):
+                scope.bind(name)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                outer.update(names)
+    for name in outer & scope.bound.keys():
+        scope.outer[name] = scope.bound.pop(name)
+    return scope
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of the scope that a node opens, without those of scopes within."""
+    if isinstance(node, _FUNCTIONS):
+        arguments = node.args
+        yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        yield from (extra for extra in (arguments.vararg, arguments.kwarg) if extra)
+        body = node.body if isinstance(node.body, list) else [node.body]
+        waiting: list[ast.AST] = list(body)
+    elif isinstance(node, _COMPREHENSIONS):
+        waiting = [generator.target for generator in node.generators]
+    else:
+        waiting = list(getattr(node, "body", ()))
+    while waiting:
+        inner = waiting.pop()
+        yield inner
+        if isinstance(inner, _COMPREHENSIONS):
+            # What is named by := in it belongs to the function around it.
+            waiting += [n.target for n in ast.walk(inner) if isinstance(n, ast.NamedExpr)]
+        elif not isinstance(inner, (*_FUNCTIONS, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(inner)
+
+
+def _dotted(node: ast.AST) -> str:
+    """Return a chain of attributes as it is written; nothing for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
+
+
+class _Reader:
+    """Reads one file.
+
+    Args:
+        file: its path in the submission.
+        own: what the submission brings along.
+        terms: what the assignment adds to the lists.
+    """
+
+    def __init__(self, file: str, own: _Own, terms: Ordinary) -> None:
+        self._file = file
+        self._own = own
+        self._terms = terms
+        self._found: dict[tuple[int, str], Finding] = {}
+        # Nodes that stand where a module, or a function that looks up by name, may stand.
+        self._in_place: set[int] = set()
+
+    def read(self, tree: ast.Module) -> list[Finding]:
+        """Return what is out of the ordinary."""
+        waiting: list[tuple[ast.AST, tuple[_Scope, ...]]] = [(tree, ())]
+        while waiting:
+            node, scopes = waiting.pop()
+            if isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS, *_COMPREHENSIONS)):
+                outside, inside = self._enter(node, scopes)
+                waiting += [(child, scopes) for child in outside]
+                waiting += [
+                    (child, (*scopes, inside))
+                    for child in ast.iter_child_nodes(node)
+                    if all(child is not other for other in outside)
+                ]
+            else:
+                waiting += [(child, scopes) for child in ast.iter_child_nodes(node)]
+            self._look(node, scopes)
+            waiting += [(expression, scopes) for expression in _annotations(node)]
+        return list(self._found.values())[:_MOST]
+
+    def _enter(self, node: ast.AST, scopes: tuple[_Scope, ...]) -> tuple[list[ast.AST], _Scope]:
+        """Return what of a node is evaluated outside of the scope that it opens, and that."""
+        outside: list[ast.AST] = []
+        kind = "function"
+        match node:
+            case ast.Module():
+                kind = "module"
+            case ast.ClassDef():
+                kind = "class"
+                outside = [*node.decorator_list, *node.bases, *node.keywords]
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                outside = [*node.decorator_list, *([node.returns] if node.returns else [])]
+        scope = _scope_of(node, kind)
+        if kind == "class":
+            for name, meanings in scope.bound.items():
+                if any(d and self._modules(d.lstrip("="), (*scopes, scope)) for d in meanings):
+                    self._add(node, f"keeps the module {name} in a class")
+        return outside, scope
+
+    def _add(self, node: ast.AST, what: str) -> None:
+        line = getattr(node, "lineno", 1)
+        what = what if len(what) <= _WIDEST else what[: _WIDEST - 1] + "…"
+        self._found.setdefault((line, what), Finding(self._file, line, what))
+
+    def _look(self, node: ast.AST, scopes: tuple[_Scope, ...]) -> None:
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    self._imports(node, alias.name)
+                    self._defines(node, alias.asname or "")
+            case ast.ImportFrom():
+                self._imports_from(node)
+            case ast.Attribute(value=value, attr=attr):
+                self._in_place.add(id(value))
+                self._attribute(node, value, attr, scopes)
+                self._value(node, scopes)
+            case ast.Name(id=name, ctx=ast.Load()):
+                self._builtin(node, name, scopes)
+                self._value(node, scopes)
+            case ast.Name(id=name):
+                self._defines(node, name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                self._defines(node, name)
+            case ast.ClassDef(name=name) | ast.arg(arg=name):
+                self._defines(node, name)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                for name in names:
+                    self._defines(node, name)
+            case ast.Assign(targets=[ast.Name()], value=value):
+                # Another name of the same thing, and followed as such.
+                self._in_place.add(id(value))
+            case ast.MatchClass(kwd_attrs=names):
+                for name in names:
+                    self._name_of_attribute(node, name)
+            case ast.Call():
+                self._call(node, scopes)
+
+    # Imports.
+
+    def _imports(self, node: ast.AST, dotted: str) -> None:
+        top = dotted.partition(".")[0]
+        if self._own.holds(top) and not _elsewhere(top):
+            return
+        if not self._is_ordinary(dotted):
+            self._add(node, f"imports {dotted}")
+
+    def _imports_from(self, node: ast.ImportFrom) -> None:
+        module = node.module or ""
+        for alias in node.names:
+            self._defines(node, alias.asname or "")
+        if node.level or (self._own.holds(module.partition(".")[0]) and not _elsewhere(module)):
+            return
+        if not self._is_ordinary(module):
+            self._add(node, f"imports {module}")
+            return
+        for alias in node.names:
+            if alias.name != "*":
+                self._name_in(node, module, alias.name, "imports")
+
+    def _is_ordinary(self, module: str) -> bool:
+        """Tell whether a module, by its full name, is on the lists."""
+        if self._listed(self._terms.unusual, module):
+            return False
+        if self._listed(self._terms.ordinary, module):
+            return True
+        if any(part.startswith("_") for part in module.split(".")) and module != "__future__":
+            return False
+        if module.partition(".")[0] in self._terms.packages:
+            return True
+        above = module
+        while above:
+            if f"{above}.*" in known.MODULES:
+                return True
+            above = above.rpartition(".")[0]
+        return module in known.MODULES or module in known.PARTS
+
+    @staticmethod
+    def _listed(names: Sequence[str], dotted: str) -> bool:
+        return any(dotted == name or dotted.startswith(f"{name}.") for name in names)
+
+    # Names and attributes.
+
+    def _builtin(self, node: ast.AST, name: str, scopes: tuple[_Scope, ...]) -> None:
+        dunder = name.startswith("__") and name.endswith("__")
+        if (dunder and name not in known.PROTOCOL) or name in known.BUILTINS:
+            own = not dunder and any(
+                name in scope.bound and (scope.kind != "class" or scope is scopes[-1])
+                for scope in scopes
+            )
+            if not own and not self._listed(self._terms.ordinary, name):
+                self._add(node, f"uses {name}")
+
+    def _defines(self, node: ast.AST, name: str) -> None:
+        dunder = name.startswith("__") and name.endswith("__") and len(name) > 4
+        if dunder and name not in known.PROTOCOL and name not in self._terms.ordinary:
+            self._add(node, f"defines {name}")
+
+    def _attribute(
+        self, node: ast.AST, value: ast.expr, attr: str, scopes: tuple[_Scope, ...]
+    ) -> None:
+        dotted = _dotted(value)
+        for meaning in self._meanings(dotted, scopes) if dotted else ():
+            if self._is_own(meaning):
+                continue
+            if isinstance(found := self._object(meaning), ModuleType):
+                module = meaning if self._is_listed(meaning) else found.__name__
+                self._name_in(node, module, attr, "uses")
+            elif attr.startswith("_") and not _is_protocol(attr) and attr not in known.PUBLIC:
+                self._add(node, f"uses {meaning}.{attr}, which is private")
+            else:
+                continue
+            return
+        if attr in known.DEFINED_ONLY and not (
+            isinstance(value, ast.Call) or dotted in ("object", "super")
+        ):
+            self._add(node, f"asks for {attr}")
+        self._name_of_attribute(node, attr)
+
+    def _name_of_attribute(self, node: ast.AST, attr: str) -> None:
+        """Look at an attribute of whatever it may be."""
+        if attr in self._terms.ordinary or _is_protocol(attr) or attr in known.PUBLIC:
+            return
+        if attr in known.INTERPRETER or (attr.startswith("__") and attr.endswith("__")):
+            self._add(node, f"asks for {attr}")
+        elif attr.startswith("_") and attr not in self._own.attributes:
+            self._add(node, f"asks for {attr}, a private name of somebody else's")
+
+    def _name_in(self, node: ast.AST, module: str, name: str, verb: str) -> None:
+        """Look at a name in a module that is ordinary itself."""
+        dotted = f"{module}.{name}"
+        if self._listed(self._terms.ordinary, dotted):
+            return
+        if name.startswith("_") and not _is_protocol(name):
+            self._add(node, f"{verb} {dotted}, which is private")
+        elif (
+            dotted in known.UNUSUAL
+            or self._listed(self._terms.unusual, dotted)
+            or (module in known.PARTS and name not in known.PARTS[module])
+        ):
+            self._add(node, f"{verb} {dotted}")
+        elif not self._is_ordinary(dotted):
+            found = self._object(dotted)
+            if isinstance(found, ModuleType) and not self._is_ordinary(found.__name__):
+                self._add(node, f"{verb} {dotted}, a module that is none of this course")
+
+    def _value(self, node: ast.AST, scopes: tuple[_Scope, ...]) -> None:
+        """Refuse to have modules, and functions that look up by name, handed around."""
+        if id(node) in self._in_place or not (dotted := _dotted(node)):
+            return
+        if self._modules(dotted, scopes):
+            self._add(node, f"hands the module {dotted} around")
+        elif self._meanings(dotted, scopes) & known.BY_NAME:
+            self._add(node, f"hands {dotted} around")
+
+    def _modules(self, dotted: str, scopes: tuple[_Scope, ...]) -> bool:
+        """Tell whether a chain of names may stand for a module."""
+        return any(
+            self._own.holds(meaning)
+            if self._is_own(meaning)
+            else isinstance(self._object(meaning), ModuleType)
+            for meaning in self._meanings(dotted, scopes)
+        )
+
+    def _is_own(self, meaning: str) -> bool:
+        """Tell whether a full name is one of the submission's own modules or lies in one."""
+        top = meaning.partition(".")[0]
+        return self._own.holds(top) and not _elsewhere(top)
+
+    def _object(self, dotted: str) -> object:
+        top = dotted.partition(".")[0]
+        return _object(dotted, self._is_listed(top) and not self._own.holds(top))
+
+    def _is_listed(self, module: str) -> bool:
+        return module in known.MODULES or module in known.PARTS or module in self._terms.packages
+
+    def _meanings(self, dotted: str, scopes: tuple[_Scope, ...], depth: int = 0) -> set[str]:
+        """Return the full names that a chain of names may stand for, as far as they are known."""
+        root, _, rest = dotted.partition(".")
+        found: set[str] = set()
+        for place in self._own.given.get(root, ()) if depth < _MOST else ():
+            found |= self._followed(place, scopes, depth)
+        for number in range(len(scopes) - 1, -1, -1):
+            scope = scopes[number]
+            # A class's names are seen by what stands in it directly, and a comprehension there.
+            direct = number >= len(scopes) - 2
+            if scope.kind == "class" and not direct:
+                continue
+            if root not in scope.bound:
+                continue
+            for place in scope.bound[root]:
+                found |= self._followed(place, scopes[: number + 1], depth)
+            if scope.kind != "class":
+                break
+        else:
+            for scope in scopes:
+                for star in scope.stars:
+                    found |= self._canonical(f"{star}.{root}", depth)
+        if not rest:
+            return found
+        return {whole for place in found for whole in self._canonical(f"{place}.{rest}", depth)}
+
+    def _followed(self, place: str, scopes: tuple[_Scope, ...], depth: int) -> set[str]:
+        """Return the full names that something bound may stand for."""
+        if place[:1] != "=":
+            return self._canonical(place, depth) if place else set()
+        return self._meanings(place[1:], scopes, depth + 1) if depth < _MOST else set()
+
+    def _canonical(self, dotted: str, depth: int) -> set[str]:
+        """Follow a full name through the submission's own modules."""
+        top = dotted.partition(".")[0]
+        if not self._own.holds(top) or depth >= _MOST:
+            return {dotted}
+        found = {dotted} if _elsewhere(top) else set()
+        parts = dotted.split(".")
+        for count in range(len(parts), 0, -1):
+            module, rest = ".".join(parts[:count]), ".".join(parts[count:])
+            scope = self._own.scopes.get(module)
+            if scope is None:
+                continue
+            if not rest:
+                return found | {dotted}
+            return found | self._meanings(rest, (scope,), depth + 1)
+        return found | {dotted}
+
+    # Calls.
+
+    def _call(self, node: ast.Call, scopes: tuple[_Scope, ...]) -> None:
+        name = _dotted(node.func)
+        builtin = bool(name) and not any(name in scope.bound for scope in scopes)
+        meanings = self._meanings(name, scopes) if name else set()
+        if name in ("getattr", "hasattr", "setattr", "delattr"):
+            for argument in node.args[:1]:
+                self._in_place.add(id(argument))
+            if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
+                chain = ast.Attribute(node.args[0], str(node.args[1].value), ast.Load())
+                self._attribute(ast.copy_location(chain, node), node.args[0], chain.attr, scopes)
+        if meanings & known.BY_NAME:
+            self._in_place.add(id(node.func))
+            self._by_name(node, name)
+        for loader, (keyword, safe) in known.LOADERS.items():
+            if loader in meanings and any(
+                k.arg is None or (k.arg == keyword and not _is_constant(k.value, safe))
+                for k in node.keywords
+            ):
+                self._add(node, f"reads stored objects ({loader} without {keyword}={safe})")
+        opens = (name == "open" and builtin) or "io.open" in meanings
+        if opens or any(m.startswith("pathlib.") and m.endswith("Path") for m in meanings):
+            self._opens(node, name)
+
+    def _by_name(self, node: ast.Call, name: str) -> None:
+        for argument in node.args[:1] if name.endswith("methodcaller") else node.args:
+            if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
+                self._add(node, f"calls {name} with a name that is computed")
+                continue
+            for part in argument.value.split("."):
+                self._name_of_attribute(node, part)
+
+    def _opens(self, node: ast.Call, name: str) -> None:
+        if any(keyword.arg in (None, "opener") for keyword in node.keywords):
+            self._add(node, f"calls {name} with an opener")
+        named = [k.value for k in node.keywords if k.arg == "file"]
+        for argument in (*node.args[:1], *named):
+            if not isinstance(argument, ast.Constant):
+                continue
+            path = argument.value
+            if not isinstance(path, str) or is_elsewhere(path) or path.endswith(known.CODE):
+                self._add(node, f"opens {path!r}, which is none of its own data")
+
+
+def is_elsewhere(path: str) -> bool:
+    """Tell whether a path, as it is written, leads out of the folder."""
+    parts = path.replace("\\", "/").split("/")
+    return path[:1] in ("/", "\\", "~") or ".." in parts or path[1:2] == ":"
+
+
+def _is_constant(node: ast.expr, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def _is_protocol(name: str) -> bool:
+    return name in known.PROTOCOL
+
+
+def _annotations(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what stands in texts of annotations, which some libraries evaluate."""
+    match node:
+        case ast.arg(annotation=ast.expr() as annotation):
+            pass
+        case ast.AnnAssign(annotation=annotation):
+            pass
+        case ast.FunctionDef(returns=ast.expr() as annotation):
+            pass
+        case ast.AsyncFunctionDef(returns=ast.expr() as annotation):
+            pass
+        case _:
+            return
+    for inner in ast.walk(annotation):
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            try:
+                text = ast.parse(inner.value.strip(), mode="eval").body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue
+            yield ast.copy_location(ast.Expr(text), inner)
+
+
+def _elsewhere(top: str) -> bool:
+    """Tell whether a name also means a module that is none of the submission's."""
+    top = top.partition(".")[0]
+    return top in sys.stdlib_module_names or top in ("torch", "numpy")
+
+
+@functools.cache
+def _object(dotted: str, importable: bool) -> object:
+    """Return what a full name stands for in a library; None for what is not known.
+
+    Args:
+        dotted: the name.
+        importable: whether what it begins with may be imported to find out.
+    """
+    parts = dotted.split(".")
+    found: object = sys.modules.get(parts[0])
+    with contextlib.suppress(Exception):
+        if importable and found is None:
+            found = importlib.import_module(parts[0])
+        for count, name in enumerate(parts[1:], 2):
+            if not isinstance(found, ModuleType):
+                return None
+            whole = ".".join(parts[:count])
+            if importable and whole in known.MODULES and not hasattr(found, name):
+                importlib.import_module(whole)
+            found = getattr(found, name, None)
+    return found
