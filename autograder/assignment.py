@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.functional_validators import AfterValidator
 
 from autograder.errors import UsageError
-from autograder.sandbox.packages import check_name
+from autograder.sandbox.packages import check_name, modules_of
 from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault
 
 PACKAGE = Path(__file__).resolve().parent
@@ -159,6 +159,11 @@ class Assignment:
     def max_score(self) -> float:
         """Points of all components."""
         return sum(self.totals.values())
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules that its packages bring along."""
+        return modules_of(self.packages)
 
     def component(self, name: str) -> ComponentSpec:
         """Return a component by its name."""

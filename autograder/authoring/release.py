@@ -64,10 +64,10 @@ def pytest_configure(config):
 
     page = config.getoption("--page", None)
     terms = {{
-        name: Terms(points, Rules(*map(tuple, rules)), program, tuple(uses))
-        for name, (points, rules, program, uses) in COMPONENTS.items()
+        name: Terms(points, Rules(*map(tuple, rules)), program, tuple(uses), *review)
+        for name, (points, rules, program, uses, review) in COMPONENTS.items()
     }}
-    plugin = StudentPlugin(HERE.parent, terms, HERE / {known!r}, page, STAND_INS)
+    plugin = StudentPlugin(HERE.parent, terms, HERE / {known!r}, page, STAND_INS, {modules})
     config.pluginmanager.register(plugin, "gradeformer")
 
 
@@ -155,6 +155,7 @@ def conftest(assignment: Assignment) -> str:
                     (spec.rules.forbidden, spec.rules.modules, spec.rules.functions),
                     spec.program,
                     spec.uses,
+                    (spec.rules.review, spec.rules.ordinary, spec.rules.unusual),
                 )
                 for spec in assignment.components
             },
@@ -164,6 +165,7 @@ def conftest(assignment: Assignment) -> str:
         stand_ins=_stand_ins(assignment),
         known=_KNOWN_FILE,
         packages=list(assignment.packages),
+        modules=list(assignment.modules),
     )
     return head + "".join(
         f"\nSOURCES[{name!r}] = {_literal(source)}\n" for name, source in _shipped().items()

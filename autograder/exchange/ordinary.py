@@ -27,7 +27,8 @@ torch.nn.utils.* torch.nn.attention torch.nn.parallel torch.optim.* torch.linalg
 torch.special torch.autograd torch.autograd.functional torch.autograd.function torch.func
 torch.distributions.* torch.random torch.functional torch.types torch.testing torch.utils
 torch.utils.data torch.utils.checkpoint torch.utils.flop_counter torch.cuda torch.cuda.amp torch.amp
-torch.cpu torch.mps torch.xpu torch.backends.* torch.sparse torch.profiler torch.version torch.signal torch.masked
+torch.cpu torch.mps torch.xpu torch.backends.* torch.sparse torch.profiler torch.version torch.signal
+torch.masked
 torch.return_types torch.mtia torch.accelerator
 numpy numpy.linalg numpy.random numpy.fft numpy.ma numpy.polynomial.* numpy.testing numpy.typing
 numpy.exceptions numpy.dtypes numpy.char numpy.strings numpy.rec numpy.lib.stride_tricks

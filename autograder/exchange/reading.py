@@ -27,6 +27,22 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+# What to write instead, by how the words of a finding begin.
+_INSTEAD = {
+    "imports": "import plain modules of Python's library, torch, numpy or your own files",
+    "uses": "use the public functions that the libraries' pages describe, or write it out",
+    "asks for": "use public names; hand over what you need as an argument",
+    "hands": "name the function that you need, as F.relu, instead of the module",
+    "keeps": "import at the top of the file",
+    "calls": "write the name where you use it",
+    "reads": "store numbers and texts, as JSON, or with torch.load(..., weights_only=True)",
+    "opens": "open files of your own folder by their names",
+    "defines": "give it a name without underscores around it",
+    "is written": "save the file as UTF-8",
+    "cannot be read": "write it in shorter and flatter lines",
+}
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something out of the ordinary: where it is, and what, in words that go on "it ..."."""
@@ -34,6 +50,16 @@ class Finding:
     file: str
     line: int
     what: str
+
+    @property
+    def words(self) -> str:
+        """Where it is, and what."""
+        return f"{self.file}, line {self.line}: it {self.what}"
+
+
+def instead(what: str) -> str:
+    """Return what to write instead of something out of the ordinary."""
+    return next(words for start, words in _INSTEAD.items() if what.startswith(start))
 
 
 @dataclass(frozen=True)
@@ -67,6 +93,11 @@ class Reading:
 
     findings: list[Finding]
     imports: dict[str, list[str]]
+
+    def about(self, file: str, without: Collection[str] = ()) -> list[Finding]:
+        """Return what is out of the ordinary in what a file runs; arguments as of `reached`."""
+        reached = self.reached(file, without)
+        return [finding for finding in self.findings if finding.file in reached]
 
     def reached(self, file: str, without: Collection[str] = ()) -> set[str]:
         """Return the files that one runs when it is imported, itself among them.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from autograder.assignment import GIVEN, Assignment, ComponentSpec
-from autograder.exchange.reading import Finding, Reading, reading_of
+from autograder.exchange.reading import Finding, Reading, instead, reading_of
 from autograder.exchange.rules import used_by
 from autograder.results import Held
 from autograder.sandbox.handle import ChildGone
@@ -46,7 +46,7 @@ class Review:
 def held_words(held: Sequence[Held]) -> str:
     """Say where a component is held, and why."""
     more = f" (and {len(held) - 1} more)" if len(held) > 1 else ""
-    return f"{HELD_WORDS}: {held[0].words}{more}"
+    return f"{HELD_WORDS}: {held[0].words}{more}; {instead(held[0].what)}"
 
 
 def review(
@@ -86,8 +86,7 @@ def review(
         digest = _digest({name: files[name] for name in reached})
         held = [
             Held(component=spec.name, file=f.file, line=f.line, what=f.what, digest=digest)
-            for f in readings[kind].findings
-            if f.file in reached
+            for f in readings[kind].about(file, without)
         ]
         if not held:
             continue

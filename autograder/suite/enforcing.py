@@ -2,34 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.exchange.guard import PROVIDED, Guard
 from autograder.exchange.messages import ForbiddenUse
+from autograder.exchange.reading import Finding, Ordinary, Reading, read
 from autograder.exchange.rules import Rules, used_by
 from autograder.suite.local import Terms
 
 
 class Enforcement:
-    """Refuses what one component may not use, and nothing else.
+    """Refuses what one component may not use, and tells what is out of the ordinary in it.
 
     Args:
         folder: where the student's component files are.
         terms: those of every component.
+        packages: the modules that it may import beside torch and numpy.
     """
 
-    def __init__(self, folder: Path, terms: Mapping[str, Terms]) -> None:
+    def __init__(
+        self, folder: Path, terms: Mapping[str, Terms], packages: Sequence[str] = ()
+    ) -> None:
         rules = [terms.rules for terms in terms.values()]
         names = [name for rule in rules for name in (*rule.operations, *rule.functions)]
         self._guard = Guard(names, ours=(PROVIDED, "tests"))
         self._folder = folder
         self._terms = terms
+        self._packages = packages
         self._uses = {name: terms.uses for name, terms in terms.items()}
 
     def begin(self) -> None:
         """Prepare for the rules of all components."""
         self._guard.install()
+
+    def read(self) -> dict[str, list[Finding]]:
+        """Return what is out of the ordinary in what every component runs."""
+        files = {
+            path.relative_to(self._folder).as_posix(): path.read_bytes()
+            for path in self._folder.rglob("*.py")
+            if path.relative_to(self._folder).parts[0] not in (PROVIDED, "tests")
+            and not any(part.startswith((".", "_")) for part in path.parent.parts[1:])
+        }
+        readings: dict[tuple[tuple[str, ...], tuple[str, ...]], Reading] = {}
+        found = {}
+        for name, terms in self._terms.items():
+            kind = (terms.ordinary, terms.unusual)
+            if kind not in readings:
+                programs = [f"{n}.py" for n, others in self._terms.items() if others.program]
+                own = [*self._terms, PROVIDED]
+                readings[kind] = read(files, Ordinary(self._packages, own, programs, *kind))
+            without = {f"{other}.py" for other in used_by(name, self._uses)}
+            found[name] = readings[kind].about(f"{name}.py", without)
+        return found
 
     def end(self) -> None:
         """Refuse nothing from now on."""

@@ -15,8 +15,8 @@ from autograder.exchange.rules import Rules
 class LocalSession:
     """Requests to the component in `folder`, imported into this process."""
 
-    def __init__(self, folder: Path, name: str, program: bool = False) -> None:
-        self.executor = Executor(folder, name, program=program)
+    def __init__(self, folder: Path, name: str, program: bool = False, free: bool = False) -> None:
+        self.executor = Executor(folder, name, program=program, free=free)
         self.load_error = self.executor.load()
 
     def perform(self, request: Request) -> Reply:
@@ -35,12 +35,17 @@ class Terms:
         rules: what it may not use.
         program: whether it is run as a program.
         uses: the components that it may import.
+        review: "hold" or "note": what becomes of work that is out of the ordinary.
+        ordinary, unusual: what the assignment adds to what is ordinary, and what it takes away.
     """
 
     points: float
     rules: Rules = field(default_factory=Rules)
     program: bool = False
     uses: tuple[str, ...] = ()
+    review: str = "hold"
+    ordinary: tuple[str, ...] = ()
+    unusual: tuple[str, ...] = ()
 
 
 def student_lines(raised: BaseException | None, folder: Path) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis.errors import Flaky
 
+from autograder.exchange.reading import Finding, instead
 from autograder.suite.answer import StudentRaised
 from autograder.suite.component import Component
 from autograder.suite.condensed import Condensed
@@ -33,7 +34,12 @@ _LETTERS = {
     "missing": ("m", ("MISSING", {"yellow": True})),
     "upstream": ("u", ("UPSTREAM", {"yellow": True})),
     "not run": ("-", ("NOT RUN", {"red": True})),
+    "held": ("h", ("HELD FOR REVIEW", {"yellow": True})),
 }
+
+
+def _held(finding: Finding) -> str:
+    return f"{clean(finding.words)}; {instead(finding.what)}"
 
 
 def _unseen(excinfo: object, style: object = None) -> str:
@@ -49,6 +55,7 @@ class StudentPlugin:
         known: the table of known mistakes, where there is one.
         page: where to write the results as HTML, if they are wanted so.
         stand_ins: working components, by name, for those that others use.
+        packages: the modules that they may import beside torch and numpy.
     """
 
     def __init__(
@@ -58,17 +65,19 @@ class StudentPlugin:
         known: Path | None = None,
         page: Path | None = None,
         stand_ins: Mapping[str, str] | None = None,
+        packages: Sequence[str] = (),
     ) -> None:
         self._run = Run(self.session)
         self._known = {} if known is None else read_known(known)
         self._page = page
-        self._rules = Enforcement(folder, terms)
+        self._rules = Enforcement(folder, terms, packages)
         self._folder = folder
         self._terms = terms
         self._sessions: dict[str, LocalSession] = {}
         self._criteria: dict[str, Criterion] = {}
         self._upstream = Upstream(folder, terms, stand_ins or {})
         self._examples = Examples(self._run)
+        self._found: dict[str, list[Finding]] = {}
         self._condenses = False
         self._tally = Tally(terms)
 
@@ -91,8 +100,10 @@ class StudentPlugin:
         """Import the component at its first use."""
         if component not in self._sessions:
             self._rules.component(component)
-            program = self._terms[component].program
-            self._sessions[component] = LocalSession(self._folder, component, program)
+            terms = self._terms[component]
+            self._sessions[component] = LocalSession(
+                self._folder, component, terms.program, free=terms.review == "note"
+            )
         return self._sessions[component]
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -103,6 +114,23 @@ class StudentPlugin:
         # More of them take longer over the small tensors of the questions than they save.
         torch.set_num_threads(1)
         load_profile()
+
+    def pytest_unconfigure(self) -> None:
+        """Leave this process as it was."""
+        self._rules.end()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Read what a person would have to look at, before anything runs."""
+        self._found = self._rules.read()
+        for component, found in self._found.items():
+            if found and self._terms[component].review == "hold":
+                self._tally.stopped[component] = ("held", f"held for review: {_held(found[0])}")
+
+    def pytest_report_header(self) -> list[str]:
+        """Say first what was read."""
+        found = (finding for findings in self._found.values() for finding in findings)
+        return list(dict.fromkeys(f"out of the ordinary: {_held(finding)}" for finding in found))
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Read every test's criterion; keep the components in the handout's order."""
@@ -118,7 +146,7 @@ class StudentPlugin:
         file = f"{component}.py"
         if not (self._folder / file).is_file():
             self._tally.stopped[component] = ("missing", f"missing: there is no {file}")
-        elif component not in self._tally.stopped:
+        if component not in self._tally.stopped:
             load_error = self.session(component).load_error
             if load_error is not None:
                 words, other = error_words(load_error), load_error.file.removesuffix(".py")
