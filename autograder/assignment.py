@@ -163,7 +163,7 @@ class Assignment:
     @property
     def modules(self) -> tuple[str, ...]:
         """The modules that its packages bring along."""
-        return modules_of(self.packages)
+        return tuple(module for found in modules_of(self.packages).values() for module in found)
 
     def component(self, name: str) -> ComponentSpec:
         """Return a component by its name."""

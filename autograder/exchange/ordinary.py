@@ -6,7 +6,18 @@ They are lists of what is known, not of tricks: what is on none of them is for a
 from __future__ import annotations
 
 import builtins
-from types import CodeType, FrameType, TracebackType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+    TracebackType,
+)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -15,37 +26,40 @@ def _words(text: str) -> frozenset[str]:
 
 # Modules, by full name. One with a star allows those below it, too, but for private ones.
 MODULES = _words("""
-abc argparse array asyncio base64 binascii bisect calendar cmath collections collections.abc
-colorsys concurrent concurrent.futures configparser contextlib contextvars copy csv dataclasses
-datetime decimal difflib enum errno fnmatch fractions functools getopt glob graphlib gzip hashlib
-heapq hmac html itertools json keyword locale logging math numbers operator os.path pathlib platform
-posixpath ntpath pprint queue random re reprlib sched secrets shlex stat statistics string struct
-tempfile textwrap threading time tomllib traceback typing typing_extensions unicodedata
-urllib.parse uuid warnings weakref zlib __future__
-torch torch.nn torch.nn.functional torch.nn.init torch.nn.parameter torch.nn.modules.*
-torch.nn.utils.* torch.nn.attention torch.nn.parallel torch.optim.* torch.linalg torch.fft
-torch.special torch.autograd torch.autograd.functional torch.autograd.function torch.func
-torch.distributions.* torch.random torch.functional torch.types torch.testing torch.utils
-torch.utils.data torch.utils.checkpoint torch.utils.flop_counter torch.cuda torch.cuda.amp torch.amp
-torch.cpu torch.mps torch.xpu torch.backends.* torch.sparse torch.profiler torch.version torch.signal
-torch.masked
-torch.return_types torch.mtia torch.accelerator
-numpy numpy.linalg numpy.random numpy.fft numpy.ma numpy.polynomial.* numpy.testing numpy.typing
-numpy.exceptions numpy.dtypes numpy.char numpy.strings numpy.rec numpy.lib.stride_tricks
+__future__ abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath cmd
+collections collections.abc colorsys concurrent concurrent.futures configparser contextlib
+contextvars copy csv dataclasses datetime decimal difflib enum errno fnmatch fractions functools
+getopt glob graphlib gzip hashlib heapq hmac html itertools json keyword locale logging lzma math
+ntpath numbers operator os.path pathlib platform posixpath pprint queue random re reprlib sched
+secrets shlex shutil stat statistics string struct tarfile tempfile textwrap threading time
+tomllib traceback typing typing_extensions unicodedata urllib.error urllib.parse urllib.request
+uuid warnings weakref zipfile zlib
+torch torch.accelerator torch.amp torch.autograd torch.autograd.function torch.autograd.functional
+torch.backends.* torch.cpu torch.cuda torch.cuda.amp torch.distributions.* torch.fft torch.func
+torch.functional torch.linalg torch.masked torch.mps torch.mtia torch.nn torch.nn.attention
+torch.nn.functional torch.nn.init torch.nn.modules.* torch.nn.parallel torch.nn.parameter
+torch.nn.utils.* torch.optim.* torch.profiler torch.random torch.return_types torch.signal
+torch.sparse torch.special torch.testing torch.types torch.utils torch.utils.checkpoint
+torch.utils.data torch.utils.data.* torch.utils.flop_counter torch.version torch.xpu
+numpy numpy.char numpy.dtypes numpy.exceptions numpy.fft numpy.lib.stride_tricks numpy.linalg
+numpy.ma numpy.polynomial.* numpy.random numpy.rec numpy.strings numpy.testing numpy.typing
 """)
 # Modules of which only some names are ordinary.
 PARTS = {
-    "ast": _words("literal_eval"),
-    "atexit": _words(""),
     "concurrent": _words("futures"),
     "codecs": _words("decode encode BOM_UTF8 getencoder getdecoder"),
-    "inspect": _words("signature Parameter Signature getdoc cleandoc isfunction isclass ismethod"),
+    "importlib": _words("metadata resources"),
+    "importlib.metadata": _words("version PackageNotFoundError"),
+    "importlib.resources": _words("files open_text open_binary read_text read_binary as_file"),
+    "inspect": _words("""signature Parameter Signature getdoc cleandoc isfunction isclass ismethod
+        isgeneratorfunction iscoroutinefunction isabstract getsource getfullargspec getmro"""),
+    "multiprocessing": _words("cpu_count"),
     "io": _words("StringIO BytesIO TextIOWrapper SEEK_SET SEEK_CUR SEEK_END TextIOBase IOBase"),
     "numpy.lib": _words("stride_tricks"),
     "os": _words("""path sep linesep pathsep name environ getenv getcwd listdir scandir walk
         makedirs mkdir cpu_count PathLike fspath urandom remove unlink rename replace rmdir stat
-        getpid get_terminal_size devnull curdir pardir extsep altsep"""),
-    "shutil": _words("get_terminal_size rmtree copy copyfile move"),
+        getpid get_terminal_size devnull curdir pardir extsep altsep fsync chdir access utime uname
+        linesep F_OK R_OK W_OK getlogin times"""),
     "string": _words("""ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits
         punctuation printable whitespace capwords Template"""),
     "sys": _words("""argv exit stdin stdout stderr maxsize maxunicode float_info int_info hash_info
@@ -53,18 +67,20 @@ PARTS = {
         executable flags implementation intern getdefaultencoding path exc_info
         set_int_max_str_digits get_int_max_str_digits float_repr_style"""),
     "timeit": _words("default_timer"),
+    "torch.distributed": _words("""is_available is_initialized get_rank get_world_size barrier
+        init_process_group destroy_process_group all_reduce all_gather broadcast ReduceOp"""),
     "types": _words("""SimpleNamespace MappingProxyType GeneratorType FunctionType LambdaType
         MethodType ModuleType NoneType EllipsisType GenericAlias UnionType BuiltinFunctionType"""),
-    "urllib": _words("parse"),
+    "urllib": _words("error parse request"),
 }
 # Of a module that is ordinary otherwise: what runs text, reads stored objects or lends attributes.
 UNUSUAL = _words("""
 typing.get_type_hints typing.ForwardRef typing_extensions.get_type_hints
-typing_extensions.ForwardRef typing.evaluate_forward_ref numpy.memmap numpy.fromfile
-torch.from_file torch.UntypedStorage torch.TypedStorage torch.compiler torch.testing.make_tensor
-asyncio.create_subprocess_exec asyncio.create_subprocess_shell threading.settrace
-threading.setprofile threading.settrace_all_threads threading.setprofile_all_threads
-string.Formatter torch.utils.data.graph logging.config collections.sys
+typing_extensions.ForwardRef typing.evaluate_forward_ref torch.from_file torch.UntypedStorage
+torch.TypedStorage torch.compiler torch.testing.make_tensor asyncio.create_subprocess_exec
+asyncio.create_subprocess_shell threading.settrace threading.setprofile
+threading.settrace_all_threads threading.setprofile_all_threads string.Formatter
+torch.utils.data.graph logging.config collections.sys
 """)
 # These look an attribute up by a name that they are given: it must stand there.
 BY_NAME = _words("operator.attrgetter operator.methodcaller")
@@ -167,12 +183,29 @@ PROTOCOL = (
         ]
     )
 )
+# A name of this kind that a submission makes up itself is its own, unless it means something to
+# the interpreter or to the libraries.
+_INTERPRETERS_OWN: tuple[type, ...] = (
+    FrameType,
+    CodeType,
+    TracebackType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    type,
+)
+_INTERPRETERS_OWN += (GeneratorType, CoroutineType, BuiltinFunctionType, CellType, property, object)
+TAKEN = frozenset(name for kind in _INTERPRETERS_OWN for name in dir(kind)) | _words("""
+__builtins__ __build_class__ __cached__ __import__ __loader__ __package__ __path__ __prepare__
+__spec__ __mro_entries__ __wrapped__ __getnewargs__ __getnewargs_ex__ __set_state__
+""")
+TAKEN_BEGINNINGS = ("__torch", "__array_", "__dlpack", "__cuda", "__dataframe")
 # To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
 DEFINED_ONLY = _words(
     "__getattr__ __setattr__ __delattr__ __annotations__ __getstate__ __setstate__"
 )
 # With one underscore, but documented for everybody.
 PUBLIC = _words("""_replace _asdict _fields _make _field_defaults _value_ _name_ _missing_
-_generate_next_value_ _ignore_ _order_ _repr_html_ _""")
+_generate_next_value_ _ignore_ _order_ _repr_html_ _ _modules _parameters _buffers""")
 # Files that Python would run.
 CODE = (".py", ".pyc", ".pyo", ".pyi", ".pyw", ".so", ".pyd", ".pth", ".dll", ".dylib", ".zip")

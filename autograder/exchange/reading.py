@@ -14,7 +14,7 @@ import importlib
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -118,20 +118,29 @@ class Reading:
         return found
 
 
-def read_files(files: Mapping[str, bytes], terms: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a `Reading` that can be written as JSON.
+def read_files(files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a `Reading` that can be written as JSON, a file at a time.
 
     Args:
         files: a submission's, by relative path; only Python's are read.
         terms: an `Ordinary`, likewise.
     """
-    return asdict(read(files, Ordinary(**terms)))
+    reading = read(files, Ordinary(**terms))
+    texts = dict.fromkeys([*reading.imports, *(finding.file for finding in reading.findings)])
+    return [
+        {
+            "file": file,
+            "imports": reading.imports.get(file, []),
+            "findings": [[f.line, f.what] for f in reading.findings if f.file == file],
+        }
+        for file in texts
+    ]
 
 
-def reading_of(found: Mapping[str, Any]) -> Reading:
+def reading_of(found: Sequence[Mapping[str, Any]]) -> Reading:
     """Return the reading that was written as JSON."""
-    findings = [Finding(**finding) for finding in found["findings"]]
-    return Reading(findings, dict(found["imports"]))
+    findings = [Finding(text["file"], *pair) for text in found for pair in text["findings"]]
+    return Reading(findings, {text["file"]: text["imports"] for text in found})
 
 
 def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
@@ -203,7 +212,9 @@ class _Own:
         self.modules.update(".".join(parts[: count + 1]) for count in range(len(parts)))
         if not main:
             tree.body = list(_without_main(tree.body))
-        self.scopes[name] = _scope_of(tree, "module")
+        _mangle(tree)
+        self.scopes[name] = scope = _scope_of(tree, "module")
+        self.attributes.update(scope.bound)
         for node in ast.walk(tree):
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -213,6 +224,9 @@ class _Own:
             match node:
                 case ast.Attribute(attr=attr, ctx=ast.Store()):
                     self.attributes.add(attr)
+                case ast.Constant(value=str(text)) if text.startswith("_") and text.isidentifier():
+                    # As register_buffer and setattr take them.
+                    self.attributes.add(text)
                 case ast.ClassDef(body=body):
                     self.attributes.update(_scope_of(node, "class").bound)
                     self.attributes.update(_slots(body))
@@ -255,6 +269,30 @@ def _without_main(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from orelse
             case _:
                 yield statement
+
+
+def _mangle(tree: ast.Module) -> None:
+    """Write the names of classes' own, as __x in a class C, as Python takes them: _C__x."""
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, owner = waiting.pop()
+        for name in ("id", "attr", "arg", "name", "asname", "rest"):
+            text = getattr(node, name, None)
+            if isinstance(text, str):
+                setattr(node, name, _mangled(text, owner))
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            node.names = [_mangled(text, owner) for text in node.names]
+        if isinstance(node, ast.MatchClass):
+            node.kwd_attrs = [_mangled(text, owner) for text in node.kwd_attrs]
+        inner = node.name.lstrip("_") if isinstance(node, ast.ClassDef) else owner
+        outside = [*node.decorator_list, *node.bases] if isinstance(node, ast.ClassDef) else []
+        for child in ast.iter_child_nodes(node):
+            waiting.append((child, owner if child in outside else inner))
+
+
+def _mangled(name: str, owner: str) -> str:
+    own = owner and name.startswith("__") and not name.endswith("__") and "." not in name
+    return f"_{owner}{name}" if own else name
 
 
 def _slots(body: Sequence[ast.stmt]) -> Iterator[str]:
@@ -478,7 +516,7 @@ class _Reader:
 
     def _builtin(self, node: ast.AST, name: str, scopes: tuple[_Scope, ...]) -> None:
         dunder = name.startswith("__") and name.endswith("__")
-        if (dunder and name not in known.PROTOCOL) or name in known.BUILTINS:
+        if (dunder and not self._is_protocol(name)) or name in known.BUILTINS:
             own = not dunder and any(
                 name in scope.bound and (scope.kind != "class" or scope is scopes[-1])
                 for scope in scopes
@@ -487,9 +525,15 @@ class _Reader:
                 self._add(node, f"uses {name}")
 
     def _defines(self, node: ast.AST, name: str) -> None:
-        dunder = name.startswith("__") and name.endswith("__") and len(name) > 4
-        if dunder and name not in known.PROTOCOL and name not in self._terms.ordinary:
+        if not self._is_protocol(name) and name not in self._terms.ordinary:
             self._add(node, f"defines {name}")
+
+    def _is_protocol(self, name: str) -> bool:
+        """Tell whether a name may have two underscores around it; others have none."""
+        if not (name.startswith("__") and name.endswith("__") and len(name) > 4):
+            return True
+        taken = name in known.TAKEN or name.startswith(known.TAKEN_BEGINNINGS)
+        return name in known.PROTOCOL or (name in self._own.attributes and not taken)
 
     def _attribute(
         self, node: ast.AST, value: ast.expr, attr: str, scopes: tuple[_Scope, ...]
@@ -501,10 +545,13 @@ class _Reader:
             if isinstance(found := self._object(meaning), ModuleType):
                 module = meaning if self._is_listed(meaning) else found.__name__
                 self._name_in(node, module, attr, "uses")
-            elif attr.startswith("_") and not _is_protocol(attr) and attr not in known.PUBLIC:
+            elif _is_private(attr):
                 self._add(node, f"uses {meaning}.{attr}, which is private")
             else:
                 continue
+            return
+        if attr == "__dict__" and dotted == "self" and not self._modules(dotted, scopes):
+            # What a method's own object holds.
             return
         if attr in known.DEFINED_ONLY and not (
             isinstance(value, ast.Call) or dotted in ("object", "super")
@@ -514,11 +561,11 @@ class _Reader:
 
     def _name_of_attribute(self, node: ast.AST, attr: str) -> None:
         """Look at an attribute of whatever it may be."""
-        if attr in self._terms.ordinary or _is_protocol(attr) or attr in known.PUBLIC:
+        if attr in self._terms.ordinary:
             return
-        if attr in known.INTERPRETER or (attr.startswith("__") and attr.endswith("__")):
+        if attr in known.INTERPRETER or not self._is_protocol(attr):
             self._add(node, f"asks for {attr}")
-        elif attr.startswith("_") and attr not in self._own.attributes:
+        elif _is_private(attr) and attr not in self._own.attributes:
             self._add(node, f"asks for {attr}, a private name of somebody else's")
 
     def _name_in(self, node: ast.AST, module: str, name: str, verb: str) -> None:
@@ -526,7 +573,7 @@ class _Reader:
         dotted = f"{module}.{name}"
         if self._listed(self._terms.ordinary, dotted):
             return
-        if name.startswith("_") and not _is_protocol(name):
+        if _is_private(name):
             self._add(node, f"{verb} {dotted}, which is private")
         elif (
             dotted in known.UNUSUAL
@@ -673,8 +720,8 @@ def _is_constant(node: ast.expr, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
 
-def _is_protocol(name: str) -> bool:
-    return name in known.PROTOCOL
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and name not in known.PROTOCOL and name not in known.PUBLIC
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:

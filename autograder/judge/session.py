@@ -245,9 +245,6 @@ class ComponentSession:
         except ChildGone as gone:
             # What it used is counted, too.
             self.close()
-            if gone.operation in self.refused:
-                # By whom is not known: the machine code of a kernel knows no lines.
-                self._refuse(ForbiddenUse(gone.operation, "", 0))
             # However many cases of a criterion it hangs over, that is one thing that it cannot do.
             self.deaths = self._deaths_before + 1
             if time.monotonic() > self.end_of_time:

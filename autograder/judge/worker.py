@@ -185,7 +185,7 @@ def _answer(judge: Judge, description: str, job: Job) -> Answer:
                 return explain_criterion(
                     judge,
                     job,
-                    lambda files: _graded(judge.assignment, files, job.suite_hash, job.accepted),
+                    lambda files: _graded(judge.assignment, files, job),
                 )
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]

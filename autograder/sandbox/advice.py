@@ -147,15 +147,13 @@ def leaking(escape: str, readable: Sequence[str], tier: int) -> str:
         tier: where it worked.
     """
     kind, _, path = escape.partition(" ")
-    if kind == "import":
-        return f"keep {path} where no package lies that children may use, {OTHERWISE}"
     if kind in ("read", "list") and path.startswith("/"):
         real = os.path.realpath(path)
         for place in readable:
             if Path(real).is_relative_to(os.path.realpath(place)):
                 return (
-                    f"it lies in {place}, which children are given because Python or a package "
-                    f"needs it: move it elsewhere, {OTHERWISE}"
+                    f"it lies in {place}, which children may read because Python or installed "
+                    f"packages lie there: move it elsewhere, {OTHERWISE}"
                 )
         rules = "the child's root folder" if tier == 3 else "Landlock's rules"
         return (

@@ -33,12 +33,9 @@ def command(
     yield from ("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
     for link in view.links:
         yield from ("--symlink", os.readlink(link), link)
-    # Outer ones first: what is emptied may be filled again in part.
-    for path in sorted({*view.shown, *view.emptied, *(str(_PACKAGE / name) for name in _RUN)}):
-        if path in view.emptied:
-            yield from ("--tmpfs", path)
-        else:
-            yield from ("--ro-bind", path, path)
+    # Outer ones first, which would hide what lies in them.
+    for path in sorted({*view.shown, *(str(_PACKAGE / name) for name in _RUN)}):
+        yield from ("--ro-bind", path, path)
     # Single devices: with --dev, a child could not be given namespaces of its own.
     for device in ("null", "zero", "random", "urandom"):
         yield from ("--dev-bind", f"/dev/{device}", f"/dev/{device}")

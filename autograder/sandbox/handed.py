@@ -13,29 +13,29 @@ from typing import Any
 def imports_from(folder: str, sources: Mapping[str, bytes]) -> Callable[[str], PathEntryFinder]:
     """Return what finds modules in a folder, for `sys.path_hooks`.
 
+    What its code writes there itself is imported by nobody: it has not been read.
+
     Args:
         folder: where the submission lies, for all who want to see its text.
-        sources: its files by path. A module that its code writes there itself is read from there.
+        sources: its files by path.
     """
 
     class HandedOver(SourceFileLoader):
         def get_data(self, path: str) -> bytes:
-            known = sources.get(path)
-            return super().get_data(path) if known is None else known
+            if path not in sources:
+                raise ImportError(f"{os.path.basename(path)} was not handed in")
+            return sources[path]
 
         def path_stats(self, path: str) -> Any:
             # Nothing compiled is taken for it.
             raise OSError
 
-    make = FileFinder.path_hook(
-        (machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES),
-        (HandedOver, machinery.SOURCE_SUFFIXES),
-        (machinery.SourcelessFileLoader, machinery.BYTECODE_SUFFIXES),
-    )
+    make = FileFinder.path_hook((HandedOver, machinery.SOURCE_SUFFIXES))
 
     def find(path: str) -> PathEntryFinder:
         if path != folder and not path.startswith(folder + os.sep):
             raise ImportError
-        return make(path)
+        # Nor is anything in there an archive of modules.
+        return make(path) if os.path.isdir(path) else FileFinder(folder)
 
     return find

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import secrets
 import signal
 import socket
+import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograder.exchange.messages import Reply, Request
 from autograder.sandbox.replies import read_reply, receive_reply
-from autograder.sandbox.seal import sealed_operation
 from autograder.sandbox.terms import Budget
-from autograder.sandbox.wire import FRAME, WireError, encode_request, with_nonce
+from autograder.sandbox.wire import FRAME, Receive, WireError, encode_request, with_nonce
 
 _POLL_S = 0.05
 
@@ -31,14 +32,12 @@ class ChildGone(Exception):
     Attributes:
         reason: "timeout" or "crashed".
         words: what happened, for the student.
-        operation: the one whose sealed kernel was reached, or empty. The child itself may claim it.
     """
 
-    def __init__(self, reason: str, words: str, operation: str = "") -> None:
+    def __init__(self, reason: str, words: str) -> None:
         super().__init__(words)
         self.reason = reason
         self.words = words
-        self.operation = operation
 
 
 class Child:
@@ -121,13 +120,37 @@ class Child:
         Raises:
             ChildGone: as for `perform`.
         """
-        deadline = _Deadline(self._host_pid, self._budget, self.end_of_time)
-        try:
-            received, header, data = receive_reply(lambda size: self._receive(size, deadline))
+        with self._awaited() as receive:
+            received, header, data = receive_reply(receive)
             if received != nonce:
                 raise WireError("the reply is not to this request")
             same = right and header + data == right[FRAME.size :]
             return None if same else read_reply(header, data)
+
+    def listed(self, most: int) -> list[Any]:
+        """Wait for a list in JSON, of at most `most` bytes, from a child that is asked nothing.
+
+        Raises:
+            ChildGone: as for `perform`.
+        """
+        with self._awaited() as receive:
+            (size,) = struct.unpack("<I", receive(4))
+            if size > most:
+                raise WireError("a list is larger than its cap")
+            try:
+                found = json.loads(receive(size))
+            except (ValueError, RecursionError) as error:
+                raise WireError("a list is no JSON") from error
+            if not isinstance(found, list):
+                raise WireError("a list is none")
+            return found
+
+    @contextlib.contextmanager
+    def _awaited(self) -> Iterator[Receive]:
+        """Give what receives an answer; tell of a child that gives none, and end it."""
+        deadline = _Deadline(self._host_pid, self._budget, self.end_of_time)
+        try:
+            yield lambda size: self._receive(size, deadline)
         except WireError as error:
             self.close()
             raise ChildGone("crashed", f"the process sent no proper answer: {error}") from error
@@ -150,10 +173,6 @@ class Child:
         except OSError as error:
             raise SandboxFault(f"a new child ended: {self._epitaph().words}") from error
 
-    def read(self, size: int) -> bytes:
-        """Read raw bytes (a probe's answer)."""
-        return self._receive(size, _Deadline(self._host_pid, self._budget))
-
     def cpu_s(self) -> float:
         """Return the CPU time of all its threads so far, by the kernel's account."""
         total = 0
@@ -172,10 +191,6 @@ class Child:
             os.close(self._handle)
             self._end = self._reap(self._pid)
         return self._end
-
-    def end(self) -> ChildGone:
-        """Wait for a child that ends by itself; say how it did."""
-        return self._epitaph()
 
     def _receive(self, size: int, deadline: _Deadline) -> bytes:
         # Most replies are a few hundred bytes in many fields: one read brings them all.
@@ -209,8 +224,7 @@ class Child:
             known = number in set(signal.Signals)
             name = signal.Signals(number).name if known else f"signal {number}"
             return ChildGone("crashed", f"the process died ({name})")
-        operation = sealed_operation(end.get("code", 0))
-        return ChildGone("crashed", "the process ended itself", operation)
+        return ChildGone("crashed", "the process ended itself")
 
 
 class _Deadline:

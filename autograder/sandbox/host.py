@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import os
 import secrets
@@ -20,13 +19,16 @@ from autograder.exchange.rules import Rules
 from autograder.sandbox import bubblewrap, confine, imports, paths, policy
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.control import Control
-from autograder.sandbox.handle import Child, SandboxFault
+from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.jail import SCRATCHES, Jail
+from autograder.sandbox.packages import ALWAYS, modules_of
 from autograder.sandbox.scratch import make_scratch, remove_scratch
 from autograder.sandbox.terms import Budget, Terms
 from autograder.sandbox.users import Pool, User
 
 _START_S = 120.0
+# Of a list that a child makes, in bytes.
+_MOST_LISTED = 1 << 20
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Where children of tier 1 find their scratch folder: a folder in one that they may only read.
 _SCRATCHES = "/scratch"
@@ -41,14 +43,13 @@ class Sandbox:
     Args:
         tier: 1, 2, 3, or 0 for none at all.
         budget: limits of a child; no child's own may be larger.
-        forbidden: operations of torch that raise there, unless its own terms say otherwise.
+        forbidden: all operations of torch, and functions and classes by dotted name, that the
+            terms of a child may forbid; they are forbidden to one without terms of its own.
         packages: distributions that children may use, beside torch and numpy.
         meanwhile: is called while the zygote starts, which takes as long as to import torch.
-        sealed: operations whose kernels terms may have sealed, beside those that are `forbidden`.
 
     Attributes:
         view: what children see of this machine's files.
-        seals: whether the kernels of forbidden operations are sealed in every child.
 
     Raises:
         PackageFault: one of the packages cannot be given to children.
@@ -62,12 +63,14 @@ class Sandbox:
         forbidden: Sequence[str] = (),
         packages: Sequence[str] = (),
         meanwhile: Callable[[], None] = lambda: None,
-        sealed: Sequence[str] = (),
     ) -> None:
         self.tier = tier
-        self.view = paths.view(packages)
-        self._named = tuple(packages)
-        self._terms = Terms(budget, Rules(tuple(forbidden)))
+        self.view = paths.view()
+        self._modules = modules_of((*ALWAYS, *packages))
+        self._forbidden = list(dict.fromkeys(forbidden))
+        operations = tuple(name for name in self._forbidden if "." not in name)
+        functions = tuple(name for name in self._forbidden if "." in name)
+        self._terms = Terms(budget, Rules(operations, functions=functions))
         self._jail = Jail(self.view) if tier == 3 else None
         if self._jail is None:
             self._folder = Path(tempfile.mkdtemp(prefix="gradeformer-"))
@@ -76,8 +79,6 @@ class Sandbox:
         else:
             self._folder, self._scratch = self._jail.folder, self._jail.scratches
         self._users = Pool() if tier == 3 else None
-        self._sealed = bool(tier and (forbidden or sealed))
-        self._unsealed = ""
         self._meanwhile = meanwhile
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._group: MemoryGroup | None = open_group() if tier else None
@@ -106,8 +107,6 @@ class Sandbox:
         if os.geteuid() == 0 and self.tier:
             dropped = self._as_nobody or self.tier in (2, 3)
             found.append("as an unprivileged user" if dropped else "as root, without its rights")
-        if self._sealed:
-            found.append(f"kernels {self._unsealed or 'sealed'}")
         return found
 
     def fork(self, component: str, files: Mapping[str, bytes], terms: Terms | None = None) -> Child:
@@ -118,45 +117,42 @@ class Sandbox:
             files: by relative path.
             terms: its limits and rules; by default those that the sandbox was made with.
         """
-        listing = json.dumps({"files": [[name, len(data)] for name, data in files.items()]})
-        child = self._fork(component, terms or self._terms)
-        child.send(struct.pack("<I", len(listing)) + listing.encode() + b"".join(files.values()))
-        return child
+        return self._fork(component, terms or self._terms, {}, files)
 
     def probe(self, canaries: Mapping[str, Any]) -> list[str]:
         """Fork a child that tries to escape; return the escapes that worked."""
-        listing = json.dumps({"probe": canaries}).encode()
-        child = self._fork("", self._terms)
         try:
-            child.send(struct.pack("<I", len(listing)) + listing)
-            (size,) = struct.unpack("<I", child.read(4))
-            found: list[str] = json.loads(child.read(size))
-        except OSError as error:
-            raise SandboxFault(f"the probe ended: {self._complaint()}") from error
-        finally:
-            child.close()
+            found: list[str] = self._listed(self._terms, {"probe": canaries}, {})
+        except ChildGone as gone:
+            raise SandboxFault(f"the probe ended: {gone.words}; {self._complaint()}") from gone
         return found
 
-    def ends_over(self, operation: str) -> bool:
-        """Tell whether a child that calls a kernel by its address ends over it, as it must."""
-        child = self._fork("", self._terms)
-        listing = json.dumps({"reach": operation}).encode()
-        child.send(struct.pack("<I", len(listing)) + listing)
-        with contextlib.suppress(OSError):
-            child.read(1)
-        return child.end().operation == operation
+    def read(self, files: Mapping[str, bytes], ordinary: dict[str, Any]) -> list[dict[str, Any]]:
+        """Fork a child that reads the text of a submission's `files`, and runs none of it.
+
+        Args:
+            files: by relative path.
+            ordinary: what the reader is told, as `reading.read_files`.
+
+        Returns:
+            What it read, as `reading.reading_of` takes it.
+
+        Raises:
+            ChildGone: it died over it, or took longer than a call may.
+        """
+        return self._listed(self._terms, {"read": ordinary}, files)
 
     def settle(self) -> None:
         """Make every later fork cheaper, which takes longer than a few forks save."""
         self._control.ask({"settle": True})
 
-    def reap(self, folder: Path, users: Sequence[User], pid: int) -> dict[str, Any]:
+    def reap(self, folder: Path, user: User | None, pid: int) -> dict[str, Any]:
         """Collect a dead child, and what it left in its folder; nobody is its user any more."""
         answer = self._control.ask({"reap": pid})[0]
         if self.tier != 1:
             # Its own alone: another child may be alive beside it.
             remove_scratch(folder)
-        for user in users:
+        if user is not None:
             user.give_back()
         return answer
 
@@ -220,19 +216,13 @@ class Sandbox:
             "around": self.view.around(scratches),
             "scratch": scratches,
             "program": base64.b64encode(policy.seccomp_program() if self.tier else b"").decode(),
-            "forbidden": list(self._terms.rules.operations),
-            "sealed": self._sealed,
-            "sealed_program": base64.b64encode(
-                policy.seccomp_program(sealed=True) if self._sealed else b""
-            ).decode(),
-            "libraries": self.view.extensions() if self._sealed else [],
+            "forbidden": self._forbidden,
             "uid": _UNPRIVILEGED if root else 0,
             "keep_reading": root,
             "jail": "" if self._jail is None else str(self._jail.folder),
             "package": str(_PACKAGE),
-            "modules": self.view.modules,
-            "notes": [str(note) for note in self.view.packages.notes],
-            "warm": self.view.packages.modules_of(self._named),
+            "sites": self.view.sites,
+            "warm": self._modules,
         }
         self._control.tell(config)
         if self._jail is not None:
@@ -240,35 +230,42 @@ class Sandbox:
         # Whether it could start at all; before that, nothing else is begun.
         self._control.alive()
         self._meanwhile()
-        self._unsealed = self._control.hear()[0]["unsealed"]
-        self.seals = self._sealed and not self._unsealed
+        self._control.hear()
         if self._jail is not None:
             self._jail.finish(self._process.pid)
 
-    def _fork(self, component: str, terms: Terms) -> Child:
+    def _listed(
+        self, terms: Terms, request: dict[str, Any], files: Mapping[str, bytes]
+    ) -> list[Any]:
+        """Have a child make a list of something, and end."""
+        child = self._fork("", terms, request, files)
+        try:
+            return child.listed(_MOST_LISTED)
+        finally:
+            child.close()
+
+    def _fork(
+        self, component: str, terms: Terms, request: dict[str, Any], files: Mapping[str, bytes]
+    ) -> Child:
         # No child can list where they lie, nor guess the name of another's.
         folder = self._scratch / secrets.token_hex(16)
-        users: list[User] = []
-        if self._users is not None:
-            users = [self._users.take(folder) for _ in range(2 if terms.lent else 1)]
+        user = None if self._users is None else self._users.take(folder)
         ours, theirs = socket.socketpair()
         if self.tier != 1:
             owner = _UNPRIVILEGED if self.tier == 2 and os.geteuid() == 0 else None
             make_scratch(folder, owner)
         scratch = {1: _SCRATCH, 3: f"{SCRATCHES}/{folder.name}"}.get(self.tier, str(folder))
         with theirs:
-            budget, rules = terms.budget, terms.rules
+            budget = terms.budget
             message = {
                 "component": component,
                 "scratch": scratch,
                 "ours": terms.ours,
                 "others": terms.others,
+                "free": terms.free,
                 "program": terms.program,
-                "operations": rules.operations,
-                "modules": rules.modules,
-                "functions": rules.functions,
-                "lent": terms.lent,
-                "users": [user.uid for user in users],
+                "rules": vars(terms.rules),
+                "user": 0 if user is None else user.uid,
                 "limits": {
                     "cpu_s": budget.cpu_s + 1,
                     "memory": budget.memory,
@@ -276,7 +273,11 @@ class Sandbox:
                 },
             }
             answer, handle = self._control.ask(message, theirs.fileno())
-        return Child(partial(self.reap, folder, users), budget, ours, answer["pid"], handle)
+        child = Child(partial(self.reap, folder, user), budget, ours, answer["pid"], handle)
+        names = [[name, len(data)] for name, data in files.items()]
+        listing = json.dumps({"files": names, **request}).encode()
+        child.send(struct.pack("<I", len(listing)) + listing + b"".join(files.values()))
+        return child
 
     def _complaint(self) -> str:
         self._log.seek(0)

@@ -1,4 +1,4 @@
-"""Imports in a zygote, and in its children, without any folder of packages on the path.
+"""The start of a zygote, and what it and its children can import.
 
 The zygote is started here, before anything else of this package can be imported: this file takes
 nothing but the standard library.
@@ -11,11 +11,8 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from importlib.machinery import ModuleSpec, all_suffixes
+from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
-from pathlib import Path
-from typing import Any
 
 _TOP_LEVEL = "autograder"
 # All the variables of a zygote and its children.
@@ -27,70 +24,37 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    # Its sums over embeddings would write machine code, which a sealed child may not.
-    "FBGEMM_NO_ASMJIT": "1",
 }
 
 
-class Given:
-    """Finds what there is to import by a table, where nothing may be listed.
-
-    It comes last: a module of the student's own goes before one of the same name.
+class OwnPackage:
+    """Finds this package for the zygote while it starts, and nobody after, wherever else it lies.
 
     Args:
-        modules: a file, a package's folder or a namespace's folders, by dotted name.
-        notes: folders and files of metadata.
+        folder: the package's.
     """
 
-    def __init__(self, modules: Mapping[str, Sequence[str]], notes: Sequence[str]) -> None:
-        self._modules = modules
-        self._notes = notes
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Find a module, for the import system."""
-        places = self._modules.get(name)
-        if not places:
+        if name.partition(".")[0] != _TOP_LEVEL:
             return None
-        if os.path.isfile(places[0]):
-            return spec_from_file_location(name, places[0])
-        for suffix in all_suffixes():
-            file = os.path.join(places[0], f"__init__{suffix}")
-            if os.path.isfile(file):
-                return spec_from_file_location(name, file, submodule_search_locations=[places[0]])
-        spec = ModuleSpec(name, None, is_package=True)
-        spec.submodule_search_locations = list(places)
-        return spec
+        if not self._folder:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        if name != _TOP_LEVEL:
+            return None
+        file = os.path.join(self._folder, "__init__.py")
+        return spec_from_file_location(name, file, submodule_search_locations=[self._folder])
 
-    def find_distributions(self, context: Any = None) -> Iterator[Any]:
-        """Find the distributions that `context` asks for, for `importlib.metadata`."""
-        from importlib.metadata import PathDistribution
-
-        wanted = getattr(context, "name", None)
-        for note in self._notes:
-            distribution = PathDistribution(Path(note))
-            if wanted is None or _plain(distribution.metadata["Name"]) == _plain(wanted):
-                yield distribution
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "_").replace(".", "_")
-
-
-def _line(control: socket.socket) -> bytes:
-    data = b""
-    while not data.endswith(b"\n"):
-        part = control.recv(1 << 20)
-        if not part:
-            raise SystemExit("the judge has gone")
-        data += part
-    return data
-
-
-def forget(folder: str) -> None:
-    """Let nothing more be imported from below `folder`."""
-    for place in list(sys.path_importer_cache):
-        if place.startswith(folder):
+    def close(self) -> None:
+        """Let nothing of it be imported from now on, nor be found where it was."""
+        for name in [name for name in sys.modules if name.partition(".")[0] == _TOP_LEVEL]:
+            del sys.modules[name]
+        for place in [place for place in sys.path_importer_cache if place.startswith(self._folder)]:
             del sys.path_importer_cache[place]
+        self._folder = ""
 
 
 def command(control_descriptor: int) -> list[str]:
@@ -117,9 +81,9 @@ def main(control_descriptor: int) -> None:
     sys.orig_argv = [""]
     control = socket.socket(fileno=control_descriptor)
     config = json.loads(_line(control))
-    given = Given(config["modules"], config["notes"])
-    ours = Given({_TOP_LEVEL: [config["package"]]}, [])
-    sys.meta_path += [given, ours]
+    own = OwnPackage(config["package"])
+    sys.meta_path.insert(0, own)
+    sys.path += config["sites"]
     from autograder.sandbox import confine
 
     if sys.platform == "linux":
@@ -128,8 +92,18 @@ def main(control_descriptor: int) -> None:
 
     # It can read what it needs; the rest takes seconds.
     control.sendall(b"\n")
-    warm_up(config["warm"], config["libraries"])
-    # Nothing of the project can be imported from here on, by us or by a student.
-    sys.meta_path.remove(ours)
-    forget(config["package"])
+    # This code holds what it needs of the project. What is imported from here on, by a package or
+    # by a student, has no part in it.
+    own.close()
+    warm_up(config["warm"])
     serve(control, config)
+
+
+def _line(control: socket.socket) -> bytes:
+    data = b""
+    while not data.endswith(b"\n"):
+        part = control.recv(1 << 20)
+        if not part:
+            raise SystemExit("the judge has gone")
+        data += part
+    return data

@@ -20,9 +20,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.sandbox.confine import JAIL_UIDS
-from autograder.sandbox.libraries import closure
+from autograder.sandbox.packages import SITES
 from autograder.sandbox.paths import View
-from autograder.sandbox.trees import UNUSED
 
 # Where children find their scratch folders, which no path of a machine is to be in the way of.
 SCRATCHES = "/gradeformer-scratch"
@@ -31,10 +30,10 @@ _PREFIX = "gradeformer-root-"
 _OTHER_PLACE = "/var/tmp"  # noqa: S108 - a folder of our own is made there
 _LARGE = 1 << 20
 _CLOSED, _OPEN = 0o711, 0o755
-# Of Python's own, half of its files.
-_OWN_TESTS = ("test", "tests", "idle_test")
-# Nor is Python ever started so that it takes these.
-_UNUSED = (*UNUSED, ".opt-1.pyc", ".opt-2.pyc")
+# Of Python's own, half of its files; folders of packages that Python does not import from, too.
+_LEFT_OUT = ("test", "tests", "idle_test", *SITES)
+# Files that nothing opens when code runs; nor is Python ever started so that it takes the last.
+_UNUSED = (".a", ".cuh", ".h", ".hpp", ".pyi", ".opt-1.pyc", ".opt-2.pyc")
 
 
 class Jail:
@@ -52,8 +51,6 @@ class Jail:
         self._view = view
         self._reached = {"/"}
         self._large: list[tuple[str, str]] = []
-        self._code: list[Path] = []
-        self._packages = {str(path) for path in view.packages.paths}
         place = Path(place_for(view))
         for left in place.glob(f"{_PREFIX}*"):
             _sweep(left)
@@ -85,12 +82,7 @@ class Jail:
                 if os.path.isdir(path):
                     self._reach(path)
             for path in self._view.readable:
-                if path not in self._view.libraries:
-                    self._place(path)
-            for library in closure(self._code, dict(self._known_libraries())):
-                self._place(str(library))
-                if library.is_symlink():
-                    self._place(str(library.resolve()))
+                self._place(path)
 
     def finish(self, pid: int) -> None:
         """Put in the large files, but for those that process `pid` has loaded."""
@@ -122,12 +114,6 @@ class Jail:
             os.close(self._filling)
             self._filling = -1
 
-    def _known_libraries(self) -> Iterator[tuple[str, Path]]:
-        for place in map(Path, self._view.libraries):
-            for path in sorted(place.iterdir()) if place.is_dir() else (place,):
-                if ".so" in path.name:
-                    yield path.name, path
-
     def _reach(self, path: str) -> str:
         """Make a folder, and the links that lead to it; return where it is in here."""
         if path not in self._reached:
@@ -150,22 +136,23 @@ class Jail:
         if stat.S_ISLNK(status.st_mode):
             _link(os.readlink(path), here)
         elif stat.S_ISDIR(status.st_mode):
-            self._fill_folder(path, here, () if path in self._packages else _OWN_TESTS)
+            # What Python's own folder holds of packages comes by itself.
+            without = () if path in self._view.sites else _LEFT_OUT
+            self._fill_folder(path, here, without)
         elif stat.S_ISCHR(status.st_mode):
             _make_device(here, status)
         else:
             self._take(path, here, status)
 
     def _fill_folder(self, source: str, target: str, without: Sequence[str]) -> None:
-        if os.path.basename(source) in without:
-            return
         folders = []
         made = False
         with os.scandir(source) as entries:
             for entry in entries:
                 here = f"{target}/{entry.name}"
                 if entry.is_dir(follow_symlinks=False):
-                    folders.append((entry.path, here))
+                    if entry.name not in without:
+                        folders.append((entry.path, here))
                     continue
                 if entry.name.endswith(_UNUSED):
                     continue
@@ -182,8 +169,6 @@ class Jail:
             self._fill_folder(folder, here, without)
 
     def _take(self, source: str, target: str, status: os.stat_result) -> None:
-        if ".so" in source:
-            self._code.append(Path(source))
         if status.st_size >= _LARGE:
             # No child can start a program.
             if status.st_mode & 0o111 and ".so" not in source:
@@ -214,7 +199,7 @@ class Jail:
 def place_for(view: View) -> str:
     """Return where to make the folder: where most files can be linked to, if there is such."""
     usual = tempfile.gettempdir()
-    files = os.stat(view.packages.paths[0]).st_dev
+    files = os.stat(view.sites[0]).st_dev
     for place in (usual, _OTHER_PLACE):
         with contextlib.suppress(OSError):
             if os.stat(place).st_dev == files and not os.statvfs(place).f_flag & os.ST_NOEXEC:
@@ -225,7 +210,7 @@ def place_for(view: View) -> str:
 def _fingerprint(view: View) -> str:
     """Return a name for what is in a jail, which those may share for whom it is the same."""
     stamps = [os.stat(path).st_mtime_ns for path in view.readable]
-    text = repr((__file__, view.links, view.readable, view.libraries, stamps))
+    text = repr((__file__, view.links, view.readable, stamps))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -1,77 +1,30 @@
-"""Which installed packages a child may use: torch, numpy, what an assignment names, and theirs.
-
-Judge's side. A folder of installed packages is never opened as a whole: who grades may have
-anything installed beside these.
-"""
+"""Installed packages: where they lie, which of them an assignment may name, their versions."""
 
 from __future__ import annotations
 
+import csv
 import functools
+import importlib.metadata as metadata
+import inspect
+import os
 import platform
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from importlib.metadata import Distribution, PackageNotFoundError, distributions, version
+import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
-
-from autograder.sandbox import trees
 
 ALWAYS = ("torch", "numpy")
 # What folders of packages are called.
 SITES = ("site-packages", "dist-packages")
 # The distribution that this package is installed by.
 OURS = "gradeformer"
-_TOP_LEVEL = __name__.partition(".")[0]
-# Of what an installer notes, all that a program asks for; where it came from is nobody's business.
-_NOTES = ("METADATA", "PKG-INFO", "entry_points.txt")
 
 
 class PackageFault(Exception):
     """A package that children are to use cannot be given to them; the message says why."""
-
-
-@dataclass
-class Packages:
-    """What children may use of what is installed.
-
-    Attributes:
-        paths: files and folders that hold it, none of which lies in another.
-        modules: where a name is imported from: a file, a package's folder, or the folders that a
-            namespace is spread over.
-        notes: folders and files of metadata, for `importlib.metadata`.
-        versions: of every distribution, by name.
-        owned: the modules at the top of every distribution, by its name.
-    """
-
-    paths: list[Path] = field(default_factory=list)
-    modules: dict[str, list[str]] = field(default_factory=dict)
-    notes: list[Path] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=dict)
-    owned: dict[str, list[str]] = field(default_factory=dict)
-
-    def readable(self) -> list[Path]:
-        """Return the paths, and those of the metadata that may be read."""
-        notes = [
-            file
-            for note in self.notes
-            for file in ([note / name for name in _NOTES] if note.is_dir() else [note])
-            if file.is_file()
-        ]
-        return list(dict.fromkeys([*self.paths, *notes]))
-
-    def modules_of(self, named: Sequence[str]) -> dict[str, list[str]]:
-        """Return, by name of the distribution, what can be imported of it; the likeliest first."""
-        found = {}
-        for name in named:
-            plain = canonicalize_name(name).replace("-", "_")
-            owned = self.owned.get(canonicalize_name(name), [])
-            likely = [module for module in owned if module in self.modules and module[0] != "_"]
-            found[name] = sorted(likely, key=lambda module: module.lower() != plain)
-        return found
 
 
 def check_name(name: str) -> str:
@@ -93,8 +46,8 @@ def check_name(name: str) -> str:
 def version_of(name: str) -> str:
     """Return the version of a distribution; "unknown" of a package that no installer knows of."""
     try:
-        return version(name)
-    except PackageNotFoundError:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return "unknown"
 
 
@@ -106,131 +59,74 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
     return {"python": platform.python_version(), **found}
 
 
-def packages(named: Sequence[str] = ()) -> Packages:
-    """Find torch, numpy and the distributions `named`, with all that they depend on.
+def folders() -> list[Path]:
+    """Return the folders of installed packages that this Python imports from.
+
+    What is imported from elsewhere, as a package that is installed to be edited, is in none.
+    """
+    found = [Path(place) for place in sys.path if os.path.basename(place) in SITES]
+    return list(dict.fromkeys(place.resolve() for place in found if place.is_dir()))
+
+
+def modules_of(named: Sequence[str]) -> dict[str, list[str]]:
+    """Return, by name of the distribution, the modules at its top; the likeliest first.
 
     Raises:
-        PackageFault: one of them is not installed, or would bring the grader along.
+        PackageFault: one is not installed, or not in a folder of installed packages.
     """
-    installed: dict[str, Distribution] = {}
-    for distribution in distributions():
-        # The first one found is the one that is imported.
-        installed.setdefault(canonicalize_name(distribution.metadata["Name"] or ""), distribution)
-    found = Packages()
-    for name in (*ALWAYS, *named):
-        if canonicalize_name(name) not in installed:
-            _add_unknown(found, name, installed)
-            found.owned[canonicalize_name(name)] = [name]
-    asked = {canonicalize_name(name) for name in named}
-    grown: dict[Path, trees.Tree] = {}
-    for distribution in _closure([*ALWAYS, *named], installed):
-        name = canonicalize_name(distribution.metadata["Name"])
-        found.versions[name] = distribution.version
-        notes = getattr(distribution, "_path", None)
-        if isinstance(notes, Path):
-            found.notes.append(notes)
-        # Several may share a folder: only together do they own it.
-        owned = trees.grow(grown, distribution)
-        if not owned:
-            # Installed to be edited, or by an installer that lists no files.
-            listed = (distribution.read_text("top_level.txt") or "").split()
-            owned = listed or [name.replace("-", "_")]
-            for module in owned:
-                try:
-                    _add_module(found, module)
-                except PackageFault:
-                    # Much that is depended on only brings others along.
-                    if name in asked:
-                        raise
-        found.owned[name] = owned
-    for base, tree in grown.items():
-        trees.claim(base, tree, found.paths, found.modules)
-    found.paths = list(dict.fromkeys(found.paths))
+    found = {}
+    for name in named:
+        try:
+            distribution = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            raise PackageFault(_missing(name)) from None
+        plain = canonicalize_name(name).replace("-", "_")
+        places = {module: _place_of(module) for module in _top_level(distribution) or [plain]}
+        found[name] = sorted(filter(places.get, places), key=lambda one: one.lower() != plain)
+        if not found[name]:
+            raise PackageFault(_missing(name))
+        place = places[found[name][0]]
+        if not any(Path(place).is_relative_to(folder) for folder in folders()):
+            raise PackageFault(
+                f"the package {name!r} lies in {place}, outside of the folders of installed "
+                "packages, where no student's code may read: install it there, not to be edited "
+                "and not as links"
+            )
     return found
 
 
-def _closure(names: Sequence[str], installed: dict[str, Distribution]) -> Iterator[Distribution]:
-    """Yield the distributions of these names, and what they need."""
-    waiting = [(canonicalize_name(name), "", name) for name in names]
-    seen: set[tuple[str, str]] = set()
-    while waiting:
-        name, extra, asked = waiting.pop()
-        # An optional dependency that is not there is none.
-        if (name, extra) in seen or name not in installed:
-            continue
-        if name == OURS:
-            raise PackageFault(
-                f"the package {asked!r} depends on the grader, which no student may use: take it "
-                "out of `packages` in assignment.toml"
-            )
-        if not any(known == name for known, _ in seen):
-            yield installed[name]
-        seen.add((name, extra))
-        for line in installed[name].requires or ():
-            try:
-                needed = Requirement(line)
-            except InvalidRequirement:
-                continue
-            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
-                waiting += [
-                    (canonicalize_name(needed.name), wanted, asked)
-                    for wanted in ("", *needed.extras)
-                ]
+def _missing(name: str) -> str:
+    others = metadata.packages_distributions().get(name)
+    if others:
+        return (
+            f"there is no distribution {name!r}; {name} is imported from {others[0]}: name that in "
+            "`packages` in assignment.toml"
+        )
+    return (
+        f"the package {name!r} is not installed where the grader runs: install it there, or take "
+        "it out of `packages` in assignment.toml"
+    )
 
 
-def _add_unknown(found: Packages, name: str, installed: dict[str, Distribution]) -> None:
-    """Add a package that no installer knows of, by the name that it is imported by."""
-    for known in installed.values():
-        if name in (known.read_text("top_level.txt") or "").split():
-            raise PackageFault(
-                f"there is no distribution {name!r}; {name} is imported from "
-                f"{known.metadata['Name']}: name that in `packages` in assignment.toml"
-            )
-    _add_module(found, name)
+def _top_level(distribution: metadata.Distribution) -> list[str]:
+    """Return what is at the top of a distribution by what its installer noted."""
+    listed = (distribution.read_text("top_level.txt") or "").split()
+    if not listed:
+        # Read here: `files` of a distribution looks at each of them.
+        rows = csv.reader((distribution.read_text("RECORD") or "").splitlines())
+        paths = [row[0].split("/") for row in rows if row]
+        tops = [path[0] if path[1:] else inspect.getmodulename(path[0]) for path in paths]
+        listed = [top for top in tops if top and not top.startswith("__")]
+    return [top for top in dict.fromkeys(listed) if top.isidentifier() and top[0] != "_"]
 
 
-def _add_module(found: Packages, name: str) -> None:
+def _place_of(module: str) -> str:
+    """Return where a module at the top lies, without links; empty if there is no such."""
     try:
-        spec = find_spec(name)
+        spec = find_spec(module)
     except (ImportError, ValueError):
         spec = None
-    places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    if spec is None or not (places or spec.has_location) or name == _TOP_LEVEL:
-        raise PackageFault(
-            f"the package {name!r} is not installed where the grader runs: install it there, or "
-            "take it out of `packages` in assignment.toml"
-        )
-    if places and not spec.origin:
-        raise PackageFault(
-            f"the package {name!r} is a folder without an __init__.py, of which it is not known "
-            f"what belongs to it ({places[0]}): install it"
-        )
-    place = Path(str(spec.origin))
-    if places:
-        place = place.parent
-        found.paths += trees.package(place)
-    else:
-        found.paths += trees.with_target(place)
-    found.modules[name] = [str(place)]
-
-
-def strangers(found: Packages) -> list[Path]:
-    """Return what lies beside the packages of children, and where each of these is listed."""
-    folders = {path.parent for path in found.paths} | {note.parent for note in found.notes}
-    opened = {path.resolve() for path in found.readable()}
-
-    def is_open(path: Path) -> bool:
-        real = path.resolve()
-        return not opened.isdisjoint((real, *real.parents))
-
-    closed = [folder for folder in sorted(folders) if not is_open(folder)]
-    inner = {folder for path in opened for folder in path.parents}
-    for folder in closed:
-        if folder.name in SITES:
-            closed += [
-                entry
-                for entry in sorted(folder.iterdir())
-                if not is_open(entry) and entry.resolve() not in inner
-            ]
-    notes = [entry for note in found.notes if note.is_dir() for entry in sorted(note.iterdir())]
-    return list(dict.fromkeys([*closed, *(entry for entry in notes if not is_open(entry))]))
+    if spec is None:
+        return ""
+    places = [spec.origin] if spec.has_location else spec.submodule_search_locations
+    return os.path.realpath(str(next(iter(places or [""]))))

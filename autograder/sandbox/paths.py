@@ -8,10 +8,9 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.machinery import EXTENSION_SUFFIXES, all_suffixes
 from pathlib import Path
 
-from autograder.sandbox.packages import SITES, Packages, packages
+from autograder.sandbox.packages import folders
 
 _DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "urandom", "random"))
 # Beyond this many shared libraries in a folder, the zygote is shown the folder.
@@ -24,31 +23,15 @@ class View:
 
     Attributes:
         links: symbolic links that the zygote needs.
-        shown: files and folders that the zygote needs, outer ones first.
-        emptied: folders in these of which only what is shown by itself may be seen.
+        shown: files and folders that the zygote needs.
         readable: what a child may read, with all that lies below.
-        packages: what of it are installed packages.
-        libraries: what of it are shared libraries of the system, and folders of them.
-        modules: what is imported by name, as `Packages.modules`: where a child may read what a
-            folder holds, but not list it.
+        sites: the folders of installed packages among it.
     """
 
     links: tuple[str, ...]
     shown: tuple[str, ...]
-    emptied: tuple[str, ...]
     readable: tuple[str, ...]
-    packages: Packages
-    libraries: tuple[str, ...]
-    modules: dict[str, list[str]]
-
-    def extensions(self) -> list[str]:
-        """Return the extension modules, of Python's own and of the packages, that may be read."""
-        places = [*(folder / "lib-dynload" for folder in _standard_folders())]
-        places += self.packages.readable()
-        # Those of a plain name are libraries, which load by themselves with who needs them.
-        suffixes = tuple(suffix for suffix in EXTENSION_SUFFIXES if suffix != ".so")
-        files = (file for place in places for file in (place, *place.rglob("*.so")))
-        return sorted({str(file) for file in files if file.name.endswith(suffixes)})
+    sites: tuple[str, ...]
 
     def around(self, scratch: str) -> list[str]:
         """Return few folders that hold all that is readable, and no part of `scratch`."""
@@ -61,53 +44,27 @@ class View:
         return [place for place in dict.fromkeys(found) if place not in inner]
 
 
-def view(named: Sequence[str] = ()) -> View:
-    """Return what children see that may use torch, numpy and the distributions `named`.
-
-    Raises:
-        PackageFault: one of these cannot be given to them.
-    """
-    found = packages(named)
+def view() -> View:
+    """Return what children see: Python, the system's shared libraries, and installed packages."""
     links, executables = _executables()
     shown = [*executables, Path(sys.prefix) / "pyvenv.cfg", Path("/etc/ld.so.cache")]
     # Links alone, by which Debian chooses between libraries.
     shown.append(Path("/etc/alternatives"))
-    emptied: list[Path] = []
-    readable = [*_DEVICES]
-    all_libraries: list[Path] = []
+    sites = folders()
+    readable = [*_DEVICES, *_standard_folders(), *sites]
+    shown += readable[len(_DEVICES) :]
     for folder in _loader_folders():
         if folder.is_symlink():
             links.append(folder)
         real = folder.resolve()
         libraries = list(_libraries(real))
-        all_libraries += libraries
-        if len(libraries) > _MANY:
-            shown.append(real)
-            emptied += [place for name in SITES for place in real.glob(f"python*/{name}")]
-        else:
-            shown += libraries
-    readable += all_libraries
-    modules = {}
-    for folder in _standard_folders():
-        shown.append(folder)
-        closed = [folder / name for name in SITES if (folder / name).is_dir()]
-        emptied += closed
-        if not closed:
-            readable.append(folder)
-            continue
-        for entry in sorted(folder.iterdir()):
-            if entry not in closed and not entry.name.endswith((".pth", "customize.py")):
-                readable.append(entry)
-                modules[entry.name.partition(".")[0]] = [str(entry)]
-    readable += found.readable()
+        readable += libraries
+        shown += libraries if len(libraries) <= _MANY else [real]
     return View(
         links=_existing(links),
-        shown=_existing([*shown, *found.readable()]),
-        emptied=_existing(emptied),
+        shown=_existing(shown),
         readable=_existing(readable),
-        packages=found,
-        libraries=_existing(all_libraries),
-        modules={**found.modules, **_importable(modules)},
+        sites=_existing(sites),
     )
 
 
@@ -133,10 +90,10 @@ def _standard_folders() -> list[Path]:
 
 
 def _loader_folders() -> list[Path]:
-    """Return where the dynamic loader looks; in these lie the packages of Python, too."""
+    """Return where the dynamic loader looks."""
     bases = dict.fromkeys([Path(sys.base_prefix), Path("/usr"), Path("/")])
-    folders = [base / name for base in bases for name in ("lib", "lib64")]
-    return [folder for folder in folders if folder.is_dir()]
+    places = [base / name for base in bases for name in ("lib", "lib64")]
+    return [folder for folder in places if folder.is_dir()]
 
 
 def _libraries(folder: Path) -> Iterator[Path]:
@@ -151,12 +108,3 @@ def _libraries(folder: Path) -> Iterator[Path]:
 
 def _lies_in(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip("/") + "/")
-
-
-def _importable(modules: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {
-        name: places
-        for name, places in modules.items()
-        if name.isidentifier()
-        and (os.path.isdir(places[0]) or places[0].endswith(tuple(all_suffixes())))
-    }

@@ -7,7 +7,8 @@ import tempfile
 # All that Python, torch and numpy need once they are imported. No fork, exec, socket but a pair
 # that leads nowhere else, signal to another process, lock, key ring, memfd, io_uring, ptrace, chmod
 # or link. Nor what tells which pages of files are in memory, or puts them there by name: children
-# share it (fadvise, mincore, cachestat, readahead, getrusage, preadv2, sync_file_range).
+# share it (fadvise, mincore, cachestat, readahead, getrusage, preadv2, sync_file_range). sysinfo
+# tells how much memory is free; the C library takes no refusal of it, and goes by what was there.
 _ALLOWED = """
 read readv pread64 preadv write writev pwrite64 pwritev lseek close close_range
 open openat openat2 stat lstat fstat newfstatat statx access faccessat faccessat2
@@ -15,7 +16,7 @@ readlink readlinkat getdents getdents64 getcwd chdir fchdir
 mkdir mkdirat unlink unlinkat rmdir rename renameat renameat2 ftruncate fsync fdatasync umask
 dup dup2 dup3 pipe pipe2 poll ppoll select pselect6
 epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2
-munmap brk mlock munlock membarrier
+mmap mprotect mremap munmap brk mlock munlock membarrier
 futex set_robust_list get_robust_list rseq set_tid_address arch_prctl sched_yield
 sched_getaffinity sched_getparam sched_getscheduler getcpu
 rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending sigaltstack restart_syscall
@@ -24,9 +25,6 @@ getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getre
 getgroups getrlimit getrandom sysinfo uname
 exit exit_group
 """
-# What could make memory executable, or bring back what a library's file holds in place of what was
-# written over it.
-_MEMORY = "mmap mprotect mremap madvise"
 
 _CLONE_THREAD = 0x00010000
 _FCNTL = {
@@ -47,16 +45,13 @@ _IOCTL = {
 # asyncio wakes itself by a pair of sockets.
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
-_PROT_EXEC = 4
-# Normal, random, sequential, willneed, free, (no) huge pages, (no) dump, cold, collapse.
-_ADVICE = (0, 1, 2, 3, 8, 14, 15, 16, 17, 20, 25)
+# Normal, random, sequential, don't need, free, (no) huge pages, (no) dump, wipe or keep on fork: of
+# one's own memory. Others put pages of files into memory, or out of it.
+_ADVICE = (0, 1, 2, 4, 8, 14, 15, 16, 17, 18, 19)
 
 
-def seccomp_program(sealed: bool = False) -> bytes:
+def seccomp_program() -> bytes:
     """Compile the filter for this machine.
-
-    Args:
-        sealed: whether machine code must stay as it is: no memory becomes executable.
 
     Raises:
         ImportError, OSError: libseccomp or its binding is not there.
@@ -68,14 +63,8 @@ def seccomp_program(sealed: bool = False) -> bytes:
     program = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))
     for name in _ALLOWED.split():
         _allow(seccomp, program, name)
-    for name in () if sealed else _MEMORY.split():
-        _allow(seccomp, program, name)
-    if sealed:
-        for name in ("mmap", "mprotect"):
-            plain = seccomp.Arg(2, seccomp.MASKED_EQ, _PROT_EXEC, 0)
-            _allow(seccomp, program, name, plain)
-        for advice in _ADVICE:
-            _allow(seccomp, program, "madvise", seccomp.Arg(2, seccomp.EQ, advice))
+    for advice in _ADVICE:
+        _allow(seccomp, program, "madvise", seccomp.Arg(2, seccomp.EQ, advice))
     threads = seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD)
     _allow(seccomp, program, "clone", threads)
     # glibc falls back to clone, whose flags a filter can see.

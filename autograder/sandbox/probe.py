@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib
-import mmap
 import os
 import socket
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-
-_PAGE = mmap.PAGESIZE
 
 
 def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
@@ -21,8 +17,7 @@ def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
     Args:
         canaries: `read` and `list` are paths that must not open, `import` modules that must not
             be there, `write` a folder outside that must not take a file, `keep` a file that may be
-            read and must not be changed, `pid` a process that must not be reachable, `sealed`
-            whether machine code must stay as it is.
+            read and must not be changed, `pid` a process that must not be reachable.
     """
     attempts: dict[str, Callable[[], object]] = {
         "fork a process": _fork,
@@ -38,10 +33,6 @@ def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
         "read /proc": partial(_read, "/proc/self/maps"),
         "change a file's mode": lambda: os.chmod(canaries["write"], 0o777),
     }
-    if canaries["sealed"]:
-        attempts["get executable memory"] = lambda: mmap.mmap(-1, _PAGE, prot=mmap.PROT_EXEC)
-        attempts["make memory executable"] = partial(_protect, mmap.PROT_READ | mmap.PROT_EXEC)
-        attempts["put a library's memory back"] = partial(_advise, mmap.MADV_DONTNEED)
     for path in canaries["read"]:
         attempts[f"read {path}"] = partial(_read, path)
     for path in canaries["list"]:
@@ -56,17 +47,6 @@ def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
             continue
         worked.append(name)
     return worked
-
-
-def _protect(mode: int) -> None:
-    place = mmap.mmap(-1, _PAGE)
-    view = ctypes.c_char.from_buffer(place)
-    if ctypes.CDLL(None, use_errno=True).mprotect(ctypes.byref(view), _PAGE, mode):
-        raise OSError(ctypes.get_errno(), "mprotect")
-
-
-def _advise(advice: int) -> None:
-    mmap.mmap(-1, _PAGE).madvise(advice)
 
 
 def _fork() -> None:

@@ -26,7 +26,8 @@ class Terms:
         budget: its limits.
         rules: what it may not use.
         program: whether it is run as a program.
-        ours: files of its folder that are the grader's: stand-ins, and what is provided.
+        ours: files of its folder that are the grader's, as stand-ins and what is provided: they may
+            use what is forbidden.
         others: files of components that it builds on, which have rules of their own.
         free: whether it runs with all of Python, because a person said it may.
     """

@@ -7,52 +7,42 @@ reads, so that no student's source is left in memory that a later child inherits
 from __future__ import annotations
 
 import base64
-import contextlib
-import ctypes
 import gc
 import importlib
 import json
 import os
-import signal
 import socket
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.exchange.guard import Guard
+from autograder.exchange.rules import Rules
 from autograder.sandbox import confine
-from autograder.sandbox.child import Setup, Task, run_child, run_lender
-from autograder.sandbox.seal import Seals
+from autograder.sandbox.child import Setup, Task, run_child
 
 
 def serve(control: socket.socket, config: dict[str, Any]) -> None:
     """Serve fork requests until the judge closes the control socket."""
-    # No student code runs here. Each child gives up, before it reads any, what could undo this.
-    guard = Guard(Path(config["scratch"]), config["forbidden"])
-    guard.install(reversible=True)
+    # Each child enforces the rules that it is given.
+    guard = Guard(config["forbidden"])
+    guard.install()
     bounded = config["tier"] in (1, 2)
-    seals, unsealed = _seal(config["sealed"], config["forbidden"])
     setup = Setup(
         tier=config["tier"],
-        project=[name for name in sys.modules if name.partition(".")[0] == "autograder"],
         # Made once: every child would take milliseconds to make it.
         readable=confine.reading_rules(config["readable"], config["scratch"]) if bounded else -1,
         around=config["around"],
         program=base64.b64decode(config["program"]),
-        sealed_program=base64.b64decode(config["sealed_program"]),
-        seals=seals,
-        forbidden=config["forbidden"],
         uid=config["uid"],
         keep_reading=config["keep_reading"],
         jail=config["jail"],
     )
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup.tier == 1 else -1
-    lenders: dict[int, int] = {}
     # What the imports left behind is not looked through: it would take longer than it frees.
     gc.freeze()
     gc.enable()
-    control.sendall(json.dumps({"unsealed": unsealed}).encode() + b"\n")
+    control.sendall(b"{}\n")
     while True:
         message, descriptors = _receive(control)
         if not message:
@@ -63,74 +53,23 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
             control.sendall(b"{}\n")
             continue
         if "reap" in request:
-            answer = _reap(request["reap"])
-            if lender := lenders.pop(request["reap"], 0):
-                os.kill(lender, signal.SIGKILL)
-                answer["cpu_s"] += _reap(lender)["cpu_s"]
-            control.sendall(json.dumps(answer).encode() + b"\n")
+            control.sendall(json.dumps(_reap(request["reap"])).encode() + b"\n")
             continue
         threads = len(os.listdir("/proc/self/task"))
         if threads != 1:
             raise RuntimeError(f"the zygote has {threads} threads; forking it would hang")
         limits = confine.Limits(**request.pop("limits"))
-        task = Task(limits=limits, **request)
-        lender, line = _fork_lender(setup, guard, control, descriptors[0], task)
-        pid = _fork(setup, guard, control, descriptors[0], line, task, own_pids)
+        rules = Rules(**{name: tuple(found) for name, found in request.pop("rules").items()})
+        task = Task(limits=limits, rules=rules, **request)
+        pid = _fork(setup, guard, control, descriptors[0], task, own_pids)
         os.close(descriptors[0])
-        if lender:
-            lenders[pid] = lender
-            os.close(line)
         handle = os.pidfd_open(pid)
         socket.send_fds(control, [json.dumps({"pid": pid}).encode() + b"\n"], [handle])
         os.close(handle)
 
 
-def _seal(sealed: bool, operations: Sequence[str]) -> tuple[Seals | None, str]:
-    """Seal the kernels of operations, if that is asked for; else say why it cannot be done."""
-    if not sealed:
-        return None, ""
-    try:
-        seals = Seals()
-        seals.set(operations)
-    except (OSError, ValueError) as error:
-        return None, f"not sealed ({error})"
-    return seals, ""
-
-
-def _fork_lender(
-    setup: Setup, guard: Guard, control: socket.socket, wire: int, task: Task
-) -> tuple[int, int]:
-    """Fork what performs forbidden operations for a child's stand-ins, if it has such.
-
-    Returns:
-        Its process, and the child's end of the line to it; 0 and -1 where there is none.
-    """
-    if not task.lent:
-        return 0, -1
-    ours, theirs = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
-        code = 70
-        try:
-            control.detach()
-            os.close(wire)
-            theirs.close()
-            run_lender(setup, guard, ours.detach(), task)
-            code = 0
-        finally:
-            os._exit(code)
-    ours.close()
-    return pid, theirs.detach()
-
-
 def _fork(
-    setup: Setup,
-    guard: Guard,
-    control: socket.socket,
-    wire: int,
-    line: int,
-    task: Task,
-    own_pids: int,
+    setup: Setup, guard: Guard, control: socket.socket, wire: int, task: Task, own_pids: int
 ) -> int:
     if setup.tier == 1:
         confine.unshare(confine.CLONE_NEWPID)
@@ -139,7 +78,7 @@ def _fork(
         code = 70
         try:
             control.detach()
-            run_child(setup, guard, wire, line, task)
+            run_child(setup, guard, wire, task)
             code = 0
         finally:
             os._exit(code)
@@ -164,13 +103,11 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     return data, descriptors
 
 
-def warm_up(packages: Mapping[str, Sequence[str]], libraries: Sequence[str] = ()) -> None:
+def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
     """Run once what is slow the first time, so that no child pays for it.
 
     Args:
         packages: modules of the packages that an assignment names, by distribution.
-        libraries: extension modules that a child must find loaded, because it may load none; with
-            any, nothing here writes machine code either.
     """
     import inspect
 
@@ -178,7 +115,6 @@ def warm_up(packages: Mapping[str, Sequence[str]], libraries: Sequence[str] = ()
     import torch.utils.checkpoint
 
     torch.set_num_threads(1)
-    torch._C._set_mkldnn_enabled(not libraries)
     x = torch.randn(2, 3, 4, requires_grad=True)
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Dropout(0.5))
     for optimizer in (torch.optim.SGD, torch.optim.Adam):
@@ -196,10 +132,6 @@ def warm_up(packages: Mapping[str, Sequence[str]], libraries: Sequence[str] = ()
 
     for package, modules in packages.items():
         _import(package, modules)
-    for library in libraries:
-        # What one of them lacks here, it lacks for a child.
-        with contextlib.suppress(OSError):
-            ctypes.CDLL(library, mode=os.RTLD_LAZY)
     threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
     if threads != 1:
         raise RuntimeError(
