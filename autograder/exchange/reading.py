@@ -681,7 +681,8 @@ class _Reader:
             self._in_place.add(id(node.func))
             self._by_name(node, name)
         for loader, (keyword, safe) in known.LOADERS.items():
-            if loader in meanings and any(
+            trusted = self._listed(self._terms.ordinary, loader)
+            if loader in meanings and not trusted and any(
                 k.arg is None or (k.arg == keyword and not _is_constant(k.value, safe))
                 for k in node.keywords
             ):

@@ -1,0 +1,190 @@
+"""What reaches around the public interface is found in the text; ordinary work is not."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.exchange.reading import (
+    Finding,
+    Ordinary,
+    instead,
+    read,
+    read_files,
+    reading_of,
+)
+
+ROOT = Path(__file__).parents[2]
+WAYS = tomllib.loads((Path(__file__).parent / "ways_around.toml").read_text(encoding="utf-8"))
+HEAD = "import torch\nfrom torch import nn\n"
+assert torch is not None  # names are followed into it
+
+
+def found(text: str, terms: Ordinary | None = None, **beside: str) -> list[tuple[int, str]]:
+    """Return line and words of what is out of the ordinary in work.py."""
+    files = {"work.py": text, **{f"{name}.py": source for name, source in beside.items()}}
+    reading = read({name: source.encode() for name, source in files.items()}, terms or Ordinary())
+    return [(f.line, f.what) for f in reading.findings if f.file == "work.py"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_way_around_is_found(way: str) -> None:
+    assert found(HEAD + WAYS[way]["text"]), WAYS[way]["way"]
+
+
+ORDINARY = {
+    "an activation by name": "F = torch.nn.functional\ndef f(x, name):\n"
+    "    return getattr(F, name)(x)\n",
+    "a private attribute of one's own": "class A:\n    def __init__(self):\n        self._x = 1\n"
+    "    def y(self):\n        return self._x\n",
+    "a private buffer": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.register_buffer('_mask', torch.ones(2))\n"
+    "    def forward(self, x):\n        return x * self._mask\n",
+    "a name of a class's own": "class A:\n    def f(self):\n        self.__x = 2\n"
+    "        return self.__x\n",
+    "modules by number": "class S(nn.Module):\n    def __init__(self, *layers):\n"
+    "        super().__init__()\n        for n, layer in enumerate(layers):\n"
+    "            self._modules[str(n)] = layer\n",
+    "what an object holds": "class C:\n    def __init__(self, **k):\n"
+    "        self.__dict__.update(k)\n",
+    "a variable called like a module": "import copy, time\ndef f(x):\n    copy = x.clone()\n"
+    "    time = len(copy)\n    return max(copy, time)\n",
+    "a method called eval": "model = nn.Linear(1, 1)\nmodel.eval()\nimport re\nP = re.compile('x')\n",
+    "a function called eval": "def eval(model):\n    return model\nX = eval(3)\n",
+    "the main part": "import math\nif __name__ == '__main__':\n    import pickle, doctest\n"
+    "    exec('1')\n",
+    "two underscores of one's own": "class A:\n    __fields__ = ()\n    def names(self):\n"
+    "        return self.__fields__\n",
+    "own data": "with open('data/words.txt') as file:\n    TEXT = file.read()\n",
+    "a path that is computed": "import os\ndef f(p):\n    return open(os.path.join(p, 'x.txt'))\n",
+    "a saved state": "import io\ndef f(data):\n    return torch.load(io.BytesIO(data), "
+    "weights_only=True)\n",
+    "names of a class": "class A:\n    def __repr__(self):\n        return type(self).__name__\n"
+    "    def __getattr__(self, name):\n        return super().__getattr__(name)\n",
+    "an attribute by a written name": "from operator import attrgetter\nKEY = attrgetter('x.y')\n",
+    "annotations in quotes": "def f(x: 'torch.Tensor') -> 'nn.Module':\n    return x\n",
+    "optimizers": "def f(m, name):\n    return getattr(torch.optim, name)(m.parameters())\n",
+    "compiled": "@torch.compile\ndef f(x):\n    return x + 1\n",
+    "a named tuple": "from collections import namedtuple\nP = namedtuple('P', 'x')\n"
+    "Q = P(1)._replace(x=2)\n",
+    "a closure": "def f():\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n"
+    "    return g\n",
+}
+
+
+@pytest.mark.parametrize("what", ORDINARY)
+def test_ordinary_work_is_not_found(what: str) -> None:
+    assert found(HEAD + ORDINARY[what]) == []
+
+
+HONEST = [
+    *ROOT.glob("reference/*/*.py"),
+    *ROOT.glob("reference/*/right_variants/*/*.py"),
+    *ROOT.glob("reference/*/wrong_variants/*/*.py"),
+    *ROOT.glob("assignments/*/*.py"),
+]
+# What the assignment itself says is ordinary.
+EXPECTED = ("torch.load", "torch.utils._python_dispatch", "__torch_dispatch__")
+
+
+def test_all_variants_are_ordinary() -> None:
+    assert len(HONEST) > 150
+    own = tuple({path.stem for path in HONEST}) + ("provided",)
+    terms = Ordinary(own=own, ordinary=EXPECTED)
+    for path in HONEST:
+        reading = read({path.name: path.read_bytes()}, terms)
+        assert reading.findings == [], path
+
+
+def test_the_place_and_the_words_are_said() -> None:
+    assert found("import math\nimport ctypes\n") == [(2, "imports ctypes")]
+    assert found("import torch\nx = 1; y = torch._C\n") == [(2, "uses torch._C, which is private")]
+    assert found("def f():\n    return f.__globals__\n") == [(2, "asks for __globals__")]
+    assert found("import torch\nthings = [torch]\n") == [(2, "hands the module torch around")]
+    finding = Finding("a.py", 3, "imports ctypes")
+    assert finding.words == "a.py, line 3: it imports ctypes"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_there_is_something_to_write_instead(way: str) -> None:
+    for _, what in found(HEAD + WAYS[way]["text"]):
+        assert instead(what)
+
+
+def test_names_are_followed_through_own_modules() -> None:
+    helper = "import torch as t\nfrom torch import nn\n\ndef f(x):\n    return x\n"
+    assert found("from helper import t\ny = t._C\n", helper=helper)
+    assert found("import helper\ny = helper.t._C\n", helper=helper)
+    assert found("from helper import *\ny = t._C\n", helper=helper)
+    assert found("import helper\ny = helper.f(helper.nn.Linear(1, 1))\n", helper=helper) == []
+
+
+def test_a_file_called_like_a_module_of_pythons_may_mean_that_one() -> None:
+    assert found("import ctypes\n", ctypes="x = 1\n") == [(1, "imports ctypes")]
+    assert found("import torch\ny = torch._C\n", torch="x = 1\n")
+    assert found("import random\ny = random.choice\n", random="def choice():\n    pass\n") == []
+
+
+def test_a_program_is_read_with_its_main_part() -> None:
+    text = "if __name__ == '__main__':\n    import ctypes\n"
+    assert found(text) == []
+    assert found(text, Ordinary(programs=("work.py",))) == [(2, "imports ctypes")]
+
+
+def test_an_assignment_adds_to_both_sides() -> None:
+    text = "import pickle\nimport math\nx = pickle.loads\ny = math.gamma\n"
+    assert found(text) == [(1, "imports pickle")]
+    assert found(text, Ordinary(ordinary=("pickle",))) == []
+    assert found(text, Ordinary(ordinary=("pickle",), unusual=("math.gamma",))) == [
+        (4, "uses math.gamma")
+    ]
+    assert found("import pandas\n", Ordinary(packages=("pandas",))) == []
+    assert found("import pandas._libs\n", Ordinary(packages=("pandas",)))
+
+
+def test_what_a_file_runs_is_told_with_the_file_that_it_stands_in() -> None:
+    files = {
+        "a.py": b"import helper\n",
+        "b.py": b"import a\n",
+        "c.py": b"import math\n",
+        "helper.py": b"from deep.inner import x\n",
+        "deep/inner.py": b"import ctypes\nx = 1\n",
+    }
+    reading = reading_of(read_files(files, {}))
+    held = [Finding("deep/inner.py", 1, "imports ctypes")]
+    assert reading.about("a.py") == held
+    assert reading.about("b.py") == held
+    assert reading.about("b.py", without={"a.py"}) == []
+    assert reading.about("c.py") == []
+    assert reading.reached("a.py") == {"a.py", "helper.py", "deep/inner.py"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"# coding: no-such-thing\nx = 1\n", b"x = " + b"-" * 90_000 + b"1\n"],
+    ids=["an unknown encoding", "nested too deeply"],
+)
+def test_what_cannot_be_read_is_out_of_the_ordinary(text: bytes) -> None:
+    (finding,) = read({"work.py": text}, Ordinary()).findings
+    assert instead(finding.what)
+
+
+def test_what_python_cannot_run_either_is_ordinary() -> None:
+    for text in (b"def f(:\n", b"\xff\xfe\n", b"x = '\n"):
+        assert read({"work.py": text}, Ordinary()).findings == []
+    # Nor is what is no Python.
+    assert read({"notes.txt": b"import ctypes\n"}, Ordinary()).findings == []
+
+
+@given(st.text(max_size=200))
+def test_no_text_stops_the_reader(text: str) -> None:
+    read({"work.py": text.encode("utf-8", "surrogatepass")}, Ordinary())
+
+
+@given(st.lists(st.sampled_from([way["text"] for way in WAYS.values()]), max_size=3))
+def test_more_text_hides_nothing(texts: list[str]) -> None:
+    text = HEAD + "".join(texts)
+    assert bool(found(text)) == bool(texts)
