@@ -241,11 +241,11 @@ def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     from autograder.judge.intake import take_in
     from autograder.judge.judge import Judge
     from autograder.judge.submission import grade_submission
-    from autograder.judge.terms import largest_budget, usual_operations
+    from autograder.judge.terms import all_forbidden, largest_budget
     from autograder.sandbox.tiers import open_sandbox
 
     assignment = load_assignment(ROOT, NAME)
-    forbidden = usual_operations(assignment)
+    forbidden = all_forbidden(assignment)
     sandbox, _ = open_sandbox("auto", largest_budget(assignment), forbidden, [])
     files = take_in(submission)
     spent: dict[str, float] = {}

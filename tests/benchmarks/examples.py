@@ -30,7 +30,7 @@ from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite
-from autograder.judge.terms import all_operations, largest_budget, usual_operations
+from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.sandbox.tiers import open_sandbox
 from autograder.solutions.cache import Cache
 from autograder.solutions.workplace import workplace
@@ -51,9 +51,8 @@ def lost_by_rows(assignment: Assignment, rows: list[Row], seed: int) -> dict[str
     with contextlib.ExitStack() as stack:
         stack.enter_context(workplace(assignment))
         sandbox, _ = open_sandbox(
-            *("auto", largest_budget(assignment), usual_operations(assignment), []),
-            *(assignment.packages, lambda: None),
-            sealed=all_operations(assignment),
+            *("auto", largest_budget(assignment), all_forbidden(assignment), []),
+            assignment.packages,
         )
         stack.callback(sandbox.close)
         with mock.patch.object(collection, "criterion_of", of_all_examples):

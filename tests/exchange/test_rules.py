@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from autograder.exchange.names import resolve
 
 from autograder.exchange.guard import ForbiddenOperation, Guard
 from autograder.exchange.messages import Reply, Request
-from autograder.exchange.names import resolve
 from autograder.exchange.operations import Call, RunProgram
 from autograder.exchange.rules import Rules, used_by
 from autograder.sandbox.host import Sandbox

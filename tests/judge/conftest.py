@@ -10,7 +10,7 @@ from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite
-from autograder.judge.terms import largest_budget, usual_operations
+from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.results import ComponentResult
 from autograder.sandbox.host import Sandbox
 
@@ -20,7 +20,7 @@ Grade = Callable[..., dict[str, ComponentResult]]
 @pytest.fixture(scope="session")
 def grade(assignment: Assignment, suite: Suite) -> Iterator[Grade]:
     """Grade a submission, given its files' texts by name, and how it is to be done."""
-    sandbox = Sandbox(0, largest_budget(assignment), usual_operations(assignment))
+    sandbox = Sandbox(0, largest_budget(assignment), all_forbidden(assignment))
     judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
 
     def of(files: Mapping[str, str], **how: Any) -> dict[str, ComponentResult]:

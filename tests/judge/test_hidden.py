@@ -15,7 +15,7 @@ from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
-from autograder.judge.terms import largest_budget, usual_operations
+from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.judge.verdict import HIDDEN_WORDS
 from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
@@ -84,7 +84,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     (root / "assignments" / "norm" / "tests" / "views.py").write_text(VIEWS)
     assignment = load_assignment(root, "norm")
     suite = collect(assignment)
-    sandbox = Sandbox(0, largest_budget(assignment), usual_operations(assignment))
+    sandbox = Sandbox(0, largest_budget(assignment), all_forbidden(assignment))
     judge = Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
     yield lambda text: grade_submission(judge, {"layer_norm.py": text.encode()})["layer_norm"]
     sandbox.close()

@@ -367,22 +367,6 @@ def test_the_last_death_costs_no_answer_before_it(answers: Answers) -> None:
         session.perform(requests[0])
 
 
-def test_a_sealed_operation_is_heard_of_where_the_test_asks(answers: Answers) -> None:
-    def reply(request: Request) -> Reply:
-        if number_of(request) == 1:
-            raise ChildGone("crashed", "the process ended itself", "layer_norm")
-        return Echo().perform(request)
-
-    answers.reply = reply
-    requests = [asking(number) for number in range(3)]
-    session = answers.session()
-    session.begin(plan_of(requests))
-    assert session.perform(requests[0]).value == 0
-    with pytest.raises(NotRun):
-        session.perform(requests[1])
-    assert session.forbidden == ForbiddenUse("layer_norm", "", 0)
-
-
 def test_a_death_counts_and_the_next_question_forks_anew(answers: Answers) -> None:
     answers.reply = dying(at=1, times=1)
     session = answers.session()

@@ -4,7 +4,6 @@ import pytest
 
 from autograder.assignment import Assignment
 from autograder.results import ComponentResult
-from autograder.sandbox.seal import exit_code
 from tests.conftest import ROOT
 from tests.sources import DOUBLED, RIGHT, block
 
@@ -30,13 +29,12 @@ class LayerNorm(Norm):
     def forward(self, x):
         return F.layer_norm(x, x.shape[-1:]) * self.weight + self.bias
 """
-# Ends as a process does that reaches the sealed machine code of layer norm.
-ENDED = f"""
+ENDED = """
 import os
 
 
 def layer_norm(x, eps=1e-5):
-    os._exit({exit_code("layer_norm")})
+    os._exit(7)
 
 
 class LayerNorm:
@@ -94,13 +92,8 @@ STUDENTS = {
     "unimportable": {"layer_norm.py": UNIMPORTABLE},
     # A broken norm must not hide that the block calls what it may not.
     "forbidden": {"layer_norm.py": UNIMPORTABLE, "transformer_block.py": block(FORBIDDEN)},
-    # What ends a process says no line: the norm did it here,
+    # The norm ends the process that the block is in, too.
     "ended": {"layer_norm.py": ENDED},
-    # and here the block, too.
-    "ended_twice": {
-        "layer_norm.py": ENDED,
-        "transformer_block.py": f"import os\n{block()}\n\nos._exit({exit_code('layer_norm')})\n",
-    },
     # A broken attention, in a file that also has a helper of the student's own.
     "helper": {
         "attention.py": (SOLUTIONS / "attention.py").read_text() + UNSCALED,
@@ -171,13 +164,6 @@ def test_the_rules_hold_beside_a_stand_in(results) -> None:
     component = results["forbidden"]["transformer_block"]
     assert (component.status, component.score) == ("forbidden", 0)
     assert "transformer_block.py, line" in component.message
-
-
-def test_a_sealed_kernel_is_charged_to_whoever_reaches_it(results) -> None:
-    for student, name in (("ended", "layer_norm"), ("ended_twice", "transformer_block")):
-        component = results[student][name]
-        assert (component.status, component.score) == ("forbidden", 0)
-        assert "torch's layer_norm was called:" in component.message
 
 
 def test_an_error_of_the_block_itself_still_costs(results) -> None:

@@ -1,4 +1,4 @@
-"""A child has the packages that it is given, on each tier, and comes at nothing beside them."""
+"""A child has the installed packages as they lie there, and nothing around them, on each tier."""
 
 import os
 import sys
@@ -13,37 +13,52 @@ from autograder.exchange.operations import Call
 from autograder.sandbox import paths
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.packages import strangers
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
-from tests.conftest import BUDGET, TIERS, skip
+from tests.conftest import BUDGET, ROOT, TIERS, skip
 from tests.planted import plant
 
 pytestmark = pytest.mark.slow
 
 CANARY = "canary-7f3a"
+NOT_THERE = ("ModuleNotFoundError", "PermissionError", "ImportError")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder of packages with some to be given, and some with secrets."""
-    folder = tmp_path_factory.mktemp("prefix") / "lib" / "site-packages"
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a solution, which is installed to be edited in an environment inside it."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("solution.py", "reference/solution.py", ".venv/secret.py", ".venv/lib/secret.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"SECRET = '{CANARY}'\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(project: Path) -> Iterator[Path]:
+    """The folder of packages of that environment."""
+    folder = project / ".venv" / "lib" / "site-packages"
     plant(folder, "wanted-pkg", {"wanted/__init__.py": "NAME = 'wanted'\n", "wanted/late.py": ""})
-    plant(folder, "needs-it", {"needing.py": "import wanted\n"}, ["wanted-pkg", "space-a"])
+    plant(folder, "needs-it", {"needing.py": "import wanted\n"})
     plant(folder, "space-a", {"space/a/__init__.py": "", "space/only.py": ""})
-    plant(folder, "space-b", {"space/b/__init__.py": f"SECRET = '{CANARY}'\n"})
-    secret = {"secrets_pkg/__init__.py": f"SECRET = '{CANARY}'\n", "secret_file.py": CANARY}
-    plant(folder, "secrets-pkg", secret, notes={"direct_url.json": CANARY})
-    (folder / "secret.pth").write_text(f"import sys; sys.canary = '{CANARY}'\n")
+    plant(folder, "gradeformer", {"autograder/__init__.py": f"SECRET = '{CANARY}'\n"})
+    run = f"import sys; sys.canary = '{CANARY}'"
+    files = {
+        "__editable__.course.pth": f"{project}\n{run}\n",
+        "__editable___course_finder.py": f"{run}\n",
+        "sitecustomize.py": f"{run}\n",
+    }
+    plant(folder, "course", files, notes={"direct_url.json": f'{{"url": "file://{project}"}}'})
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
         yield folder
 
 
 @pytest.fixture(scope="module", params=TIERS)
-def given(request: pytest.FixtureRequest, site: Path) -> Iterator[Sandbox]:
-    """A sandbox of each tier whose children have `needs-it`."""
+def given(request: pytest.FixtureRequest, site: Path, project: Path) -> Iterator[Sandbox]:
+    """A sandbox of each tier that keeps the project from children, whose packages lie in it."""
+    secrets = [project, project / "solution.py", project / "reference", project / ".venv"]
     try:
-        found, _ = open_sandbox(request.param, BUDGET, (), [], ["needs-it"])
+        found, _ = open_sandbox(request.param, BUDGET, (), secrets, ["needs-it"])
     except NotIsolated as reason:
         skip(request.param, reason)
     yield found
@@ -71,11 +86,10 @@ def run(sandbox: Sandbox, body: str) -> str:
         "import wanted.late\nassert wanted.NAME == 'wanted'",
         "import needing",
         "import space.a, space.only",
-        "import jinja2, sympy, typing_extensions",
+        "import jinja2, sympy, typing_extensions, pytest",
         "import numpy.testing, torch.distributions",
         "assert importlib.metadata.version('wanted_pkg') == '1.0'",
         f"assert importlib.metadata.version('torch') == {torch.__version__!r}",
-        # A folder that may not be listed is asked anew.
         "importlib.invalidate_caches()\nimport colorsys, xml.dom.minidom, sqlite3, wanted.late",
         "exit",
         "import inspect, statistics\nassert 'def mean' in inspect.getsource(statistics)",
@@ -86,87 +100,81 @@ def test_what_a_child_has(given: Sandbox, body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module",
-    [
-        *("secrets_pkg", "secret_file", "space.b", "pydantic", "pytest", "hypothesis", "pyseccomp"),
-        *("autograder", "autograder.judge", "autograder.exchange", "autograder.sandbox.host"),
-    ],
+    "module", ["autograder", "autograder.judge", "autograder.sandbox.host", "solution", "reference"]
 )
-def test_what_a_child_cannot_import(given: Sandbox, site: Path, module: str) -> None:
-    folders = [str(site), str(Path(pytest.__file__).parents[1]), str(Path(__file__).parents[2])]
-    trying = (
-        f"sys.path[:0] = {folders!r}\nimportlib.invalidate_caches()\n"
-        f"importlib.import_module({module!r})"
-    )
-    for body in (f"import {module}", trying):
-        assert run(given, body).partition(":")[0] in (
-            "ModuleNotFoundError",
-            "PermissionError",
-            "ImportError",
+def test_what_a_child_cannot_import(given: Sandbox, project: Path, module: str) -> None:
+    for places in ([], [str(project), str(ROOT)]):
+        body = f"sys.path[:0] = {places!r}\nimportlib.invalidate_caches()\n"
+        assert run(given, f"{body}importlib.import_module({module!r})").partition(":")[0] in (
+            NOT_THERE
         )
 
 
-def test_what_a_child_cannot_open(given: Sandbox, site: Path) -> None:
-    hidden = {*strangers(given.view.packages), Path(__file__).parents[2] / "autograder"}
-    assert {site, site / "secret.pth", site / "secrets_pkg"} <= hidden
-    paths = sorted(map(str, hidden))
-    # The folders in which some may be seen, above those: what is in them is nobody's business.
-    paths += [str(site / "secrets_pkg" / "__init__.py"), str(site / "space" / "b" / "__init__.py")]
-    paths += [str(site.parent), sys.prefix, sys.base_prefix, f"{sys.base_prefix}/lib"]
-    paths += [str(Path(pytest.__file__).parent), "/usr/lib", "/usr/local/lib", "/usr/local", "/"]
-    paths += [str(path) for path in Path("/usr/lib/python3/dist-packages").glob("*")]
-    paths += ["/proc/self/maps", "/proc/self/mountinfo"]
+def test_what_a_child_cannot_open(given: Sandbox, site: Path, project: Path) -> None:
+    closed = [project, project / "solution.py", project / "reference", site.parent]
+    closed += [project / "reference/solution.py", project / ".venv", project / ".venv/secret.py"]
+    closed += [site.parent / "secret.py", ROOT, ROOT / "autograder", ROOT / "autograder/project.py"]
+    closed += [Path(sys.prefix), Path(sys.base_prefix), Path("/usr/lib"), Path("/usr"), Path("/")]
+    closed += [Path("/proc/self/maps"), Path("/proc/self/mountinfo"), Path.home()]
     body = (
         "opened = []\n"
-        f"for path in {paths!r}:\n"
+        f"for path in {[*map(str, closed)]!r}:\n"
         "    for attempt in (os.listdir, lambda path: open(path).read()):\n"
         "        try:\n"
         "            opened.append((path, attempt(path)))\n"
         "        except OSError: pass\n"
-        "if opened: raise AssertionError(opened)"
+        "if opened: raise AssertionError(opened)\n"
+        # What lies among packages is open to all.
+        f"assert 'wanted' in os.listdir({str(site)!r})"
     )
     assert run(given, body) == ""
 
 
-def test_nothing_in_memory_tells_of_the_rest(given: Sandbox, site: Path) -> None:
+def test_no_code_of_an_installation_has_run(given: Sandbox) -> None:
     body = (
-        "names = {d.metadata['Name'] for d in importlib.metadata.distributions()}\n"
-        "assert 'wanted-pkg' in names and 'torch' in names, names\n"
-        "assert not names & {'secrets-pkg', 'space-b', 'gradeformer', 'pytest'}, names\n"
         "assert not hasattr(sys, 'canary')\n"
+        "assert not [name for name in sys.modules if name.partition('.')[0] == 'autograder']\n"
         "told = repr((sys.path, sys.argv, sys.orig_argv, sys.meta_path, sys.path_importer_cache))\n"
-        "assert 'site-packages\\'' not in told and 'editable' not in told.lower(), told\n"
-        f"assert {str(Path(__file__).parents[2] / 'autograder')!r} not in told, told\n"
+        f"assert {str(ROOT / 'autograder')!r} not in told, told\n"
+        "assert 'editable' not in told.lower(), told\n"
+        "assert 'sitecustomize' not in sys.modules"
     )
     assert run(given, body) == ""
 
 
-def test_another_sandbox_does_not_have_it(sandbox: Sandbox, site: Path) -> None:
-    assert run(sandbox, "import wanted").startswith("ModuleNotFoundError")
-
-
-def test_where_nothing_is_kept_apart_the_same_can_be_imported(site: Path) -> None:
+def test_where_nothing_is_kept_apart_the_same_can_be_imported(site: Path, project: Path) -> None:
     sandbox = Sandbox(0, BUDGET, (), ["needs-it"])
     try:
         assert run(sandbox, "import needing, space.a, jinja2, torch.distributions") == ""
-        for module in ("autograder", "autograder.exchange.guard", "secrets_pkg", "pytest"):
+        assert run(sandbox, "assert not hasattr(sys, 'canary')") == ""
+        for module in ("autograder", "autograder.exchange.guard", "solution"):
             assert run(sandbox, f"import {module}").startswith("ModuleNotFoundError")
+        body = f"sys.path.insert(0, {str(ROOT)!r})\nimport autograder"
+        assert run(sandbox, body).startswith("ModuleNotFoundError")
     finally:
         sandbox.close()
 
 
-def test_where_there_are_many_libraries_their_folder_holds_no_packages(
-    site: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_project_among_the_packages_is_refused(site: Path, tier: str) -> None:
+    plant(site, "leaking", {"leaking/reference/solution.py": ""})
+    try:
+        with pytest.raises(NotIsolated, match=r"could .*leaking; it lies in .*site-packages"):
+            open_sandbox(tier, BUDGET, (), [site / "leaking"], ["needs-it"])
+    except NotIsolated as reason:
+        skip(tier, reason)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_where_there_are_many_libraries_their_folder_is_shown_and_closed(
+    monkeypatch: pytest.MonkeyPatch, tier: str
 ) -> None:
     monkeypatch.setattr(paths, "_MANY", 0)
     try:
-        sandbox, _ = open_sandbox("tier1", BUDGET, (), [])
+        sandbox, _ = open_sandbox(tier, BUDGET, (), [])
     except NotIsolated as reason:
-        skip("tier1", reason)
+        skip(tier, reason)
     assert "/usr/lib" in sandbox.view.shown
-    assert not {f"{place}" for place in Path("/usr/lib").glob("*/dist-packages")} - {
-        *sandbox.view.emptied
-    }
     try:
         assert run(sandbox, "import sqlite3, jinja2") == ""
         body = (
@@ -175,26 +183,17 @@ def test_where_there_are_many_libraries_their_folder_holds_no_packages(
             "    except OSError: pass"
         )
         assert run(sandbox, body) == ""
-        there = [str(path) for path in Path("/usr/lib").glob("*/dist-packages/*")]
-        assert run(sandbox, f"assert not any(map(os.path.exists, {there!r}))") == ""
     finally:
         sandbox.close()
 
 
 @pytest.mark.parametrize("given", ["tier1"], indirect=True)
-def test_on_the_first_tier_it_is_not_even_seen_that_others_are_there(
-    given: Sandbox, site: Path
+def test_on_the_first_tier_it_is_not_even_seen_what_lies_around(
+    given: Sandbox, project: Path
 ) -> None:
-    # Of what lies beside what is given, in the same folder, the folder is there.
-    given_away = {
-        site,
-        site / "__pycache__",
-        *(path.parent for path in given.view.packages.readable()),
-    }
-    hidden = [path for path in strangers(given.view.packages) if path not in given_away]
-    assert site / "secrets_pkg" in hidden
-    names = [str(path) for path in hidden if path.parent.name == "site-packages"]
-    assert run(given, f"seen = [*filter(os.path.exists, {names!r})]\nassert not seen, seen") == ""
+    names = [project / "solution.py", project / "reference", project / ".venv" / "secret.py"]
+    body = f"seen = [*filter(os.path.exists, {[*map(str, names)]!r})]\nassert not seen, seen"
+    assert run(given, body) == ""
 
 
 def test_the_scratch_folder_of_a_neighbour_is_closed(given: Sandbox) -> None:
@@ -223,6 +222,7 @@ def test_the_scratch_folder_of_a_neighbour_is_closed(given: Sandbox) -> None:
     ("name", "text", "said"),
     [
         ("broken-pkg", "raise ValueError('no licence')\n", "'broken-pkg' cannot be imported"),
+        ("grading-pkg", "import autograder\n", "'grading-pkg' cannot be imported"),
         (
             "threaded-pkg",
             "from threading import *\nThread(target=Event().wait, daemon=True).start()\n",

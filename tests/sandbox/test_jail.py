@@ -11,7 +11,6 @@ import pytest
 from autograder.sandbox import jail as jails
 from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.jail import Jail
-from autograder.sandbox.packages import Packages
 from autograder.sandbox.paths import View
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="tier 3 CANNOT BE TESTED HERE: not root")
@@ -36,11 +35,8 @@ def view(*readable: Path, links: tuple[Path, ...] = ()) -> View:
     return View(
         links=tuple(map(str, links)),
         shown=(),
-        emptied=(),
         readable=given,
-        packages=Packages(paths=list(readable)),
-        libraries=(),
-        modules={},
+        sites=given[:1],
     )
 
 
@@ -116,6 +112,19 @@ def test_where_no_links_can_be_made_it_is_copied(
     copied = within(made(view(machine / "given" / "inner")), file)
     assert not copied.samefile(file)
     assert copied.read_text() == "code\n"
+
+
+def test_of_pythons_own_its_tests_and_other_packages_are_left_out(machine: Path, made) -> None:
+    python, site = machine / "python", machine / "python" / "site-packages"
+    for folder in (python, python / "json", python / "json" / "tests", site / "one" / "tests"):
+        folder.mkdir(parents=True)
+        (folder / "code.py").write_text("")
+    alone = within(made(view(machine / "given", python)), python)
+    assert [entry.name for entry in alone.rglob("*") if entry.is_dir()] == ["json"]
+    both = within(made(view(site, python)), python)
+    names = {entry.name for entry in both.rglob("*") if entry.is_dir()}
+    assert names == {"json", "site-packages", "one", "tests"}
+    assert not (both / "json" / "tests").exists()
 
 
 def test_links_lead_where_they_led(machine: Path, made) -> None:

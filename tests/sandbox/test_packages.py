@@ -1,13 +1,13 @@
-"""Which installed packages children are given, and what of a shared folder that opens."""
+"""Where installed packages lie, which of them an assignment may name, and what opens for them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from autograder.assignment import load_assignment
 from autograder.errors import UsageError
-from autograder.sandbox.packages import PackageFault, packages, strangers, version_of
+from autograder.sandbox.packages import PackageFault, folders, modules_of, version_of
 from autograder.sandbox.paths import View, view
 from tests.planted import plant
 
@@ -21,137 +21,78 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture
-def opened(site: Path) -> Callable[..., set[str]]:
-    """What is opened of that folder for the packages that are named, by path in it."""
-
-    def find(*named: str) -> set[str]:
-        paths = packages(named).paths
-        return {p.relative_to(site).as_posix() for p in paths if p.is_relative_to(site)}
-
-    return find
-
-
-def test_a_package_is_opened_and_its_neighbours_are_not(
-    site: Path, opened: Callable[..., set[str]]
+def test_only_folders_of_installed_packages_are_such(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plant(site, "wanted", {"wanted/__init__.py": "", "wanted/inner/x.py": "", "wanted_one.py": ""})
-    plant(site, "secrets-pkg", {"secrets_pkg/__init__.py": ""})
-    assert opened() == set()
-    assert opened("wanted") == {"wanted", "wanted_one.py"}
+    plant(tmp_path / "checkout", "edited", {"edited.py": ""})
+    monkeypatch.syspath_prepend(str(tmp_path / "checkout"))
+    (tmp_path / "lib64").symlink_to("lib")
+    monkeypatch.syspath_prepend(str(tmp_path / "lib64" / "site-packages"))
+    found = folders()
+    assert found.count(site) == 1
+    assert tmp_path / "checkout" not in found
+    assert {folder.name for folder in found} <= {"site-packages", "dist-packages"}
 
 
-def test_what_it_depends_on_comes_along(site: Path, opened: Callable[..., set[str]]) -> None:
-    needs = [
-        "Helper_Pkg>=1",
-        "absent-pkg; extra == 'more'",
-        "optional-pkg; extra == 'more'",
-        "elsewhere; sys_platform == 'nowhere'",
-        "extra-pkg[fast]",
-        "not a requirement at all",
-    ]
-    plant(site, "wanted", {"wanted/__init__.py": ""}, needs)
-    plant(site, "helper-pkg", {"helper/__init__.py": ""}, ["deep"])
-    plant(site, "deep", {"deep.py": ""}, ["wanted"])
-    plant(site, "optional-pkg", {"optional/__init__.py": ""})
-    plant(site, "elsewhere", {"elsewhere/__init__.py": ""})
-    plant(site, "extra-pkg", {"extra.py": ""}, ["speed; extra == 'fast'", "slow; extra == 'slow'"])
-    plant(site, "speed", {"speed.py": ""})
-    plant(site, "slow", {"slow.py": ""})
-    assert opened("wanted") == {"wanted", "helper", "deep.py", "extra.py", "speed.py"}
-
-
-def test_of_a_shared_folder_only_its_own_part_is_opened(
-    site: Path, opened: Callable[..., set[str]]
+@pytest.mark.parametrize(
+    ("files", "listed", "modules"),
+    [
+        ({"wanted_pkg/__init__.py": "", "alone.py": "", "_inner.py": ""}, "", "wanted_pkg alone"),
+        ({"other/__init__.py": "", "wanted_pkg.py": "", "more.txt": ""}, "", "wanted_pkg other"),
+        ({"other.cpython-311-x86_64-linux-gnu.so": "", "x.pth": ""}, "", "other"),
+        ({"space/a/b.py": "", "wanted_pkg-1.0.data/b.py": ""}, "", "space"),
+        ({"a.py": "", "b.py": ""}, "b\ngone\n", "b"),
+    ],
+)
+def test_the_modules_of_a_distribution(
+    site: Path, files: dict[str, str], listed: str, modules: str
 ) -> None:
-    plant(site, "space-a", {"space/a/__init__.py": "", "space/a_file.py": "", "space/c.h": ""})
-    plant(site, "space-b", {"space/b/__init__.py": "", "wanted.libs/lib.so.1": ""})
-    assert opened("space-a") == {"space/a", "space/a_file.py"}
-    assert opened("space-b") == {"space/b", "wanted.libs"}
-    # Together they own all of it.
-    assert opened("space-a", "space-b") == {"space", "wanted.libs"}
-    found = packages(["space-b"])
-    assert found.modules["space.b"] == [str(site / "space" / "b")]
-    assert found.modules["space"] == [str(site / "space")]
+    plant(site, "Wanted-Pkg", files, notes={"top_level.txt": listed} if listed else None)
+    found = modules_of(["wanted-pkg"])["wanted-pkg"]
+    assert sorted(found) == sorted(modules.split())
+    assert found[0] == modules.split()[0]
 
 
-def test_paths_to_elsewhere_are_never_opened(
-    site: Path, opened: Callable[..., set[str]], tmp_path: Path
-) -> None:
+def test_a_package_that_is_installed_elsewhere_is_refused(site: Path, tmp_path: Path) -> None:
     source = tmp_path / "checkout" / "src"
-    plant(source, "ignored", {"edited/__init__.py": "", "../secret.py": ""})
-    files = {
-        "__editable__.edited.pth": str(source),
-        "__editable___edited_finder.py": "",
-        "x.pth": "",
-    }
-    plant(site, "edited", files, notes={"direct_url.json": "{}", "top_level.txt": "edited\n"})
+    plant(source, "ignored", {"edited/__init__.py": ""})
+    files = {"__editable__.edited.pth": str(source), "__editable___edited_finder.py": ""}
+    plant(site, "edited", files)
+    with pytest.raises(PackageFault, match="'edited' is not installed where the grader runs"):
+        modules_of(["edited"])
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(source))
-        found = packages(["edited"])
-    assert found.modules["edited"] == [str(source / "edited")]
-    assert source / "edited" in found.paths
-    readable = {path.name for path in found.readable() if path.is_relative_to(site)}
-    assert readable == {"METADATA"}
+        with pytest.raises(PackageFault, match=r"'edited' lies in .*, outside of the folders"):
+            modules_of(["edited"])
 
 
-def test_a_package_that_no_installer_lists(site: Path, opened: Callable[..., set[str]]) -> None:
-    (site / "plain").mkdir()
-    (site / "plain" / "__init__.py").write_text("")
-    (site / "plain_file.py").write_text("")
-    assert opened("plain", "plain_file") == {"plain", "plain_file.py"}
-    plant(site, "Distro-Pkg", {"distro/__init__.py": ""}, record=False)
-    with pytest.raises(PackageFault, match="'distro_pkg' is not installed"):
-        opened("Distro-Pkg")
-    notes = {"top_level.txt": "distro\n"}
-    plant(site, "Distro-Pkg", {"distro/__init__.py": ""}, record=False, notes=notes)
-    assert opened("Distro-Pkg") == {"distro"}
-
-
-def test_a_package_of_links_is_opened_where_they_lead(site: Path, tmp_path: Path) -> None:
+def test_a_package_of_links_is_refused(site: Path, tmp_path: Path) -> None:
     plant(site, "linked", {"linked/__init__.py": ""})
-    store = tmp_path / "store" / "linked"
-    store.mkdir(parents=True)
-    (site / "linked" / "__init__.py").rename(store / "__init__.py")
-    (site / "linked" / "__init__.py").symlink_to(store / "__init__.py")
-    assert {site / "linked", store} <= set(packages(["linked"]).paths)
+    assert modules_of(["linked"]) == {"linked": ["linked"]}
+    (tmp_path / "store.py").touch()
+    (site / "linked" / "__init__.py").unlink()
+    (site / "linked" / "__init__.py").symlink_to(tmp_path / "store.py")
+    with pytest.raises(PackageFault, match=r"'linked' lies in .*store\.py, outside of"):
+        modules_of(["linked"])
 
 
 @pytest.mark.parametrize(
     ("named", "said"),
     [
         ("nowhere-to-be-found", "the package 'nowhere-to-be-found' is not installed"),
-        ("uses-grader", "the package 'uses-grader' depends on the grader"),
         ("importname", "importname is imported from Its-Distribution: name that"),
-        ("spread", "a folder without an __init__.py"),
     ],
 )
-def test_what_cannot_be_given_is_told_in_a_sentence(site: Path, named: str, said: str) -> None:
-    plant(site, "uses-grader", {"uses.py": ""}, ["between"])
-    plant(site, "between", {"between.py": ""}, ["Gradeformer"])
+def test_what_is_not_installed_is_told_in_a_sentence(site: Path, named: str, said: str) -> None:
     files, notes = {"importname/__init__.py": ""}, {"top_level.txt": "importname\n"}
     plant(site, "Its-Distribution", files, notes=notes)
-    (site / "spread").mkdir()
     with pytest.raises(PackageFault, match=said):
-        packages([named])
+        modules_of([named])
 
 
 def test_versions_are_known_of_what_was_installed(site: Path) -> None:
     plant(site, "wanted-pkg", {"wanted/__init__.py": ""})
     assert (version_of("wanted_pkg"), version_of("not-installed")) == ("1.0", "unknown")
-
-
-def test_strangers_are_all_that_lies_beside(site: Path) -> None:
-    plant(site, "wanted", {"wanted/__init__.py": ""}, notes={"direct_url.json": "{}"})
-    plant(site, "secrets-pkg", {"secrets_pkg/__init__.py": "", "space/secret.py": ""})
-    plant(site, "space-a", {"space/a/__init__.py": ""})
-    (site / "more.pth").write_text("/elsewhere")
-    found = strangers(packages(["wanted", "space-a"]))
-    inside = {path.relative_to(site).as_posix() for path in found if path.is_relative_to(site)}
-    assert inside >= {".", "secrets_pkg", "more.pth", "secrets_pkg-1.0.dist-info"}
-    assert inside >= {"wanted-1.0.dist-info/direct_url.json", "wanted-1.0.dist-info/RECORD"}
-    assert "space" in inside
-    assert not inside & {"wanted", "space/a", "wanted-1.0.dist-info/METADATA"}
 
 
 # All that is opened.
@@ -166,31 +107,23 @@ def usual() -> View:
     return view()
 
 
-def test_no_folder_of_packages_is_opened_as_a_whole(usual: View) -> None:
-    folders = [Path(place) for place in (*usual.readable, *usual.shown)]
-    for folder in folders:
-        if folder.is_dir() and str(folder) in usual.readable:
-            inner = [*folder.glob("site-packages"), *folder.glob("*/site-packages")]
-            inner += [*folder.glob("dist-packages"), *folder.glob("*/dist-packages")]
-            assert not inner, folder
-    for place in (*Path("/usr/lib").glob("python*/*-packages"), *Path("/usr/local/lib").glob("*")):
-        assert not below(place, usual.readable)
-
-
-@pytest.mark.slow
-def test_nothing_of_the_grader_is_opened(usual: View) -> None:
-    package = Path(__file__).parents[2] / "autograder"
-    assert not any(below(path, usual.readable) for path in package.rglob("*.py"))
-
-
-def test_the_standard_library_torch_and_numpy_are_opened(usual: View) -> None:
+def test_folders_of_packages_are_opened_and_nothing_around_them(usual: View) -> None:
     import json
 
     import numpy
     import torch
 
-    for module in (json, numpy, torch, pytest.importorskip("jinja2")):
+    for module in (json, numpy, torch, pytest):
         assert below(Path(module.__file__), usual.readable), module
+    for site in usual.sites:
+        assert site in usual.readable
+        assert not below(Path(site).parents[2], usual.readable)
+
+
+@pytest.mark.slow
+def test_nothing_of_a_checkout_is_opened(usual: View) -> None:
+    package = Path(__file__).parents[2] / "autograder"
+    assert not any(below(path, usual.readable) for path in package.rglob("*.py"))
 
 
 def test_what_lies_around_holds_no_scratch_folder(usual: View) -> None:
