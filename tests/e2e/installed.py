@@ -13,7 +13,6 @@ from typing import Any
 from tests.planted import plant
 
 ROOT = Path(__file__).resolve().parents[2]
-CANARY = "canary-91c4"
 
 
 def said(command: list[str | Path], **options: Any) -> str:
@@ -59,7 +58,7 @@ def build_wheel(folder: Path) -> Path:
 
 
 def install(wheel: Path, folder: Path) -> Installed:
-    """Make an environment with a wheel, a package that courses name, and one with a secret."""
+    """Make an environment with a wheel, a package that courses name, and code in a .pth file."""
     start = time.monotonic()
     said([sys.executable, "-m", "venv", folder])
     python = folder / "bin" / "python"
@@ -69,8 +68,5 @@ def install(wheel: Path, folder: Path) -> Installed:
     site = Path(said([python, "-c", "import sysconfig as s; print(s.get_path('purelib'))"]).strip())
     plant(site, "wanted-pkg", {"wanted/__init__.py": ""}, ["below-it"])
     plant(site, "below-it", {"below_it.py": ""})
-    secret = {"secrets_pkg/__init__.py": f"SECRET = '{CANARY}'\n"}
-    plant(site, "secrets-pkg", secret, notes={"direct_url.json": CANARY})
-    plant(site, "nbgrader", {"nbgrader/__init__.py": f"SECRET = '{CANARY}'\n"})
-    (site / "secret.pth").write_text("/somewhere/secret\n")
+    (site / "canary.pth").write_text("import sys; sys.canary = True\n")
     return Installed("environment", python, site)

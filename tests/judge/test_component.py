@@ -335,20 +335,14 @@ def test_a_claimed_use_is_believed_as_far_as_it_can_be(
     assert {criterion.passed for criterion in result.criteria} == {False}
 
 
-def test_a_death_is_forbidden_only_over_what_is(judge: Judge, sandbox: FakeSandbox) -> None:
-    def reply(operation: str) -> Callable[[str, float], Reply]:
-        def died(name: str, argument: float) -> Reply:
-            raise ChildGone("crashed", "the process ended itself", operation)
+def test_a_death_of_its_own_is_nothing_forbidden(judge: Judge, sandbox: FakeSandbox) -> None:
+    def died(name: str, argument: float) -> Reply:
+        raise ChildGone("crashed", "the process ended itself")
 
-        return died
-
-    sandbox.reply = reply("layer_norm")
-    assert graded(judge).status == "forbidden"
-    for other in ("", "softmax", "4242 secrets"):
-        sandbox.reply = reply(other)
-        result = graded(judge)
-        assert (result.status, outcomes(result)[0]) == ("crashed", DIED)
-        assert "forbidden" not in result.model_dump_json()
+    sandbox.reply = died
+    result = graded(judge)
+    assert (result.status, outcomes(result)[0]) == ("crashed", DIED)
+    assert "forbidden" not in result.model_dump_json()
 
 
 # What cannot be imported.

@@ -215,7 +215,7 @@ def test_a_forbidden_use_over_a_hidden_question_says_nothing_of_it(judge: Judge)
 
 
 def test_two_deaths_over_hidden_questions_differ_in_their_kind_alone(judge: Judge) -> None:
-    gone = [ChildGone("crashed", words, "4242") for words in ("the process died", "otherwise")]
+    gone = [ChildGone("crashed", words) for words in ("the process died", "otherwise")]
     one, other = (shown(graded(judge, {("third", 3000): death})[0]) for death in gone)
     assert one == other
 

@@ -128,4 +128,4 @@ def test_a_course_in_a_package_of_children_is_refused(
     with pytest.raises(
         NotIsolated, match=r"could read .*solution\.py; it lies in .*site-packages, "
     ):
-        open_sandbox(tier, BUDGET, (), [site / "wanted/course/solution.py"], ["wanted"])
+        open_sandbox(tier, BUDGET, (), [site / "wanted/course/solution.py"])
