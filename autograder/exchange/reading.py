@@ -682,9 +682,13 @@ class _Reader:
             self._by_name(node, name)
         for loader, (keyword, safe) in known.LOADERS.items():
             trusted = self._listed(self._terms.ordinary, loader)
-            if loader in meanings and not trusted and any(
-                k.arg is None or (k.arg == keyword and not _is_constant(k.value, safe))
-                for k in node.keywords
+            if (
+                loader in meanings
+                and not trusted
+                and any(
+                    k.arg is None or (k.arg == keyword and not _is_constant(k.value, safe))
+                    for k in node.keywords
+                )
             ):
                 self._add(node, f"reads stored objects ({loader} without {keyword}={safe})")
         opens = (name == "open" and builtin) or "io.open" in meanings

@@ -52,7 +52,7 @@ ORDINARY = {
     "        self.__dict__.update(k)\n",
     "a variable called like a module": "import copy, time\ndef f(x):\n    copy = x.clone()\n"
     "    time = len(copy)\n    return max(copy, time)\n",
-    "a method called eval": "model = nn.Linear(1, 1)\nmodel.eval()\nimport re\nP = re.compile('x')\n",
+    "a method called eval": "import re\nnn.Linear(1, 1).eval()\nP = re.compile('x')\n",
     "a function called eval": "def eval(model):\n    return model\nX = eval(3)\n",
     "the main part": "import math\nif __name__ == '__main__':\n    import pickle, doctest\n"
     "    exec('1')\n",
@@ -92,7 +92,7 @@ EXPECTED = ("torch.load", "torch.utils._python_dispatch", "__torch_dispatch__")
 
 def test_all_variants_are_ordinary() -> None:
     assert len(HONEST) > 150
-    own = tuple({path.stem for path in HONEST}) + ("provided",)
+    own = (*{path.stem for path in HONEST}, "provided")
     terms = Ordinary(own=own, ordinary=EXPECTED)
     for path in HONEST:
         reading = read({path.name: path.read_bytes()}, terms)

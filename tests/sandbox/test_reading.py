@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from autograder.exchange.reading import reading_of
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.terms import Budget
@@ -15,8 +16,7 @@ LONG = b"x = 1; y = [1, 2, 3]; z = x + y[0]\n" * 30_000
 
 def found_in(sandbox: Sandbox, **files: bytes) -> list[tuple[str, int]]:
     found = sandbox.read({f"{name}.py": data for name, data in files.items()}, {})
-    assert all(isinstance(one["what"], str) for one in found)
-    return [(one["file"], one["line"]) for one in found]
+    return [(f.file, f.line) for f in reading_of(found).findings]
 
 
 def test_what_is_found_comes_back_with_its_place(sandbox: Sandbox) -> None:
@@ -51,21 +51,3 @@ def test_more_than_a_list_may_hold_is_not_taken(
     monkeypatch.setattr("autograder.sandbox.host._MOST_LISTED", 20)
     with pytest.raises(ChildGone, match="larger than its cap"):
         sandbox.read({"work.py": b"import ctypes\n"}, {})
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        [{"file": "work.py", "line": 1}],
-        [{"file": "work.py", "line": True, "what": "imports"}],
-        [{"file": "work.py", "line": "1", "what": "imports"}],
-        [{"file": "work.py", "line": 1, "what": "imports", "more": 1}],
-        ["work.py"],
-    ],
-)
-def test_what_has_another_form_is_not_believed(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, said: list[object]
-) -> None:
-    monkeypatch.setattr("autograder.sandbox.handle.Child.listed", lambda *_: said)
-    with pytest.raises(ChildGone, match="no proper answer"):
-        sandbox.read({"work.py": b""}, {})
