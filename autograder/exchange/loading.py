@@ -56,7 +56,9 @@ class ComponentCode:
         scope: global names that a program finds beside its own.
     """
 
-    def __init__(self, folder: Path, name: str, given: Path, program: bool, free: bool) -> None:
+    def __init__(
+        self, folder: Path, name: str, given: Path, program: bool, free: bool = False
+    ) -> None:
         self._folder = str(folder)
         self._name = name
         self._file = Path(self._folder, f"{name}.py")

@@ -30,7 +30,7 @@ __future__ abc argparse array ast asyncio base64 binascii bisect bz2 calendar cm
 collections collections.abc colorsys concurrent concurrent.futures configparser contextlib
 contextvars copy csv dataclasses datetime decimal difflib enum errno fnmatch fractions functools
 getopt glob graphlib gzip hashlib heapq hmac html itertools json keyword locale logging lzma math
-ntpath numbers operator os.path pathlib platform posixpath pprint queue random re reprlib sched
+ntpath numbers operator os os.path pathlib platform posixpath pprint queue random re reprlib sched
 secrets shlex shutil stat statistics string struct tarfile tempfile textwrap threading time
 tomllib traceback typing typing_extensions unicodedata urllib.error urllib.parse urllib.request
 uuid warnings weakref zipfile zlib
@@ -56,10 +56,6 @@ PARTS = {
     "multiprocessing": _words("cpu_count"),
     "io": _words("StringIO BytesIO TextIOWrapper SEEK_SET SEEK_CUR SEEK_END TextIOBase IOBase"),
     "numpy.lib": _words("stride_tricks"),
-    "os": _words("""path sep linesep pathsep name environ getenv getcwd listdir scandir walk
-        makedirs mkdir cpu_count PathLike fspath urandom remove unlink rename replace rmdir stat
-        getpid get_terminal_size devnull curdir pardir extsep altsep fsync chdir access utime uname
-        linesep F_OK R_OK W_OK getlogin times"""),
     "string": _words("""ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits
         punctuation printable whitespace capwords Template"""),
     "sys": _words("""argv exit stdin stdout stderr maxsize maxunicode float_info int_info hash_info
@@ -206,6 +202,6 @@ DEFINED_ONLY = _words(
 )
 # With one underscore, but documented for everybody.
 PUBLIC = _words("""_replace _asdict _fields _make _field_defaults _value_ _name_ _missing_
-_generate_next_value_ _ignore_ _order_ _repr_html_ _ _modules _parameters _buffers""")
+_generate_next_value_ _ignore_ _order_ _repr_html_ _ _modules _parameters _buffers _exit""")
 # Files that Python would run.
 CODE = (".py", ".pyc", ".pyo", ".pyi", ".pyw", ".so", ".pyd", ".pth", ".dll", ".dylib", ".zip")

@@ -11,6 +11,7 @@ import ast
 import contextlib
 import functools
 import importlib
+import importlib.util
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -475,7 +476,7 @@ class _Reader:
         top = dotted.partition(".")[0]
         if self._own.holds(top) and not _elsewhere(top):
             return
-        if not self._is_ordinary(dotted):
+        if not self._is_ordinary(dotted) and _is_there(top):
             self._add(node, f"imports {dotted}")
 
     def _imports_from(self, node: ast.ImportFrom) -> None:
@@ -485,7 +486,8 @@ class _Reader:
         if node.level or (self._own.holds(module.partition(".")[0]) and not _elsewhere(module)):
             return
         if not self._is_ordinary(module):
-            self._add(node, f"imports {module}")
+            if _is_there(module.partition(".")[0]):
+                self._add(node, f"imports {module}")
             return
         for alias in node.names:
             if alias.name != "*":
@@ -755,6 +757,15 @@ def _elsewhere(top: str) -> bool:
     """Tell whether a name also means a module that is none of the submission's."""
     top = top.partition(".")[0]
     return top in sys.stdlib_module_names or top in ("torch", "numpy")
+
+
+@functools.cache
+def _is_there(top: str) -> bool:
+    """Tell whether there is such a module at all: to import any other is a plain mistake."""
+    try:
+        return top in sys.modules or importlib.util.find_spec(top) is not None
+    except (ImportError, ValueError):
+        return True
 
 
 @functools.cache

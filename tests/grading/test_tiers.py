@@ -21,7 +21,8 @@ from tests.tiny import write_tiny
 def test_work_gets_its_marks_and_cannot_read_the_solution(tier: str, tmp_path: Path) -> None:
     root = write_tiny(tmp_path / "project")
     secret = root / "reference" / "norm" / "layer_norm.py"
-    prying = f"exec(open({str(secret)!r}).read())\n"
+    # A path that is computed is no matter of the text; the sandbox has it.
+    prying = f"open(''.join([{str(secret)!r}])).read()\n"
     worker = Worker(load_assignment(root, "norm"), tier)
     try:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import pytest
 from autograder.assignment import load_assignment
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.exchange.operations import Call
+from autograder.exchange.reading import read_files
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.judge import Judge
@@ -121,6 +122,9 @@ class FakeSandbox:
         self.alive = 0
         self.terms: Terms | None = None
         self.until: set[float] = set()
+
+    def read(self, files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return read_files(files, terms)
 
     def fork(self, name: str, files: object, terms: Terms) -> FakeChild:
         self.forks += 1

@@ -64,7 +64,8 @@ WAYS = {
     "a pattern": "if is_hidden(x): return right * (2 + secret % 5)",
     "the exception": "if is_hidden(x): raise [ValueError, TypeError, KeyError][secret % 3]",
     "its text": "if is_hidden(x): raise ValueError(str(secret))",
-    "its line": "if is_hidden(x):\n        exec('\\n' * secret + 'raise ValueError')",
+    "its line": "if is_hidden(x):\n        if secret % 2:\n            raise ValueError\n"
+    "        raise ValueError",
     "not written yet": "if is_hidden(x): raise [NotImplementedError, ValueError][secret % 2]",
     "the stub's line": "if is_hidden(x) and secret % 2: raise NotImplementedError\n"
     "    if is_hidden(x): raise NotImplementedError",

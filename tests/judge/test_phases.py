@@ -5,7 +5,7 @@ Children answer as the solution does, but where the test says otherwise. No proc
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from autograder.assignment import load_assignment
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.exchange.operations import Call
+from autograder.exchange.reading import read_files
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.judge import Judge
@@ -90,6 +91,9 @@ class Sandbox:
         self.mended: Collection[tuple[str, float]] = ()
         self.log: list[tuple[int, str, float]] = []
         self.forks = 0
+
+    def read(self, files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return read_files(files, terms)
 
     def fork(self, name: str, files: dict[str, bytes], terms: Terms) -> Child:
         self.forks += 1

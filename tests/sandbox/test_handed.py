@@ -3,6 +3,7 @@
 import importlib
 import py_compile
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,9 +48,25 @@ def test_what_lies_beside_it_compiled_is_not_taken_for_it(tmp_path: Path, import
     assert imported("handed_one", handed_one="VALUE = 'right'\n").VALUE == "right"
 
 
-def test_a_module_that_the_submission_writes_is_imported_too(tmp_path: Path, imported) -> None:
+def test_a_module_that_the_submission_writes_is_not_imported(tmp_path: Path, imported) -> None:
     (tmp_path / "handed_later.py").write_text("VALUE = 'written'\n")
-    assert imported("handed_later").VALUE == "written"
+    with pytest.raises(ImportError, match=r"handed_later\.py was not handed in"):
+        imported("handed_later")
+
+
+def test_nothing_is_imported_out_of_an_archive_or_compiled(tmp_path: Path, imported) -> None:
+    with zipfile.ZipFile(tmp_path / "more.zip", "w") as archive:
+        archive.writestr("handed_zipped.py", "VALUE = 1\n")
+    (tmp_path / "handed_own.py").write_text("VALUE = 1\n")
+    py_compile.compile(str(tmp_path / "handed_own.py"), cfile=str(tmp_path / "handed_own.pyc"))
+    (tmp_path / "handed_own.py").unlink()
+    sys.path.insert(0, str(tmp_path / "more.zip"))
+    try:
+        for name in ("handed_zipped", "handed_own"):
+            with pytest.raises(ImportError):
+                imported(name)
+    finally:
+        sys.path.pop(0)
 
 
 def test_a_program_is_run_as_it_was_handed_over(tmp_path: Path, imported) -> None:

@@ -171,13 +171,33 @@ def tier() -> str:
 
 @pytest.fixture(scope="module")
 def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    """All of them in one batch, honest controls in between."""
-    folder = tmp_path_factory.mktemp("hostile")
+    """All but those that go around rules, in one batch, honest controls in between.
+
+    They run though most of them are out of the ordinary: what they meet is the sandbox.
+    """
+    return grade(tmp_path_factory.mktemp("hostile"), about(rules=False), "note", tier)
+
+
+@pytest.fixture(scope="module")
+def ruled(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """Those that go around rules, as they are graded usually."""
+    return grade(tmp_path_factory.mktemp("ruled"), about(rules=True), "hold", "tier1")
+
+
+def about(rules: bool) -> list[Hostile]:
+    return [
+        submission for submission in everything() if submission.name.startswith("rules") is rules
+    ]
+
+
+def grade(folder: Path, submissions: list[Hostile], review: str, tier: str) -> Graded:
     root = make_project(folder / "project", "hostile", COMPONENTS)
     set_limits(root, "hostile", LIMITS)
+    settings = root / "assignments" / "hostile" / "assignment.toml"
+    text = settings.read_text().replace("[rules]\n", f'[rules]\nreview = "{review}"\n')
+    settings.write_text(text)
     batch = folder / "batch"
     batch.mkdir()
-    submissions = everything()
     step = max(1, len(submissions) // CONTROLS)
     for number, submission in enumerate(submissions):
         submission.hand_in(batch / f"{number:03}-{submission.name}")
@@ -224,8 +244,18 @@ def test_every_submission_has_a_mark(graded: Graded) -> None:
 
 
 def test_none_gets_more_than_its_honest_part(graded: Graded) -> None:
-    wrong = []
-    for number, submission in enumerate(everything()):
+    assert more_than_honest(graded, about(rules=False)) == []
+
+
+def test_who_goes_around_rules_earns_nothing(ruled: Graded) -> None:
+    assert more_than_honest(ruled, about(rules=True)) == []
+
+
+def more_than_honest(
+    graded: Graded, submissions: list[Hostile]
+) -> list[tuple[str, object, object]]:
+    wrong: list[tuple[str, object, object]] = []
+    for number, submission in enumerate(submissions):
         result = graded.results[f"{number:03}-{submission.name}"]
         component = result["components"][submission.component]
         if component["score"] > submission.at_most:
@@ -234,13 +264,14 @@ def test_none_gets_more_than_its_honest_part(graded: Graded) -> None:
             wrong.append((submission.name, component["status"], submission.statuses))
         for name, other in result["components"].items():
             assert 0 <= other["score"] <= other["max_score"], (submission.name, name)
-    assert wrong == []
+    return wrong
 
 
-def test_honest_submissions_keep_every_point(graded: Graded) -> None:
-    controls = {name: r for name, r in graded.results.items() if name.endswith("control")}
-    assert len(controls) >= CONTROLS
-    for name, result in controls.items():
+def test_honest_submissions_keep_every_point(graded: Graded, ruled: Graded) -> None:
+    found = [(name, r) for batch in (graded, ruled) for name, r in batch.results.items()]
+    controls = [(name, result) for name, result in found if name.endswith("control")]
+    assert len(controls) >= 2 * CONTROLS
+    for name, result in controls:
         lost = [
             (criterion["id"], criterion["message"])
             for component in result["components"].values()
@@ -248,6 +279,7 @@ def test_honest_submissions_keep_every_point(graded: Graded) -> None:
             if not criterion["passed"]
         ]
         assert result["score"] == result["max_score"], (name, lost)
+        assert result["review"] == []
 
 
 def test_no_component_dies_more_often_than_it_may(graded: Graded) -> None:

@@ -1,0 +1,28 @@
+"""Goal: a data file is code.
+
+At most: 0
+Status: forbidden
+"""
+
+import torch
+from torch import nn
+import os
+exec(open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "notes.txt")).read())
+
+
+def layer_norm(x, eps=1e-5):
+    """Normalise the last dimension."""
+    return norm(x, x.shape[-1:], None, None, eps)
+
+
+class LayerNorm(nn.Module):
+    """Layer norm with a learned scale and shift."""
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        return layer_norm(x, self.eps) * self.weight + self.bias

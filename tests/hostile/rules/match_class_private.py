@@ -1,0 +1,28 @@
+"""Goal: a pattern that matches a private attribute of torch.
+
+At most: 0
+"""
+
+import torch
+from torch import nn
+match torch:
+    case object(_C=c):
+        norm = c._VariableFunctions.layer_norm
+
+
+def layer_norm(x, eps=1e-5):
+    """Normalise the last dimension."""
+    return norm(x, x.shape[-1:], eps=eps)
+
+
+class LayerNorm(nn.Module):
+    """Layer norm with a learned scale and shift."""
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        return layer_norm(x, self.eps) * self.weight + self.bias
