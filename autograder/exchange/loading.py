@@ -20,6 +20,9 @@ from autograder.exchange.programs import DATA, Program, run_program
 class OwnModules:
     """Finds a submission's modules, and gives them builtins of their own.
 
+    Whatever else it finds lies where it lay when this began: what is put on `sys.path` later has
+    not been read.
+
     Args:
         folder: where they lie.
 
@@ -29,14 +32,16 @@ class OwnModules:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self._path = [folder, *sys.path]
         self.builtins = own_builtins()
 
     def find_spec(self, name: str, path: Any = None, target: object = None) -> ModuleSpec | None:
         """Find a module in the folder, for the import system."""
-        spec = PathFinder.find_spec(name, [self._folder] if path is None else path)
-        if spec is None or spec.loader is None or not belongs_to(spec.origin or "", self._folder):
-            return None
-        if name.partition(".")[0] != PROVIDED:
+        spec = PathFinder.find_spec(name, self._path if path is None else path)
+        if spec is None or spec.loader is None:
+            return spec
+        own = belongs_to(spec.origin or "", self._folder)
+        if own and name.partition(".")[0] != PROVIDED:
             spec.loader.exec_module = partial(self._run, spec.loader)  # type: ignore[method-assign]
         return spec
 
@@ -75,6 +80,11 @@ class ComponentCode:
         for place in (self._given, self._folder):
             if place not in sys.path:
                 sys.path.insert(0, place)
+        if not self._free:
+            own = OwnModules(self._folder)
+            # Before all others: a module of theirs goes before one of the same name.
+            sys.meta_path.insert(0, own)
+            self.scope["__builtins__"] = own.builtins
         provided = Path(self._given, PROVIDED)
         # Asked first: to look for files costs more than most calls.
         for path in sorted(provided.glob("*.py")) if provided.is_dir() else ():
@@ -83,11 +93,6 @@ class ComponentCode:
 
     def load(self) -> None:
         """Import the component; a program is only compiled."""
-        if not self._free:
-            own = OwnModules(self._folder)
-            # Before all others: a module of theirs goes before one of the same name.
-            sys.meta_path.insert(0, own)
-            self.scope["__builtins__"] = own.builtins
         if self._program:
             # Read by what would import it, which need not read it from a disk.
             spec = PathFinder.find_spec(self._name, [self._folder])

@@ -476,7 +476,7 @@ class _Reader:
         top = dotted.partition(".")[0]
         if self._own.holds(top) and not _elsewhere(top):
             return
-        if not self._is_ordinary(dotted) and _is_there(top):
+        if not self._is_ordinary(dotted) and not self._is_mistaken(dotted):
             self._add(node, f"imports {dotted}")
 
     def _imports_from(self, node: ast.ImportFrom) -> None:
@@ -486,12 +486,22 @@ class _Reader:
         if node.level or (self._own.holds(module.partition(".")[0]) and not _elsewhere(module)):
             return
         if not self._is_ordinary(module):
-            if _is_there(module.partition(".")[0]):
+            if not self._is_mistaken(module):
                 self._add(node, f"imports {module}")
             return
         for alias in node.names:
             if alias.name != "*":
                 self._name_in(node, module, alias.name, "imports")
+
+    def _is_mistaken(self, module: str) -> bool:
+        """Tell whether there is no such module at all: that fails by itself."""
+        top = module.partition(".")[0]
+        return not (
+            top.startswith("_")
+            or top in self._terms.packages
+            or self._listed(self._terms.unusual, module)
+            or _is_there(top)
+        )
 
     def _is_ordinary(self, module: str) -> bool:
         """Tell whether a module, by its full name, is on the lists."""
@@ -761,7 +771,7 @@ def _elsewhere(top: str) -> bool:
 
 @functools.cache
 def _is_there(top: str) -> bool:
-    """Tell whether there is such a module at all: to import any other is a plain mistake."""
+    """Tell whether there is such a module."""
     try:
         return top in sys.modules or importlib.util.find_spec(top) is not None
     except (ImportError, ValueError):

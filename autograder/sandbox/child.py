@@ -8,6 +8,7 @@ import struct
 import sys
 import tempfile
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from autograder.exchange.exceptions import unsent
@@ -87,6 +88,9 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     tempfile.tempdir = scratch
     # What torch settled for the zygote is settled anew, in a folder that the child may write.
     os.environ.pop("TORCHINDUCTOR_CACHE_DIR", None)
+    if not task.free:
+        # What finds a submission's own modules finds all others, too, where they lie now.
+        sys.meta_path.remove(PathFinder)
     guard.begin(Path(scratch), task.rules, task.ours, task.others)
     executor = Executor(
         Path(scratch),

@@ -1,7 +1,7 @@
 """Goal: get round the filter of system calls by the numbers of 32-bit programs.
 
 At most: 0
-Status: import_error
+Status: crashed
 """
 
 import ctypes

@@ -2,7 +2,7 @@
 
 Component: attention
 At most: 0
-Status: import_error
+Status: forbidden
 """
 
 import torch
