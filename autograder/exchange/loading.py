@@ -45,6 +45,10 @@ class OwnModules:
             spec.loader.exec_module = partial(self._run, spec.loader)  # type: ignore[method-assign]
         return spec
 
+    def find_distributions(self, *context: Any) -> Any:
+        """Find what is known of installed packages, for `importlib.metadata`."""
+        return PathFinder.find_distributions(*context)
+
     def _run(self, loader: Loader, module: ModuleType) -> None:
         vars(module)["__builtins__"] = self.builtins
         type(loader).exec_module(loader, module)
