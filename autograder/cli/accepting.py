@@ -34,7 +34,7 @@ def accept(
     ] = None,
     assignment: NameOption = None,
 ) -> None:
-    """Accept what is held for review: exactly these files count when they are graded again."""
+    """Accept what is held for review; grading again gives the points."""
     out = _folder(results, submission, assignment)
     result = _result(out, submission)
     known = accepted.read(out)
