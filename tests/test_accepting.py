@@ -253,9 +253,8 @@ def test_a_damaged_list_stops_grading_and_accepting_and_is_not_replaced(
     words = f"{path} is damaged ({why}): repair it; or remove it, and accept again what it listed"
     assert refused(run("accept", out, "s02")) == words
     for more in ({}, {"path": "s02"}):
-        done = grade(*(["--one"] if more else []), **more)
-        assert isinstance(done.exception, UsageError)
-        assert str(done.exception) == words
+        # Before any worker is started.
+        assert refused(grade(*(["--one"] if more else []), **more)) == words
     assert path.read_text() == damage
 
 
@@ -292,9 +291,9 @@ def test_one_component_alone_is_accepted(out: Path) -> None:
     store.write(out, two_held())
     assert run("accept", out, "s01", "head").exit_code == 0
     assert accepted.read(out) == {"s01": {"head": "d2"}}
+    assert run("accept", out, "s01", "norm").output.startswith("norm of s01: accepted\n")
     lines = run("accept", out, "s01").output.splitlines()
-    assert lines[0] == "norm of s01: accepted"
-    assert "head of s01: accepted already" in lines
+    assert {"norm of s01: accepted already", "head of s01: accepted already"} < set(lines)
     assert accepted.read(out) == {"s01": {"head": "d2", "norm": "d1"}}
     words = refused(run("accept", out, "s01", "nose"))
     assert words == "s01 has no component 'nose'; held for review is norm, head"

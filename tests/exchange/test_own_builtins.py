@@ -57,7 +57,9 @@ def test_imports_and_classes_work() -> None:
 
 def test_files_are_opened_by_path_and_none_of_code_is_written(tmp_path: Path) -> None:
     data = tmp_path / "data.txt"
-    run("with open(p, 'w') as f:\n    f.write('x')\nwith open(p) as f:\n    assert f.read()", p=data)
+    run(
+        "with open(p, 'w') as f:\n    f.write('x')\nwith open(p) as f:\n    assert f.read()", p=data
+    )
     for text in ("open(1, 'w')", "open(p, 'w')", "open(q, opener=print)"):
         with pytest.raises(PermissionError):
             run(text, p=str(tmp_path / "more.py"), q=str(data))

@@ -473,3 +473,4 @@ def test_without_names_it_is_known_as_held_and_no_file_or_name_is_there(tmp_path
     files = [path.read_text() for path in (tmp_path / "pages").rglob("*.html")]
     assert len(files) == 2
     assert all("Held for review" in text and "ada" not in text for text in files)
+    assert not [text for text in files if "line 0" in text]
