@@ -7,11 +7,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from autograder.text import clean
+
 ComponentStatus = Literal[
     "graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden"
 ]
+# As people read it: of a forbidden one, whether it is held for review and never ran.
+ComponentStanding = Literal[ComponentStatus, "held"]
 Standing = Literal["graded", "empty", "rejected", "error"]
 Outcome = Literal["passed", "failed", "student_error", "timeout", "crashed", "not_run"]
+# Of the words for a place, in characters: names of files and in code are the student's.
+_FILE, _WHAT = 100, 150
 # All that is told of a hidden criterion that is lost, beside how many of its cases passed.
 HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
 
@@ -63,8 +69,8 @@ class Held(BaseModel):
 
     @property
     def words(self) -> str:
-        """Where it is, and what."""
-        return f"{self.file}, line {self.line}: it {self.what}"
+        """Where it is, and what, in a line that is safe to show."""
+        return f"{clean(self.file, _FILE)}, line {self.line}: it {clean(self.what, _WHAT)}"
 
 
 class ComponentResult(BaseModel):
@@ -123,17 +129,56 @@ class SubmissionResult(BaseModel):
         return self.status
 
     @property
+    def held(self) -> dict[str, list[Held]]:
+        """The places that a person is to look at, for each component that is held for review."""
+        return {
+            name: places
+            for name, places in self._places.items()
+            # What has used any time did run, and was forbidden by the guard.
+            if self.components[name].status == "forbidden" and self.components[name].usage is None
+        }
+
+    @property
+    def noted(self) -> dict[str, list[Held]]:
+        """The same for each component that was graded all the same."""
+        held = self.held
+        return {name: places for name, places in self._places.items() if name not in held}
+
+    @property
+    def _places(self) -> dict[str, list[Held]]:
+        found: dict[str, list[Held]] = {}
+        for place in self.review:
+            if place.component in self.components:
+                found.setdefault(place.component, []).append(place)
+        return found
+
+    def component_standing(self, name: str) -> ComponentStanding:
+        """Return a component's status, or that it is held for review."""
+        return "held" if name in self.held else self.components[name].status
+
+    @property
     def remarks(self) -> str:
-        """In a line, how it stands and which components were not graded to their end."""
+        """In a line, how it stands, which components were not graded to their end, and why."""
         if self.status != "graded":
             return f"{self.status}: {self.message}" if self.message else self.status
         if self.standing == "empty":
             return "empty"
-        return "; ".join(
-            f"{name} {component.status}"
-            for name, component in self.components.items()
-            if component.status != "graded"
-        )
+        held, noted = self.held, self.noted
+        found = []
+        for name, component in self.components.items():
+            if name in held:
+                found.append(f"{name} held for review ({in_short(held[name])})")
+            elif component.status != "graded":
+                found.append(f"{name} {component.status}")
+            if name in noted:
+                found.append(f"{name} noted ({in_short(noted[name])})")
+        return "; ".join(found)
+
+
+def in_short(places: Sequence[Held]) -> str:
+    """Say in a line where something is out of the ordinary, and what."""
+    more = f", and {len(places) - 1} more" if len(places) > 1 else ""
+    return f"{places[0].words}{more}"
 
 
 def light(result: SubmissionResult) -> SubmissionResult:

@@ -25,6 +25,7 @@ COMMANDS = [
     "export",
     "report",
     "similar",
+    "accept",
     "ci",
     "course",
 ]

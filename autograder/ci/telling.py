@@ -67,6 +67,9 @@ def status_of(result: SubmissionResult, seen: Seen | None, fail_under: float) ->
         line += "; hidden checks are not shown"
     if result.standing == "empty":
         return "failure", f"{line}: there is no file of {result.assignment} in it"
+    if result.held:
+        # A person is to say what becomes of it.
+        return "pending", f"{line}; held for review: {', '.join(result.held)}"
     # A sum of shares is as near to a round number as floats come.
     below = 100 * seen.score < (fail_under - 1e-9) * seen.max_score
     return ("failure" if below else "success"), line

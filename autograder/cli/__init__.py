@@ -10,6 +10,7 @@ from rich.console import Console
 
 from autograder import __version__
 from autograder.cli import ci, platforms
+from autograder.cli.accepting import accept
 from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
 from autograder.cli.courses import init
 from autograder.cli.exports import export
@@ -48,6 +49,13 @@ _add(
     grade,
     "autograder grade submissions --assignment first_steps --out results",
     "autograder grade submitted --gradebook sqlite:////course/gradebook.db",
+)
+_add(
+    app,
+    accept,
+    "autograder accept results s03",
+    "autograder accept results s03 rescale",
+    "autograder accept ~/course s03 --assignment first_steps",
 )
 _add(app, explain, "autograder explain results/results/s01.json rescale.random")
 _add(

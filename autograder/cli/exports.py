@@ -71,8 +71,15 @@ def export(
         _write(made.text, out)
     for reason in made.left_out:
         console.print(f"not exported: {safe(reason, 500)}", highlight=False)
-    for name in [result.submission for result in found if result.standing == "empty"]:
-        console.print(f"{safe(name, 80)}: handed in no file of it; its mark is 0", highlight=False)
+    for result in found:
+        name, held = safe(result.submission, 80), ", ".join(result.held)
+        if result.standing == "empty":
+            console.print(f"{name}: handed in no file of it; its mark is 0", highlight=False)
+        if held:
+            console.print(
+                f"{name}: {safe(held)} held for review, and 0 in its mark until that is accepted",
+                highlight=False,
+            )
     raise typer.Exit(int(made.faults or made.text is None))
 
 

@@ -27,7 +27,7 @@ from autograder.nbgrader import course
 from autograder.nbgrader.places import results_folder
 from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
-from autograder.reports.score_table import print_left_out, print_table
+from autograder.reports.score_table import print_held, print_left_out, print_table
 from autograder.reports.terminal import ProgressReport, Stages, safe
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def grade(
         typer.Option(
             "--one",
             help="Grade one submission, a folder or an archive, and print what its student may "
-            "see. Exit code 1: rejected, or below --fail-under; 3: the grader is at fault.",
+            "see. Exit code 1: rejected, held for review, or below --fail-under; 3: the grader is "
+            "at fault.",
         ),
     ] = False,
     fail_under: Annotated[
@@ -216,6 +217,7 @@ def _grade(
     written = store.Stored(files, [entry.id for entry in entries])
     write_after_grading(console, assignment, out, written, regraded)
     print_left_out(console, listing, found)
+    print_held(console, out, found)
     if listing.doubled:
         return _MISUSED
     return int(not complete or any(result.status == "error" for result in found))

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from autograder.assignment import Assignment
-from autograder.grading import store
+from autograder.grading import accepted, store
 from autograder.grading.batch import Batch
 from autograder.grading.entries import single
 from autograder.grading.workers import CannotGrade
@@ -64,6 +64,9 @@ def grade_one(
     if out is not None:
         kept = store.path_of(out, result.submission)
         console.print(f"Result: {safe(str(kept), 500)}", highlight=False)
+        if result.held:
+            typed = safe(accepted.command(out, result.submission), 1000)
+            console.print(f"accept with `{typed}`, then grade again", highlight=False)
     return _code(result, fail_under)
 
 
@@ -73,4 +76,4 @@ def _code(result: SubmissionResult, fail_under: float | None) -> int:
     reached = 100 * result.score / result.max_score
     # A sum of shares is as near to a round number as floats come.
     below = fail_under is not None and reached < fail_under - 1e-9
-    return _BELOW if below or result.status == "rejected" else _FINE
+    return _BELOW if below or result.held or result.status == "rejected" else _FINE

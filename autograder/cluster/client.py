@@ -149,6 +149,7 @@ class Grader:
             suite_hash=job.suite_hash,
             seed=self._assignment.seed,
             versions=versions(tuple(self._assignment.packages)),
+            accepted=job.accepted,
         )
         if job.known == graded:
             return Unchanged()

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from autograder.assignment import Assignment
-from autograder.grading import store
+from autograder.grading import accepted, store
 from autograder.grading.entries import Entry
 from autograder.grading.held import Held
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
@@ -47,6 +47,9 @@ class Batch:
 
     Attributes:
         regraded: the earlier and the new result of every submission that was graded again.
+
+    Raises:
+        UsageError: what was accepted in `out` cannot be read.
     """
 
     def __init__(
@@ -58,6 +61,8 @@ class Batch:
         resume: bool,
         task: Task | None = None,
     ) -> None:
+        # Read again for every job, as it may change meanwhile; what is damaged is said now.
+        accepted.read(out)
         self._assignment = assignment
         self._out = out
         self._sandbox = sandbox
@@ -179,6 +184,7 @@ class Batch:
             exempt=entry.exempt,
             only=entry.only,
             diagnose=entry.diagnose,
+            accepted=accepted.read(self._out).get(entry.id, {}),
         )
         answer = self._task(job)
         shown = path.decode(errors="backslashreplace")

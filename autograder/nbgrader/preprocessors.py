@@ -17,6 +17,7 @@ from traitlets import Int, List, Unicode
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
+from autograder.grading import accepted
 from autograder.grading.cores import cores
 from autograder.grading.entries import Entry
 from autograder.nbgrader.kept import CourseAssignment, kept_batch
@@ -28,6 +29,8 @@ from autograder.results import ComponentResult, SubmissionResult
 from autograder.settings import Feedback
 
 _KEY = "gradeformer"
+# Of what steps hand on: the grade cells whose components are held for review.
+_HELD = "gradeformer_held"
 
 
 class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
@@ -67,14 +70,22 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         now = datetime.now(UTC)
         if result.status == "error":
             self.log.error("%s could not be graded: %s", result.submission, result.message)
-        resources[_KEY] = fill_in(nb, result, feedback, now)
+        if result.held:
+            typed = accepted.command(self._course(), entry.id)
+            self.log.warning(
+                "%s: %s; accept it with `%s` and autograde it again",
+                *(entry.id, result.remarks, typed),
+            )
+        resources[_KEY], resources[_HELD] = fill_in(nb, result, feedback, now), set(result.held)
         workbook = entry.path / f"{names['notebook']}.ipynb"
         nb.metadata[_KEY] = stamp(result, workbook, feedback.shows(now))
         return nb, resources
 
+    def _course(self) -> Path:
+        return Path(self.parent.parent.coursedir.root).resolve()
+
     def _assignment(self, name: str) -> Assignment:
-        course = Path(self.parent.parent.coursedir.root).resolve()
-        named = course / self.root if self.root else None
+        named = self._course() / self.root if self.root else None
         return load_assignment(find_root(named, "c.GradeSubmission.root"), name)
 
     def _graded(self, entry: Entry, names: dict[str, str]) -> SubmissionResult:
@@ -84,7 +95,7 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         if not hasattr(converter, _KEY):
             what = CourseAssignment(
                 self._assignment(names["assignment"]),
-                Path(converter.coursedir.root).resolve(),
+                self._course(),
                 self.sandbox,
                 self.jobs or cores(),
                 not converter.force,
@@ -135,7 +146,8 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
     """Writes the marks of a result into the gradebook, as they are; the rest as nbgrader does.
 
     A manual mark is left alone. What could not be graded gets no mark and is flagged for manual
-    grading: nbgrader itself would give full marks to a cell without an output.
+    grading: nbgrader itself would give full marks to a cell without an output. What is held for
+    review is flagged, too.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
@@ -154,7 +166,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
             for cell in nb.cells:
                 name = cell.metadata.get("nbgrader", {}).get("grade_id")
                 if name in grades and is_grade(cell):
-                    _mark(grades[name], cell, marks)
+                    _mark(grades[name], cell, marks, name in resources[_HELD])
                 if name in comments:
                     unchanged = cell.metadata["nbgrader"]["checksum"] == compute_checksum(cell)
                     silent = unchanged and not is_task(cell)
@@ -163,10 +175,11 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
         return nb, resources
 
 
-def _mark(grade: Any, cell: Any, marks: Mapping[str, float | None]) -> None:
+def _mark(grade: Any, cell: Any, marks: Mapping[str, float | None], held: bool) -> None:
     """Write the automatic mark of a cell; a manual one stays, and is to be looked at again."""
     grade.auto_score = determine_grade(cell)[0] if is_solution(cell) else marks.get(grade.name)
-    grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+    unsure = grade.manual_score is not None or grade.auto_score is None
+    grade.needs_manual_grade = unsure or held
 
 
 def stamp(result: SubmissionResult, workbook: Path, outcomes: bool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
+from autograder.grading import accepted
 from autograder.grading.entries import submission_in
 from autograder.grading.messages import (
     Answer,
@@ -25,7 +26,7 @@ from autograder.project import find_root
 from autograder.reports.explained import Printer, print_call, print_component
 from autograder.reports.moved import changes
 from autograder.reports.terminal import Stages
-from autograder.results import CriterionResult, Graded, SubmissionResult, losing_points
+from autograder.results import CriterionResult, Graded, SubmissionResult, in_short, losing_points
 from autograder.text import clean
 
 
@@ -55,13 +56,18 @@ def settle(
     """
     result, graded = _read(path)
     recorded = _find(path, result, criterion)
+    component = next(
+        name for name, c in result.components.items() if criterion in {x.id for x in c.criteria}
+    )
+    _must_have_run(path, result, component)
     assignment = load_assignment(find_root(root), result.assignment)
     place = _place(path, result, submission)
     job = ExplainJob(
         path=os.fsencode(place),
         criterion=criterion,
         suite_hash=assignment.suite_hash(),
-        broken=tuple(_broken(assignment, result, criterion)),
+        broken=tuple(_broken(assignment, result, component)),
+        accepted=graded.accepted,
     )
     with Stages(console) as stages:
         confinement, found = _asked(assignment, sandbox, job, stages)
@@ -158,9 +164,20 @@ def _place(path: Path, result: SubmissionResult, given: Path | None) -> Path:
     return submission_in(place, result.assignment)
 
 
-def _broken(assignment: Assignment, result: SubmissionResult, criterion: str) -> list[str]:
-    """Return what the criterion's component uses and what lost points."""
-    name = next(n for n, c in result.components.items() if criterion in {x.id for x in c.criteria})
+def _must_have_run(path: Path, result: SubmissionResult, component: str) -> None:
+    """Refuse to explain what is held for review."""
+    places = result.held.get(component)
+    if places is not None:
+        name = clean(result.submission, 80)
+        typed = accepted.command(path.absolute().parent.parent, result.submission, component)
+        raise UsageError(
+            f"{component} of {name} is held for review, so no criterion of it ran "
+            f"({in_short(places)}): accept it with `{typed}` and grade {name} again"
+        )
+
+
+def _broken(assignment: Assignment, result: SubmissionResult, name: str) -> list[str]:
+    """Return what a component uses and what lost points."""
     uses = next((spec.uses for spec in assignment.components if spec.name == name), ())
     return losing_points(result.components, uses)
 

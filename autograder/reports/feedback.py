@@ -16,6 +16,7 @@ STATUS_WORDS = {
     "timeout": "Its time was over; what came after was not run.",
     "crashed": "Its process died; what came after was not run.",
     "forbidden": "It calls an operation that is not allowed here.",
+    "held": "Held for review: it was not run, and has no points before your instructor accepts it.",
 }
 
 

@@ -56,6 +56,10 @@ def changes(before: Graded, after: Graded) -> list[str]:
     ]
     if parts:
         found.append(f"versions changed ({', '.join(parts)})")
+    for name in dict.fromkeys((*before.accepted, *after.accepted)):
+        if before.accepted.get(name) != after.accepted.get(name):
+            known = name in after.accepted
+            found.append(f"{name} was accepted" if known else f"{name} is no longer accepted")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -12,9 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from autograder.grading import accepted
 from autograder.grading.entries import Listing
 from autograder.reports.terminal import safe
-from autograder.results import Standing, SubmissionResult
+from autograder.results import ComponentStanding, Standing, SubmissionResult
 
 # An id that is longer than this may go on in the next line.
 _LEAST_ID = 10
@@ -22,21 +24,23 @@ _ID = 60
 _ROWS = 60
 _NAMED = 20
 # Short enough for a table of seven components in 80 columns; a legend follows the table.
-_MARKS = {
+_MARKS: dict[ComponentStanding, str] = {
     "missing": "–",
     "not_attempted": "stub",
     "import_error": "imp",
     "timeout": "hang",
     "crashed": "died",
     "forbidden": "ban",
+    "held": "held",
 }
-_MEANINGS = {
+_MEANINGS: dict[ComponentStanding, str] = {
     "missing": "no file",
     "not_attempted": "not attempted",
     "import_error": "cannot be imported",
     "timeout": "took too long",
     "crashed": "its process died",
     "forbidden": "a forbidden operation",
+    "held": "for review",
 }
 
 _STANDINGS: dict[Standing, str] = {
@@ -64,7 +68,10 @@ def print_table(
         status: mark
         for status, mark in _MARKS.items()
         for result in shown
-        if any(c.status == status and not c.score for c in result.components.values())
+        if any(
+            result.component_standing(name) == status and not component.score
+            for name, component in result.components.items()
+        )
     }
     if _are_numbered(shown, components, console.width):
         numbers = (f"{n} {safe(name, _ID)}" for n, name in enumerate(components, start=1))
@@ -174,7 +181,7 @@ def _cells(result: SubmissionResult, components: Sequence[str]) -> list[str]:
         elif component.score == component.max_score:
             cells.append(f"[green]{component.score:g}[/green]")
         elif component.status in _MARKS and not component.score:
-            cells.append(f"[dim]{_MARKS[component.status]}[/dim]")
+            cells.append(f"[dim]{_MARKS[result.component_standing(name)]}[/dim]")
         else:
             cells.append(f"[yellow]{component.score:g}[/yellow]")
     return cells
@@ -196,6 +203,20 @@ def print_left_out(console: Console, listing: Listing, results: Sequence[Submiss
     if rejected:
         count = f"{len(rejected)} of {len(results)} submissions"
         console.print(f"{count} could not be taken in: {_named(rejected)}", highlight=False)
+
+
+def print_held(console: Console, out: Path, results: Sequence[SubmissionResult]) -> None:
+    """Say which submissions are held for review, where to read why, and how to accept one."""
+    held = [result.submission for result in results if result.held]
+    if held:
+        count = "1 submission is" if len(held) == 1 else f"{len(held)} submissions are"
+        typed = safe(accepted.command(out, held[0]), 1000)
+        table = safe(str(out / "results.csv"), 500)
+        console.print(
+            f"{count} held for review: {_named(held)}; {table} says why (remarks); "
+            f"accept with `{typed}`, then grade again",
+            highlight=False,
+        )
 
 
 def _named(names: Sequence[str]) -> str:

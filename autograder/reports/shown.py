@@ -15,8 +15,9 @@ from pydantic import BaseModel
 from autograder.results import (
     HIDDEN_WORDS,
     ComponentResult,
-    ComponentStatus,
+    ComponentStanding,
     CriterionResult,
+    Held,
     Outcome,
     SubmissionResult,
 )
@@ -27,8 +28,8 @@ from autograder.text import clean
 LINE = 1000
 _LINES = 40
 _NAME = 300
-# Statuses of a component that say of all criteria at once why they earn nothing.
-WHOLE = ("missing", "not_attempted", "import_error", "forbidden")
+# How a component stands that says of all criteria at once why they earn nothing.
+WHOLE = ("missing", "not_attempted", "import_error", "forbidden", "held")
 _DEATHS = ("timeout", "crashed", "not_run")
 FAULT = "It could not be graded; your instructor has been told."
 
@@ -56,11 +57,14 @@ class ShownCriterion(BaseModel):
 
 
 class ShownComponent(BaseModel):
-    """What is shown of one component; with nothing hidden shown, points are the public ones."""
+    """What is shown of one component; with nothing hidden shown, points are the public ones.
+
+    Of one that is held for review, `notes` are the places.
+    """
 
     score: float
     max_score: float
-    status: ComponentStatus
+    status: ComponentStanding
     criteria: list[ShownCriterion]
     notes: list[str] = []
     causes: list[str] = []
@@ -88,9 +92,9 @@ def shown(result: SubmissionResult, feedback: Feedback, now: datetime) -> Shown:
         feedback: what the assignment says about hidden criteria.
         now: the time, with its offset.
     """
-    outcomes = feedback.shows(now)
+    outcomes, held = feedback.shows(now), result.held
     components = {
-        clean(name, _NAME): shown_component(component, outcomes)
+        clean(name, _NAME): shown_component(component, outcomes, held.get(name, ()))
         for name, component in result.components.items()
     }
     score, most = result.score, result.max_score
@@ -111,15 +115,21 @@ def shown(result: SubmissionResult, feedback: Feedback, now: datetime) -> Shown:
     )
 
 
-def shown_component(component: ComponentResult, outcomes: bool) -> ShownComponent:
+def shown_component(
+    component: ComponentResult, outcomes: bool, held: Sequence[Held] = ()
+) -> ShownComponent:
     """Return what a student may see of one component.
 
     Args:
         component: its result.
+        held: why it is held for review, if it is.
         outcomes: whether outcomes of hidden criteria are shown; without, it is as if there were
             none. A cause is found with the help of all criteria, so it is left out then, and so is
             what tells of another component that it lost points.
     """
+    if held:
+        # It was read and not run, and what was read is the student's own text.
+        return _held(shown_component(component, outcomes), component.notes, held)
     if outcomes:
         return ShownComponent(
             score=component.score,
@@ -148,6 +158,13 @@ def shown_component(component: ComponentResult, outcomes: bool) -> ShownComponen
         notes=_lines(notes) if status != "graded" else [],
         views=component.views,
     )
+
+
+def _held(seen: ShownComponent, notes: Sequence[str], held: Sequence[Held]) -> ShownComponent:
+    """Return a component that is held for review, with all places; its criteria name the first."""
+    criteria = [c.model_copy(update={"facts": _lines(notes), "hints": []}) for c in seen.criteria]
+    places = _lines([place.words for place in held if place.file])
+    return seen.model_copy(update={"status": "held", "notes": places, "criteria": criteria})
 
 
 def _public(criterion: CriterionResult) -> ShownCriterion:

@@ -15,7 +15,7 @@ from autograder.ci.web import Web, WebFault
 from autograder.ci.work import Commit, Work
 from autograder.errors import UsageError
 from autograder.grading import store
-from autograder.results import SubmissionResult
+from autograder.results import Held, SubmissionResult
 from tests.ci.conftest import TOKEN
 
 A, B = "a" * 40, "b" * 40
@@ -528,3 +528,12 @@ def test_words_come_from_the_command_and_are_cut(monkeypatch) -> None:
         said.stderr = stderr
         with pytest.raises(CannotTell, match=words):
             telling.text_of(Path("a.json"), Path())
+
+
+def test_what_is_held_for_review_is_pending() -> None:
+    part = {"score": 0, "max_score": 2, "status": "forbidden", "criteria": []}
+    place = {"component": "norm", "file": "norm.py", "line": 3, "what": "imports ctypes"}
+    found = outcome(1, 4, components={"norm": part, "head": {**part, "status": "graded"}})
+    found = found.model_copy(update={"review": [Held.model_validate(place)]})
+    words = "1 of 4 points; held for review: norm"
+    assert status_of(found, Seen(score=1, max_score=4), 100) == ("pending", words)

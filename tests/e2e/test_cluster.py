@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.cli.accepting import accept
 from autograder.judge import intake
 from autograder.results import SubmissionResult
 from tests import sources
@@ -147,6 +148,7 @@ def test_a_class_is_marked_as_on_one_machine(
     make_zip(batch / "out.zip", {"../layer_norm.py": b"x = 1"})
     make_folder(batch / "hangs", {"layer_norm.py": b"while True:\n    pass\n"})
     make_folder(batch / "na\u00efve \x1b[2J", RIGHT)
+    make_folder(batch / "odd", {"layer_norm.py": RIGHT["layer_norm.py"] + b"\nimport ctypes\n"})
     os.mkfifo(batch / "pipe.zip")
     here = grade("--jobs", "2", out="here", code=COMMAND)
     assert here.wait() == 0, here.said()
@@ -173,12 +175,16 @@ def test_a_class_is_marked_as_on_one_machine(
     # An empty folder of Dask's, and one of torch's, which one machine leaves, too.
     assert all(name.startswith(("dask-scratch-space", "torchinductor_")) for name in left), left
     assert not any((tmp_path / "temporary" / "dask-scratch-space").rglob("*.py"))
-    # What has not changed is not graded again.
+    # What has not changed is not graded again, but for what was accepted.
+    assert results(tmp_path / "out")["odd"].score == 0
+    accept(tmp_path / "out", "odd")
     before = stamps(tmp_path / "out")
     again = grade("--cluster", "local:1", code=COMMAND)
     assert again.wait() == 0, again.said()
     unchanged = sum("(unchanged)" in line for line in again.said().splitlines())
-    graded = [r for r in results(tmp_path / "out").values() if r.status == "graded"]
+    found = results(tmp_path / "out")
+    assert found.pop("odd").score == FULL
+    graded = [result for result in found.values() if result.status == "graded"]
     assert unchanged == len(graded)
     after = stamps(tmp_path / "out")
     assert all(after[f"{r.submission}.json"] == before[f"{r.submission}.json"] for r in graded)

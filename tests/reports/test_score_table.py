@@ -13,7 +13,7 @@ from rich.console import Console
 from autograder.grading.entries import Listing
 from autograder.grading.store import write_table
 from autograder.reports.score_table import print_left_out, print_table
-from autograder.results import ComponentResult, SubmissionResult
+from autograder.results import ComponentResult, Held, SubmissionResult
 
 STATUSES = ("graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden")
 
@@ -239,3 +239,14 @@ def test_an_id_is_cut_and_nothing_a_terminal_acts_on() -> None:
     text = printed([result("[red]\x1b" + "x" * 100, {"one": 1.0})], ["one"], 200)
     (row,) = [line for line in text.splitlines() if "xxx" in line]
     assert row.split()[:2] == ["[red]", "x" * 53 + "…"]
+
+
+def test_what_is_held_is_marked_and_explained_apart_from_what_is_forbidden() -> None:
+    one = result("s01", {"norm": 0.0, "head": 5.0})
+    one.components["norm"].status = "forbidden"
+    other = one.model_copy(update={"submission": "s02"})
+    one.review = [Held(component="norm", file="norm.py", line=3, what="imports ctypes")]
+    lines = printed([one, other], ["norm", "head"]).splitlines()
+    cells = [line.split()[2] for line in lines if line.startswith((" s0", "s0"))]
+    assert cells == ["held", "ban"]
+    assert "ban a forbidden operation; held for review" in lines

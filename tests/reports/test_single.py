@@ -20,8 +20,10 @@ from tests.reports.exports.made import (
     criterion,
     fault,
     marked,
+    note,
     rejected,
     result,
+    standing,
 )
 
 
@@ -57,10 +59,10 @@ def test_what_is_withheld_is_said_before_the_points_that_are_shown() -> None:
 
 @pytest.mark.parametrize("status", STATUS_WORDS)
 def test_each_status_is_said_once_and_instead_of_criteria_where_it_is_of_all(status: str) -> None:
-    part = component([criterion("a", 0, 2)], status=status, notes=["NOTE"])
-    said = [f"  {words}" for words in (STATUS_WORDS[status], "NOTE") if words]
+    said = [f"  {words}" for words in (STATUS_WORDS[status], note(status)) if words]
+    said += ["  norm.py, line 9: it imports ctypes"] if status == "held" else []
     lost = [] if status in WHOLE else ["  0 of 2: a holds"]
-    assert printed(result({"norm": part})) == [
+    assert printed(standing(status, [criterion("a", 0, 2)])) == [
         "norm: 0 of 2",
         *said,
         *lost,

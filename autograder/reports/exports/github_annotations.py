@@ -13,8 +13,8 @@ from autograder.text import clean
 
 _LINES = 12
 _LINE = 300
-# As facts name a place in a student's file.
-_PLACE = re.compile(r"\(([A-Za-z0-9_]{1,80}\.py), line ([1-9][0-9]{0,6})\)")
+# As facts name a place in a student's file, and as what is held for review begins.
+_PLACE = re.compile(r"(?:\(|^)([A-Za-z0-9_]{1,80}\.py), line ([1-9][0-9]{0,6})(?:\)|: it )")
 
 
 def _write(results: Sequence[SubmissionResult], context: Context) -> str:
@@ -33,7 +33,8 @@ def _component(name: str, component: ShownComponent) -> Iterator[str]:
     if component.status in WHOLE:
         said = [STATUS_WORDS[component.status], *component.notes]
         file, line = _place(said, file)
-        yield _command("error", "" if component.status == "missing" else file, line, name, said)
+        kind = "warning" if component.status == "held" else "error"
+        yield _command(kind, "" if component.status == "missing" else file, line, name, said)
         return
     lost = [criterion for criterion in component.criteria if not criterion.passed]
     # GitHub shows ten of a step: those that cost most come first.

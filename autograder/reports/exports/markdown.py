@@ -104,10 +104,11 @@ def _total(seen: Shown) -> str:
 def _table(seen: Shown) -> str:
     rows = ["| | component | points | checks that pass |", "|---|---|---:|---:|"]
     for name, component in seen.components.items():
-        full = component.score == component.max_score
+        sign = "✅" if component.score == component.max_score else "❌"
+        sign = "⏳" if component.status == "held" else sign
         passed = sum(bool(criterion.passed) for criterion in component.criteria)
         rows.append(
-            f"| {'✅' if full else '❌'} | {escaped(name)} | {points(component.score)} of "
+            f"| {sign} | {escaped(name)} | {points(component.score)} of "
             f"{points(component.max_score)} | {passed} of {len(component.criteria)} |"
         )
     return "\n".join(rows)

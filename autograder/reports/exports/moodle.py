@@ -41,6 +41,11 @@ def _feedback(result: SubmissionResult, context: Context) -> str:
     said = [f"<code>{html.escape(seen.message)}</code>"] if seen.message else []
     for name, component in seen.components.items():
         said += [html.escape(f"{name}: {words}") for words in component.causes]
+        if component.status == "held":
+            places = "".join(
+                f": <code>{html.escape(place)}</code>" for place in component.notes[:1]
+            )
+            said.append(f"{html.escape(name)}: held for review{places}")
     kept: list[str] = []
     for words in said:
         kept.append(words)

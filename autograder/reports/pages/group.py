@@ -1,7 +1,11 @@
-"""The page of a class: what a teacher looks at. It holds no code of students, and no value."""
+"""The page of a class: what a teacher looks at.
+
+It holds no code of students and no value; of what is held for review, the places and names.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +18,7 @@ from autograder.reports.pages.gathered import FULL, Gathered, Numbers
 from autograder.reports.pages.items import ENOUGH, Item, items_of, together
 from autograder.reports.pages.mistakes import mistakes_of
 from autograder.reports.pages.render import data, page
-from autograder.results import Standing, SubmissionResult
+from autograder.results import ComponentStanding, Standing, SubmissionResult
 from autograder.text import clean
 
 _ID = 120
@@ -32,13 +36,14 @@ _ENDS = {
     "forbidden": "Called what is not allowed",
     "import_error": "Cannot be imported",
 }
-_STATUSES = {
+_STATUSES: dict[ComponentStanding, str] = {
     "missing": "no file",
     "not_attempted": "not attempted",
     "import_error": "cannot be imported",
     "timeout": "took too long",
     "crashed": "died",
     "forbidden": "forbidden",
+    "held": "held for review",
 }
 
 
@@ -100,6 +105,10 @@ def class_page(gathered: Gathered, files: Sequence[str], title: str, now: dateti
             {"mistake": one, "who": named(one.who), "perhaps": named(one.perhaps)}
             for one in mistakes_of(results)
         ],
+        "reviewed": [
+            (held, [(people[one.row], one) for one in trouble.reviewed(results, held)])
+            for held in (True, False)
+        ],
         "slow": [{"person": people[one.row], "slow": one} for one in trouble.slowest(results)],
         "ends": [
             (words, [(g.component, named(g.who)) for g in trouble.ended(results, status)])
@@ -146,12 +155,9 @@ def _histogram(scores: Numbers, most: float) -> list[dict[str, Any]]:
 
 def _component(gathered: Gathered, name: str, most: float) -> dict[str, Any]:
     counted = [r for r, yes in zip(gathered.results, gathered.counted, strict=True) if yes]
-    mine = [r.components[name] for r in counted if name in r.components]
-    scores = np.array([component.score for component in mine])
-    statuses = {
-        words: sum(component.status == status for component in mine)
-        for status, words in _STATUSES.items()
-    }
+    mine = [r for r in counted if name in r.components]
+    scores = np.array([result.components[name].score for result in mine])
+    stands = Counter(result.component_standing(name) for result in mine)
     return {
         "name": name,
         "max_score": f"{most:g}",
@@ -160,7 +166,7 @@ def _component(gathered: Gathered, name: str, most: float) -> dict[str, Any]:
         "median": f"{np.median(scores):.1f}" if len(scores) else "–",
         "full": int((scores >= most * FULL).sum()),
         "histogram": _histogram(scores, most),
-        "statuses": [(words, count) for words, count in statuses.items() if count],
+        "statuses": [(words, stands[one]) for one, words in _STATUSES.items() if stands[one]],
     }
 
 
@@ -209,7 +215,7 @@ def _remarks(result: SubmissionResult) -> str:
     if result.standing != "graded":
         return ""
     return "; ".join(
-        f"{clean(name, 80)}: {_STATUSES[component.status]}"
-        for name, component in result.components.items()
-        if component.status in _STATUSES
+        f"{clean(name, 80)}: {_STATUSES[stands]}"
+        for name in result.components
+        if (stands := result.component_standing(name)) in _STATUSES
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.results import ComponentStatus, Standing, SubmissionResult
+from autograder.results import ComponentStatus, Held, Standing, SubmissionResult
 
 _SLOWEST = 10
 # What ended a component early, in the order in which it is listed.
 ENDS: tuple[ComponentStatus, ...] = ("timeout", "crashed", "forbidden", "import_error")
+# Of the places in a component; whoever has read so many knows what it does.
+_PLACES = 20
 _UNTOUCHED = ("missing", "not_attempted")
 
 
@@ -32,6 +34,31 @@ class Group:
     who: Sequence[int]
 
 
+@dataclass(frozen=True)
+class Reviewed:
+    """A component of a submission, as a row, with the places that a person is to look at."""
+
+    row: int
+    component: str
+    places: Sequence[str]
+
+
+def reviewed(results: Sequence[SubmissionResult], held: bool) -> list[Reviewed]:
+    """Return what is held for review, or what is noted and was graded all the same."""
+    return [
+        Reviewed(row, name, _named(places))
+        for row, result in enumerate(results)
+        for name, places in (result.held if held else result.noted).items()
+    ]
+
+
+def _named(places: Sequence[Held]) -> list[str]:
+    # Where nobody is named, no file is.
+    found = [place.words for place in places if place.file]
+    more = [f"and {len(found) - _PLACES} more"] if len(found) > _PLACES else []
+    return found[:_PLACES] + more
+
+
 def slowest(results: Sequence[SubmissionResult]) -> list[Slow]:
     """Return the submissions that computed longest, the slowest first."""
     found = []
@@ -49,9 +76,9 @@ def ended(results: Sequence[SubmissionResult], status: ComponentStatus) -> list[
     """Return for every component the submissions in which it ended so."""
     groups: dict[str, list[int]] = {}
     for row, result in enumerate(results):
-        for name, component in result.components.items():
+        for name in result.components:
             mine = groups.setdefault(name, [])
-            if component.status == status:
+            if result.component_standing(name) == status:
                 mine.append(row)
     return [Group(name, who) for name, who in groups.items() if who]
 

@@ -8,7 +8,14 @@ from typing import Any
 
 from autograder.reports.exports.format import STRICTEST, Context
 from autograder.reports.exports.registry import FORMATS, export
-from autograder.results import ComponentResult, CriterionResult, Graded, SubmissionResult, Usage
+from autograder.results import (
+    ComponentResult,
+    CriterionResult,
+    Graded,
+    Held,
+    SubmissionResult,
+    Usage,
+)
 from autograder.settings import Feedback
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -81,6 +88,29 @@ def result(parts: Mapping[str, ComponentResult] | None = None, **more: Any) -> S
         **more,
     }
     return SubmissionResult(components=dict(parts), **about)
+
+
+def standing(
+    status: str, criteria: Sequence[CriterionResult], beside: ComponentResult | None = None
+) -> SubmissionResult:
+    """Return a result whose component `norm` stands so, maybe with `head` beside it.
+
+    What it notes is `note(status)`.
+    """
+    held = status == "held"
+    said = f"held for review: {note(status)} (and 1 more)" if held else note(status)
+    part = component(criteria, status="forbidden" if held else status, notes=[said])
+    places = [HELD, HELD.model_copy(update={"line": 9})] if held else []
+    parts = {"norm": part} if beside is None else {"norm": part, "head": beside}
+    return result(parts, review=places)
+
+
+HELD = Held(component="norm", file="norm.py", line=3, what="imports ctypes", digest="d1")
+
+
+def note(status: str) -> str:
+    """Return what `standing` notes of a component; of one that is held, the first place."""
+    return HELD.words if status == "held" else "NOTE"
 
 
 def rejected() -> SubmissionResult:

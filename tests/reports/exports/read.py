@@ -18,7 +18,7 @@ from autograder.grading.tables import raw
 from tests.reports.exports import schemas
 
 _JUNIT = xmlschema.XMLSchema(schemas.JUNIT)
-_COMMAND = re.compile(r"::(error|notice) ([^:\n\r]*)::([^\n\r]*)")
+_COMMAND = re.compile(r"::(error|warning|notice) ([^:\n\r]*)::([^\n\r]*)")
 _TAGS = {
     *("h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "strong", "code"),
     *("details", "summary"),

@@ -13,7 +13,14 @@ from autograder import cli
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.project import ROOT_VARIABLE
-from tests.reports.exports.made import component, criterion, fault, rejected, result
+from tests.reports.exports.made import (
+    component,
+    criterion,
+    fault,
+    rejected,
+    result,
+    standing,
+)
 from tests.tiny import write_tiny
 
 Export = Callable[..., Result]
@@ -190,3 +197,11 @@ def test_results_are_in_the_order_of_their_files_and_what_is_half_written_is_non
     monkeypatch.setattr(Path, "glob", turned)
     done = export("nbgrader", out)
     assert [line.split(",")[3] for line in done.stdout.splitlines()[1:]] == ["s01", "s02"]
+
+
+def test_whose_mark_waits_for_a_review_is_said(export: Export, out: Path, tmp_path: Path) -> None:
+    store.write(out, standing("held", [criterion("a", 0, 2, passed=None)]))
+    done = export("canvas", out, "--root", project(tmp_path))
+    assert done.exit_code == 0, done.output
+    words = "s01: norm held for review, and 0 in its mark until that is accepted"
+    assert words in done.stderr.splitlines()

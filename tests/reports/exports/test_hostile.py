@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autograder.grading.tables import raw
 from autograder.reports.exports.registry import FORMATS
-from autograder.results import SubmissionResult
+from autograder.results import Held, SubmissionResult
 from tests.reports.exports import read
 from tests.reports.exports.made import (
     CLASS,
@@ -44,7 +44,9 @@ def hostile(text: str, rejected: bool) -> SubmissionResult:
         notes=[text],
         causes=[text],
     )
-    return result({"norm": parts}, submission=f"s{text}")
+    held = component([criterion("c", 0, 1)], status="forbidden", notes=[text])
+    place = Held(component="head", file=text, line=1, what=text)
+    return result({"norm": parts, "head": held}, submission=f"s{text}", review=[place])
 
 
 @given(text=TEXTS, rejected=st.booleans(), nothing=st.booleans())
@@ -59,9 +61,10 @@ def test_a_text_is_nothing_but_text(text: str, rejected: bool, nothing: bool) ->
     page = read.markdown(made["markdown"])
     # Titles are the author's.
     assert not rejected or "@" not in page.plain
-    assert len(read.annotations(made["github-annotations"])) == (criteria or 1) + 1
+    held = 0 if rejected else 1
+    assert len(read.annotations(made["github-annotations"])) == (criteria or 1) + held + 1
     for _, about, message in read.annotations(made["github-annotations"]):
-        assert about.get("file", "norm.py") == "norm.py"
+        assert about.get("file", "norm.py") in ("norm.py", "head.py")
         assert len(message) < 10_000
     for name in ("gradescope", "classroom50", "autolab", "json"):
         assert read.checked(name, made[name])

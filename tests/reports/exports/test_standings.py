@@ -21,8 +21,10 @@ from tests.reports.exports.made import (
     context,
     criterion,
     fault,
+    note,
     rejected,
     result,
+    standing,
     written,
 )
 
@@ -87,17 +89,12 @@ def test_that_a_hidden_criterion_never_ran_does_not_show_where_none_are_shown() 
     assert (seen["status"], seen["notes"]) == ("graded", [])
 
 
-def standing(status: str) -> SubmissionResult:
-    """Return a result with a component that stands so, and one that is right."""
-    lost = component([criterion("a", 0, 2)], status=status, notes=["NOTE"])
-    return result({"norm": lost, "head": component([criterion("b", 1, 1)])})
-
-
 @pytest.mark.parametrize("status", STATUS_WORDS)
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_status_is_told_in_words_and_costs_its_points(name: str, status: str) -> None:
-    words, whole = STATUS_WORDS[status], status in WHOLE
-    text = written(name, standing(status))
+    words, whole, noted = STATUS_WORDS[status], status in WHOLE, note(status)
+    right = component([criterion("b", 1, 1)])
+    text = written(name, standing(status, [criterion("a", 0, 2)], right))
     score, most = read.marks(name, text)
     assert (score, most in (None, 3)) == (1, True)
     match name:
@@ -110,23 +107,25 @@ def test_each_status_is_told_in_words_and_costs_its_points(name: str, status: st
         case "markdown":
             page = read.markdown(text)
             assert words in page.code
-            assert "NOTE" in page.code
+            assert noted in page.code
             # One reason for all criteria is told once.
             assert ("a holds" in page.plain) != whole
-            assert "| ❌ | norm |" in text
+            assert f"| {'⏳' if status == 'held' else '❌'} | norm |" in text
             assert "| ✅ | head |" in text
         case "github-annotations":
             first, last = read.annotations(text)
             assert last[0] == "notice"
-            said = f"{words}\nNOTE" if whole else "not fulfilled"
-            assert first == ("error", first[1], said)
+            more = "\nnorm.py, line 9: it imports ctypes" if status == "held" else ""
+            said = f"{words}\n{noted}{more}" if whole else "not fulfilled"
+            assert first == ("warning" if status == "held" else "error", first[1], said)
             assert first[1] == {
                 "title": "norm" if whole else "norm: a holds",
                 **({} if status == "missing" else {"file": "norm.py"}),
+                **({"line": "3"} if status == "held" else {}),
             }
         case "gradescope":
             output = read.checked(name, text)["output"].splitlines()
-            assert output == [f"norm: {line}" for line in (words, "NOTE") if line]
+            assert output[:2] == [f"norm: {line}" for line in (words, noted) if line]
         case "autolab":
             assert read.checked(name, text)["scores"] == {"norm": 0, "head": 1}
         case "json":
@@ -276,3 +275,34 @@ def test_a_line_that_no_file_has_is_no_place() -> None:
         found = read.annotations(written("github-annotations", result({"norm": component([lost])})))
         about = {"file": "norm.py", "title": "norm: a holds"}
         assert found[0][1] == {**about, **place}
+
+
+@pytest.mark.parametrize("name", ["junit", "gradescope", "classroom50", "json", "moodle"])
+def test_of_what_is_held_for_review_the_first_place_is_told_with_every_criterion(name: str) -> None:
+    lost = [criterion("a", 0, 2, passed=None), criterion("b", 0, 1, True, passed=None)]
+    text = html.unescape(written(name, standing("held", lost)))
+    words = f"held for review: {note('held')}"
+    match name:
+        case "junit":
+            (suite,) = read.junit(text)
+            assert [case.result[0].message for case in suite] == [f"{words} (and 1 more)"] * 2
+        case "gradescope":
+            tests = read.checked(name, text)["tests"]
+            assert [test["output"] for test in tests] == [f"{words} (and 1 more)"] * 2
+        case "classroom50":
+            tests = read.checked(name, text)["tests"]
+            assert [test["message"] for test in tests] == [f"{words} (and 1 more)"] * 2
+        case "json":
+            part = json.loads(text)["components"]["norm"]
+            assert len(part["notes"]) == 2
+            assert [c["facts"] for c in part["criteria"]] == [[f"{words} (and 1 more)"]] * 2
+        case "moodle":
+            said = f"norm: held for review: <code>{note('held')}</code>"
+            assert read.rows(text)[1][-1] == said
+
+
+def test_where_nothing_hidden_is_shown_what_is_held_is_all_the_same() -> None:
+    lost = [criterion("a", 0, 2, passed=None), criterion("SECRET", 0, 1, True, passed=None)]
+    part = json.loads(written("json", standing("held", lost), NOTHING))["components"]["norm"]
+    assert (part["status"], part["max_score"], len(part["notes"])) == ("held", 2, 2)
+    assert "SECRET" not in json.dumps(part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -14,16 +15,20 @@ from autograder.reports.pages.group import class_page
 from autograder.reports.pages.items import items_of, together
 from autograder.reports.pages.mistakes import mistakes_of
 from autograder.reports.pages.student import student_page
+from autograder.reports.pages.writing import About, write_pages
 from autograder.reports.shown import WHOLE, shown
 from autograder.results import CriterionResult, SubmissionResult, Usage
 from tests.reports.exports.made import (
+    HELD,
     NOTHING,
     OUTCOMES,
     component,
     criterion,
     fault,
+    note,
     rejected,
     result,
+    standing,
 )
 from tests.reports.pages.read import Element, data, parsed
 
@@ -87,11 +92,12 @@ def test_each_status_is_said_once_and_where_it_says_all_criteria_are_not_listed(
     status: str,
 ) -> None:
     words = STATUS_WORDS[status]
-    lost = component([criterion("a", 0, 2), criterion("b", 0, 1)], status=status, notes=["NOTE"])
-    found = result({"norm": lost, "head": component([criterion("c", 1, 1)])})
+    noted = note(status)
+    lost = [criterion("a", 0, 2), criterion("b", 0, 1)]
+    found = standing(status, lost, component([criterion("c", 1, 1)]))
     page = student(found)
     section = page.section("c1")
-    assert section.text.startswith(f"norm: 0 of 3 points {words} NOTE".replace("  ", " "))
+    assert section.text.startswith(f"norm: 0 of 3 points {words} {noted}".replace("  ", " "))
     assert len(section.all("li")) == (0 if status in WHOLE else 2)
     (row,) = [r for r in page.section("points").all("tr") if r.all("th")[0].text == "norm"]
     assert [cell.text for cell in row.all("td")] == ["0 of 3", "", words]
@@ -101,10 +107,10 @@ def test_each_status_is_said_once_and_where_it_says_all_criteria_are_not_listed(
     todo = page.section("next").text
     assert ("The first that is lost: a holds" in todo) == (status not in WHOLE)
     assert words in todo
-    assert ("NOTE" in todo) == (status in WHOLE)
+    assert (noted in todo) == (status in WHOLE)
     # The feedback that stands in a workbook says the same.
     feedback = component_page(shown(found, OUTCOMES, NOW).components["norm"])
-    assert feedback.count("NOTE") == 1
+    assert feedback.count(noted) == 1
     assert words in feedback
     assert ("a holds" in feedback) == (status not in WHOLE)
 
@@ -117,7 +123,7 @@ def test_of_a_component_that_lost_nothing_its_status_is_no_cost() -> None:
 
 
 def test_the_class_names_who_ended_how_and_what_was_not_graded_to_its_end() -> None:
-    names = [name for name in STATUS_WORDS if name != "graded"]
+    names = [name for name in STATUS_WORDS if name not in ("graded", "held")]
     parts = {f"p{n}": component([criterion("a", 0, 1)], status=s) for n, s in enumerate(names)}
     page = classwide(result({"norm": component([criterion("b", 1, 1)]), **parts}))
     (row,) = data(page)["students"]
@@ -429,3 +435,42 @@ def test_where_there_is_no_mark_the_reason_is_text_of_a_length_that_is_read() ->
     assert "&lt;b&gt;" in page
     assert "\x1b" not in page
     assert 900 < page.count("x" * 10) * 10 <= 1000
+
+
+def test_the_class_lists_what_is_held_with_its_places_and_how_to_accept_it() -> None:
+    held = standing("held", [unrun("a")])
+    noted = result(submission="s02", review=[HELD.model_copy(update={"component": "head"})])
+    page = classwide(held, noted)
+    trouble_ = page.section("trouble")
+    heads = [head.text for head in trouble_.all("h3")]
+    assert heads == ["Held for review (1)", "Noted by the review, and graded (1)"]
+    assert "autograder accept RESULTS SUBMISSION COMPONENT" in trouble_.text
+    rows = [row.text for row in trouble_.all("tr") if row.all("td")]
+    places = "norm.py, line 3: it imports ctypes norm.py, line 9: it imports ctypes"
+    assert rows == [f"s01 norm {places}", f"s02 head {HELD.words}"]
+    listed = data(page)["students"]
+    assert [row[6] for row in listed] == ["norm: held for review", ""]
+    cells = [row.all("td")[-1].text for row in page.section("components").all("tr")[1:]]
+    assert cells == ["1 held for review", ""]
+
+
+def test_of_many_places_the_class_lists_twenty() -> None:
+    held = standing("held", [unrun("a")])
+    held.review = [HELD.model_copy(update={"line": line}) for line in range(1, 31)]
+    (row,) = [r for r in classwide(held).section("trouble").all("tr") if r.all("td")]
+    assert row.text.count("imports ctypes") == 20
+    assert row.text.endswith("and 10 more")
+
+
+def test_without_names_it_is_known_as_held_and_no_file_or_name_is_there(tmp_path: Path) -> None:
+    held = standing("held", [unrun("a")])
+    held.review = [
+        HELD.model_copy(update={"file": "ada_lovelace.py", "what": "calls ada"}),
+    ]
+    held.components["norm"].notes = ["held for review: ada_lovelace.py, line 3: it calls ada"]
+    about = About("Norms", OUTCOMES, NOW, anonymous=True)
+    write_pages([held], tmp_path / "pages", about)
+    files = [path.read_text() for path in (tmp_path / "pages").rglob("*.html")]
+    assert len(files) == 2
+    assert all("Held for review" in text and "ada" not in text for text in files)
+    assert not [text for text in files if "line 0" in text]

@@ -16,7 +16,7 @@ from autograder.reports.pages.names import files_of
 from autograder.reports.pages.student import student_page
 from autograder.reports.pages.writing import About, write_pages
 from autograder.reports.shown import shown
-from autograder.results import SubmissionResult
+from autograder.results import Held, SubmissionResult
 from autograder.settings import Feedback
 from autograder.text import clean
 from tests.reports.exports.made import (
@@ -62,7 +62,12 @@ def hostile(text: str) -> SubmissionResult:
         criteria, notes=[text], causes=[text], views=[view], misconceptions=[text or "m"]
     )
     left = component([criterion("d", 0, 1)], status="missing", notes=[text])
-    return result({text or "n": part, "left": left}, submission=text or "s", assignment="norm")
+    unrun = component([criterion("e", 0, 1)], status="forbidden", notes=[text])
+    parts = {text or "n": part, "left": left, "unrun": unrun}
+    places = [
+        Held(component=name, file=text or "f", line=1, what=text) for name in ("unrun", "left")
+    ]
+    return result(parts, submission=text or "s", assignment="norm", review=places)
 
 
 def shape(element: Element) -> list[tuple[str, tuple[str, ...]]]:
