@@ -225,7 +225,7 @@ def test_padding_mask(component, expect):
     expect.equal(mask[1, :3], second.expand(3, 4), what.format("second"), names="T T")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_session_shapes(component, expect, make):
     """SelfAttention(64) takes (2, 5, 64) to an output (2, 5, 64) and weights (2, 5, 5)"""
     output, weights = component.build("SelfAttention", 64)(make.normal(2, 5, 64, seed=1)).tensors(

@@ -68,7 +68,7 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
     expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_session_shapes(component, expect, make):
     """MultiHeadAttention(64, 4) takes (2, 5, 64) to an output (2, 5, 64), weights (2, 4, 5, 5)"""
     attention = component.build("MultiHeadAttention", 64, 4)
