@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from autograder.cli.accepting import accept
 from tests import sources, tiny
 from tests.ci.platform import Platform, serving
 from tests.ci.repositories import Repository
@@ -164,30 +166,41 @@ def test_a_class_is_graded_and_told(world: World) -> None:
     bad = "failure" if world.kind == "github" else "failed"
     assert world.marks("ada") == {commits["ada"]: ["success: 2 of 2 points"]}
     assert world.marks("bob") == {commits["bob"]: [f"{bad}: 0 of 2 points"]}
-    assert world.marks("eve") == {commits["eve"]: [f"{bad}: 0 of 2 points"]}
+    held = "pending: 0 of 2 points; held for review: layer_norm"
+    assert world.marks("eve") == {commits["eve"]: [held]}
     assert world.marks("pia") == {commits["pia"]: [f"{bad}: 0 of 2 points"]}
-    assert world.result("eve")["components"]["layer_norm"]["status"] == "import_error"
     (comment,) = world.platform.comments["course/bob", commits["bob"]]
     assert "Norm: 0 of 2 points" in comment
+    (comment,) = world.platform.comments["course/eve", commits["eve"]]
+    assert "layer_norm.py, line " in html.unescape(comment)
+    # What is held is run when the instructor's repository says that it is accepted.
+    accept(world.work / "graded", "eve")
+    (world.work / "graded" / "accepted.json").rename(world.home / "ci" / "norm" / "accepted.json")
     # No token was anywhere but where it is needed, and nothing of a student's was run elsewhere.
     for token in TOKENS:
         assert world.holds(token) == []
         assert token not in found.output
         assert token not in json.dumps([*world.platform.comments.values()])
     assert not [p for p in world.folder.rglob("*") if p.name == "HOSTILE"]
-    # Where nobody pushed, nothing is fetched, graded or said again.
+    # Where nobody pushed and nothing was accepted, nothing is fetched, graded or said again.
     posts = world.platform.posts
     took = {p.name: p.stat().st_mtime_ns for p in (world.work / "graded" / "results").iterdir()}
     again = world.run()
     now = {p.name: p.stat().st_mtime_ns for p in (world.work / "graded" / "results").iterdir()}
     changed = {name for name in now if now[name] != took[name]}
+    assert world.result("eve")["components"]["layer_norm"]["status"] == "import_error"
+    assert f"{bad}: 0 of 2 points" in world.marks("eve")[commits["eve"]]
+    for token in TOKENS:
+        assert world.holds(token) == []
+        assert token not in again.output
+    assert not [p for p in world.folder.rglob("*") if p.name == "HOSTILE"]
     if later:
-        assert changed == {"pia.json"}
+        assert changed == {"eve.json", "pia.json"}
         assert world.marks("pia")[later[0]] == ["success: 2 of 2 points"]
-        assert world.platform.posts == posts + 2
+        assert world.platform.posts == posts + 4
     else:
-        assert not changed
-        assert world.platform.posts == posts, again.output
+        assert changed == {"eve.json"}
+        assert world.platform.posts == posts + 2, again.output
 
 
 @pytest.mark.release
