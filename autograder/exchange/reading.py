@@ -15,17 +15,23 @@ import importlib.util
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from autograder.exchange import ordinary as known
+from autograder.exchange.scopes import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    Own,
+    Scope,
+    dotted_name,
+    scope_of,
+)
 
 # More is not listed of one file; a person who has seen these need not see others.
 _MOST = 20
 _WIDEST = 120
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 # What to write instead, by how the words of a finding begin.
@@ -147,7 +153,7 @@ def reading_of(found: Sequence[Mapping[str, Any]]) -> Reading:
 def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
     """Read the files of a submission; arguments as of `read_files`."""
     found: list[Finding] = []
-    own = _Own(terms)
+    own = Own(terms.own)
     texts: dict[str, ast.Module] = {}
     for file, source in sorted(files.items()):
         if not file.endswith(".py"):
@@ -166,215 +172,9 @@ def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
         own.add(file, tree, main=file in terms.programs)
     for file, tree in texts.items():
         found += _Reader(file, own, terms).read(tree)
-    imports = {file: own.imported(tree) for file, tree in texts.items()}
+    imports: dict[str, list[str]] = {file: [] for file in files if file.endswith(".py")}
+    imports.update((file, own.imported(tree)) for file, tree in texts.items())
     return Reading(sorted(found, key=lambda finding: (finding.file, finding.line)), imports)
-
-
-@dataclass
-class _Scope:
-    """What names stand for in a module, class, function or comprehension.
-
-    Attributes:
-        kind: "module", "class" or "function".
-        bound: by name the dotted names it may stand for; "" for a value of the submission's own.
-        stars: modules all of whose names are here.
-        outer: what is bound here, but belongs to a scope around it (global, nonlocal).
-    """
-
-    kind: str
-    bound: dict[str, set[str]] = field(default_factory=dict)
-    stars: list[str] = field(default_factory=list)
-    outer: dict[str, set[str]] = field(default_factory=dict)
-
-    def bind(self, name: str, dotted: str = "") -> None:
-        self.bound.setdefault(name, set()).add(dotted)
-
-
-class _Own:
-    """The submission's own modules.
-
-    Attributes:
-        modules: their names.
-        scopes: what the names in each stand for.
-        attributes: the names that it gives to attributes.
-        given: what names that are declared global or nonlocal stand for.
-    """
-
-    def __init__(self, terms: Ordinary) -> None:
-        self.modules = set(terms.own)
-        self.scopes: dict[str, _Scope] = {}
-        self.attributes: set[str] = set()
-        self.given: dict[str, set[str]] = {}
-
-    def add(self, file: str, tree: ast.Module, main: bool) -> None:
-        """Take note of a module."""
-        name = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-        parts = name.split(".")
-        self.modules.update(".".join(parts[: count + 1]) for count in range(len(parts)))
-        if not main:
-            tree.body = list(_without_main(tree.body))
-        _mangle(tree)
-        self.scopes[name] = scope = _scope_of(tree, "module")
-        self.attributes.update(scope.bound)
-        for node in ast.walk(tree):
-            match node:
-                case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    # Whoever else uses such a name may mean what this function gives it.
-                    for outer, meanings in _scope_of(node, "function").outer.items():
-                        self.given.setdefault(outer, set()).update(meanings)
-            match node:
-                case ast.Attribute(attr=attr, ctx=ast.Store()):
-                    self.attributes.add(attr)
-                case ast.Constant(value=str(text)) if text.startswith("_") and text.isidentifier():
-                    # As register_buffer and setattr take them.
-                    self.attributes.add(text)
-                case ast.ClassDef(body=body):
-                    self.attributes.update(_scope_of(node, "class").bound)
-                    self.attributes.update(_slots(body))
-                case ast.FunctionDef(name=function) | ast.AsyncFunctionDef(name=function):
-                    self.attributes.add(function)
-
-    def holds(self, dotted: str) -> bool:
-        """Tell whether a module is the submission's own."""
-        return dotted in self.modules
-
-    def imported(self, tree: ast.Module) -> list[str]:
-        """Return the modules of the submission's own that a text imports."""
-        found: dict[str, None] = {}
-        for node in ast.walk(tree):
-            names: list[str] = []
-            match node:
-                case ast.Import():
-                    names = [alias.name for alias in node.names]
-                case ast.ImportFrom(level=0):
-                    names = [node.module or ""]
-                case ast.ImportFrom():
-                    # Of a package of its own: whatever lies in it may be meant.
-                    names = [name for name in self.modules if "." in name]
-            found.update((name.partition(".")[0], None) for name in names)
-        return [name for name in found if self.holds(name)]
-
-
-def _without_main(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements that run when a module is imported."""
-    for statement in body:
-        match statement:
-            case ast.If(
-                test=ast.Compare(
-                    left=ast.Name(id="__name__"),
-                    ops=[ast.Eq()],
-                    comparators=[ast.Constant(value="__main__")],
-                ),
-                orelse=orelse,
-            ):
-                yield from orelse
-            case _:
-                yield statement
-
-
-def _mangle(tree: ast.Module) -> None:
-    """Write the names of classes' own, as __x in a class C, as Python takes them: _C__x."""
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
-    while waiting:
-        node, owner = waiting.pop()
-        for name in ("id", "attr", "arg", "name", "asname", "rest"):
-            text = getattr(node, name, None)
-            if isinstance(text, str):
-                setattr(node, name, _mangled(text, owner))
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            node.names = [_mangled(text, owner) for text in node.names]
-        if isinstance(node, ast.MatchClass):
-            node.kwd_attrs = [_mangled(text, owner) for text in node.kwd_attrs]
-        inner = node.name.lstrip("_") if isinstance(node, ast.ClassDef) else owner
-        outside = [*node.decorator_list, *node.bases] if isinstance(node, ast.ClassDef) else []
-        for child in ast.iter_child_nodes(node):
-            waiting.append((child, owner if child in outside else inner))
-
-
-def _mangled(name: str, owner: str) -> str:
-    own = owner and name.startswith("__") and not name.endswith("__") and "." not in name
-    return f"_{owner}{name}" if own else name
-
-
-def _slots(body: Sequence[ast.stmt]) -> Iterator[str]:
-    for statement in body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id="__slots__")], value=value):
-                for node in ast.walk(value):
-                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                        yield node.value
-
-
-def _scope_of(node: ast.AST, kind: str) -> _Scope:
-    """Return what names stand for in the scope that a node opens."""
-    scope = _Scope(kind)
-    outer: set[str] = set()
-    for inner in _inside(node):
-        match inner:
-            case ast.Import(names=names):
-                for alias in names:
-                    whole = alias.name if alias.asname else alias.name.partition(".")[0]
-                    scope.bind(alias.asname or whole, whole)
-            case ast.ImportFrom(module=module, names=names, level=level):
-                for alias in names:
-                    place = "" if level and not module else f"{module}."
-                    if alias.name == "*":
-                        scope.stars.append(place[:-1])
-                    else:
-                        scope.bind(alias.asname or alias.name, place + alias.name)
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if dotted := _dotted(value):
-                # Whatever that is: another name of the same thing.
-                scope.bind(name, f"={dotted}")
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                scope.bind(name)
-            case (
-                ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.ClassDef(name=name)
-            ):
-                scope.bind(name)
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-                scope.bind(name)
-            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                scope.bind(name)
-            case ast.arg(arg=name):
-                scope.bind(name)
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                outer.update(names)
-    for name in outer & scope.bound.keys():
-        scope.outer[name] = scope.bound.pop(name)
-    return scope
-
-
-def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of the scope that a node opens, without those of scopes within."""
-    if isinstance(node, _FUNCTIONS):
-        arguments = node.args
-        yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        yield from (extra for extra in (arguments.vararg, arguments.kwarg) if extra)
-        body = node.body if isinstance(node.body, list) else [node.body]
-        waiting: list[ast.AST] = list(body)
-    elif isinstance(node, _COMPREHENSIONS):
-        waiting = [generator.target for generator in node.generators]
-    else:
-        waiting = list(getattr(node, "body", ()))
-    while waiting:
-        inner = waiting.pop()
-        yield inner
-        if isinstance(inner, _COMPREHENSIONS):
-            # What is named by := in it belongs to the function around it.
-            waiting += [n.target for n in ast.walk(inner) if isinstance(n, ast.NamedExpr)]
-        elif not isinstance(inner, (*_FUNCTIONS, ast.ClassDef)):
-            waiting += ast.iter_child_nodes(inner)
-
-
-def _dotted(node: ast.AST) -> str:
-    """Return a chain of attributes as it is written; nothing for anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
 
 
 class _Reader:
@@ -386,7 +186,7 @@ class _Reader:
         terms: what the assignment adds to the lists.
     """
 
-    def __init__(self, file: str, own: _Own, terms: Ordinary) -> None:
+    def __init__(self, file: str, own: Own, terms: Ordinary) -> None:
         self._file = file
         self._own = own
         self._terms = terms
@@ -396,10 +196,10 @@ class _Reader:
 
     def read(self, tree: ast.Module) -> list[Finding]:
         """Return what is out of the ordinary."""
-        waiting: list[tuple[ast.AST, tuple[_Scope, ...]]] = [(tree, ())]
+        waiting: list[tuple[ast.AST, tuple[Scope, ...]]] = [(tree, ())]
         while waiting:
             node, scopes = waiting.pop()
-            if isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS, *_COMPREHENSIONS)):
+            if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)):
                 outside, inside = self._enter(node, scopes)
                 waiting += [(child, scopes) for child in outside]
                 waiting += [
@@ -413,7 +213,7 @@ class _Reader:
             waiting += [(expression, scopes) for expression in _annotations(node)]
         return list(self._found.values())[:_MOST]
 
-    def _enter(self, node: ast.AST, scopes: tuple[_Scope, ...]) -> tuple[list[ast.AST], _Scope]:
+    def _enter(self, node: ast.AST, scopes: tuple[Scope, ...]) -> tuple[list[ast.AST], Scope]:
         """Return what of a node is evaluated outside of the scope that it opens, and that."""
         outside: list[ast.AST] = []
         kind = "function"
@@ -425,7 +225,7 @@ class _Reader:
                 outside = [*node.decorator_list, *node.bases, *node.keywords]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 outside = [*node.decorator_list, *([node.returns] if node.returns else [])]
-        scope = _scope_of(node, kind)
+        scope = scope_of(node, kind)
         if kind == "class":
             for name, meanings in scope.bound.items():
                 if any(d and self._modules(d.lstrip("="), (*scopes, scope)) for d in meanings):
@@ -437,7 +237,7 @@ class _Reader:
         what = what if len(what) <= _WIDEST else what[: _WIDEST - 1] + "…"
         self._found.setdefault((line, what), Finding(self._file, line, what))
 
-    def _look(self, node: ast.AST, scopes: tuple[_Scope, ...]) -> None:
+    def _look(self, node: ast.AST, scopes: tuple[Scope, ...]) -> None:
         match node:
             case ast.Import(names=names):
                 for alias in names:
@@ -526,7 +326,7 @@ class _Reader:
 
     # Names and attributes.
 
-    def _builtin(self, node: ast.AST, name: str, scopes: tuple[_Scope, ...]) -> None:
+    def _builtin(self, node: ast.AST, name: str, scopes: tuple[Scope, ...]) -> None:
         dunder = name.startswith("__") and name.endswith("__")
         if (dunder and not self._is_protocol(name)) or name in known.BUILTINS:
             own = not dunder and any(
@@ -548,10 +348,11 @@ class _Reader:
         return name in known.PROTOCOL or (name in self._own.attributes and not taken)
 
     def _attribute(
-        self, node: ast.AST, value: ast.expr, attr: str, scopes: tuple[_Scope, ...]
+        self, node: ast.AST, value: ast.expr, attr: str, scopes: tuple[Scope, ...]
     ) -> None:
-        dotted = _dotted(value)
-        for meaning in self._meanings(dotted, scopes) if dotted else ():
+        dotted = dotted_name(value)
+        settled = False
+        for meaning in sorted(self._meanings(dotted, scopes)) if dotted else ():
             if self._is_own(meaning):
                 continue
             if isinstance(found := self._object(meaning), ModuleType):
@@ -561,6 +362,8 @@ class _Reader:
                 self._add(node, f"uses {meaning}.{attr}, which is private")
             else:
                 continue
+            settled = True
+        if settled:
             return
         if attr == "__dict__" and dotted == "self" and not self._modules(dotted, scopes):
             # What a method's own object holds.
@@ -598,16 +401,16 @@ class _Reader:
             if isinstance(found, ModuleType) and not self._is_ordinary(found.__name__):
                 self._add(node, f"{verb} {dotted}, a module that is none of this course")
 
-    def _value(self, node: ast.AST, scopes: tuple[_Scope, ...]) -> None:
+    def _value(self, node: ast.AST, scopes: tuple[Scope, ...]) -> None:
         """Refuse to have modules, and functions that look up by name, handed around."""
-        if id(node) in self._in_place or not (dotted := _dotted(node)):
+        if id(node) in self._in_place or not (dotted := dotted_name(node)):
             return
         if self._modules(dotted, scopes):
             self._add(node, f"hands the module {dotted} around")
         elif self._meanings(dotted, scopes) & known.BY_NAME:
             self._add(node, f"hands {dotted} around")
 
-    def _modules(self, dotted: str, scopes: tuple[_Scope, ...]) -> bool:
+    def _modules(self, dotted: str, scopes: tuple[Scope, ...]) -> bool:
         """Tell whether a chain of names may stand for a module."""
         return any(
             self._own.holds(meaning)
@@ -628,7 +431,7 @@ class _Reader:
     def _is_listed(self, module: str) -> bool:
         return module in known.MODULES or module in known.PARTS or module in self._terms.packages
 
-    def _meanings(self, dotted: str, scopes: tuple[_Scope, ...], depth: int = 0) -> set[str]:
+    def _meanings(self, dotted: str, scopes: tuple[Scope, ...], depth: int = 0) -> set[str]:
         """Return the full names that a chain of names may stand for, as far as they are known."""
         root, _, rest = dotted.partition(".")
         found: set[str] = set()
@@ -654,7 +457,7 @@ class _Reader:
             return found
         return {whole for place in found for whole in self._canonical(f"{place}.{rest}", depth)}
 
-    def _followed(self, place: str, scopes: tuple[_Scope, ...], depth: int) -> set[str]:
+    def _followed(self, place: str, scopes: tuple[Scope, ...], depth: int) -> set[str]:
         """Return the full names that something bound may stand for."""
         if place[:1] != "=":
             return self._canonical(place, depth) if place else set()
@@ -679,8 +482,8 @@ class _Reader:
 
     # Calls.
 
-    def _call(self, node: ast.Call, scopes: tuple[_Scope, ...]) -> None:
-        name = _dotted(node.func)
+    def _call(self, node: ast.Call, scopes: tuple[Scope, ...]) -> None:
+        name = dotted_name(node.func)
         builtin = bool(name) and not any(name in scope.bound for scope in scopes)
         meanings = self._meanings(name, scopes) if name else set()
         if name in ("getattr", "hasattr", "setattr", "delattr"):

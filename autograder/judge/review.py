@@ -9,6 +9,7 @@ from hashlib import sha256
 from autograder.assignment import GIVEN, Assignment, ComponentSpec
 from autograder.exchange.reading import Finding, Reading, instead, reading_of
 from autograder.exchange.rules import used_by
+from autograder.judge.terms import with_provided
 from autograder.results import Held
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
@@ -68,7 +69,8 @@ def review(
     Raises:
         SandboxFault: a fault of the grader.
     """
-    own = {name: data for name, data in files.items() if name not in exempt}
+    # What a student hands in under the name of what is given is not run.
+    own = {name: data for name, data in with_provided(files, {}).items() if name not in exempt}
     readings: dict[tuple[tuple[str, ...], tuple[str, ...]], Reading] = {}
     found: dict[str, list[Held]] = {}
     withheld: set[str] = set()

@@ -122,6 +122,20 @@ def test_names_are_followed_through_own_modules() -> None:
     assert found("import helper\ny = helper.f(helper.nn.Linear(1, 1))\n", helper=helper) == []
 
 
+def test_of_several_meanings_each_counts() -> None:
+    text = "try:\n    import math as m\nexcept ImportError:\n    import torch as m\n"
+    assert found(text + "y = m._C\n") == [
+        (5, "uses math._C, which is private"),
+        (5, "uses torch._C, which is private"),
+    ]
+
+
+def test_a_helper_that_cannot_be_read_holds_who_imports_it() -> None:
+    files = {"a.py": b"import helper\n", "helper.py": b"# coding: no-such-thing\n"}
+    (finding,) = read(files, Ordinary()).about("a.py")
+    assert finding.file == "helper.py"
+
+
 def test_a_file_called_like_a_module_of_pythons_may_mean_that_one() -> None:
     assert found("import ctypes\n", ctypes="x = 1\n") == [(1, "imports ctypes")]
     assert found("import torch\ny = torch._C\n", torch="x = 1\n")

@@ -1,0 +1,218 @@
+"""What names stand for in a text: imports, assignments, and the submission's own modules."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass
+class Scope:
+    """What names stand for in a module, class, function or comprehension.
+
+    Attributes:
+        kind: "module", "class" or "function".
+        bound: by name the dotted names it may stand for; "" for a value of the submission's own.
+        stars: modules all of whose names are here.
+        outer: what is bound here, but belongs to a scope around it (global, nonlocal).
+    """
+
+    kind: str
+    bound: dict[str, set[str]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+    outer: dict[str, set[str]] = field(default_factory=dict)
+
+    def bind(self, name: str, dotted: str = "") -> None:
+        """Note what a name may stand for."""
+        self.bound.setdefault(name, set()).add(dotted)
+
+
+class Own:
+    """The submission's own modules.
+
+    Attributes:
+        modules: their names.
+        scopes: what the names in each stand for.
+        attributes: the names that it gives to attributes.
+        given: what names that are declared global or nonlocal stand for.
+    """
+
+    def __init__(self, modules: Iterable[str]) -> None:
+        self.modules = set(modules)
+        self.scopes: dict[str, Scope] = {}
+        self.attributes: set[str] = set()
+        self.given: dict[str, set[str]] = {}
+
+    def add(self, file: str, tree: ast.Module, main: bool) -> None:
+        """Take note of a module."""
+        name = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+        parts = name.split(".")
+        self.modules.update(".".join(parts[: count + 1]) for count in range(len(parts)))
+        if not main:
+            tree.body = list(_without_main(tree.body))
+        _mangle(tree)
+        self.scopes[name] = scope = scope_of(tree, "module")
+        self.attributes.update(scope.bound)
+        for node in ast.walk(tree):
+            match node:
+                case ast.Attribute(attr=attr, ctx=ast.Store()):
+                    self.attributes.add(attr)
+                case ast.Constant(value=str(text)) if text.startswith("_") and text.isidentifier():
+                    # As register_buffer and setattr take them.
+                    self.attributes.add(text)
+                case ast.ClassDef(body=body):
+                    self.attributes.update(scope_of(node, "class").bound)
+                    self.attributes.update(_slots(body))
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    self.attributes.add(node.name)
+                    # Whoever else uses such a name may mean what this function gives it.
+                    for outer, meanings in scope_of(node, "function").outer.items():
+                        self.given.setdefault(outer, set()).update(meanings)
+
+    def holds(self, dotted: str) -> bool:
+        """Tell whether a module is the submission's own."""
+        return dotted in self.modules
+
+    def imported(self, tree: ast.Module) -> list[str]:
+        """Return the modules of the submission's own that a text imports."""
+        found: dict[str, None] = {}
+        for node in ast.walk(tree):
+            names: list[str] = []
+            match node:
+                case ast.Import():
+                    names = [alias.name for alias in node.names]
+                case ast.ImportFrom(level=0):
+                    names = [node.module or ""]
+                case ast.ImportFrom():
+                    # Of a package of its own: whatever lies in it may be meant.
+                    names = [name for name in self.modules if "." in name]
+            found.update((name.partition(".")[0], None) for name in names)
+        return [name for name in found if self.holds(name)]
+
+
+def _without_main(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements that run when a module is imported."""
+    for statement in body:
+        match statement:
+            case ast.If(
+                test=ast.Compare(
+                    left=ast.Name(id="__name__"),
+                    ops=[ast.Eq()],
+                    comparators=[ast.Constant(value="__main__")],
+                ),
+                orelse=orelse,
+            ):
+                yield from orelse
+            case _:
+                yield statement
+
+
+def _mangle(tree: ast.Module) -> None:
+    """Write the names of classes' own, as __x in a class C, as Python takes them: _C__x."""
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, owner = waiting.pop()
+        for name in ("id", "attr", "arg", "name", "asname", "rest"):
+            text = getattr(node, name, None)
+            if isinstance(text, str):
+                setattr(node, name, _mangled(text, owner))
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            node.names = [_mangled(text, owner) for text in node.names]
+        if isinstance(node, ast.MatchClass):
+            node.kwd_attrs = [_mangled(text, owner) for text in node.kwd_attrs]
+        inner = node.name.lstrip("_") if isinstance(node, ast.ClassDef) else owner
+        outside = [*node.decorator_list, *node.bases] if isinstance(node, ast.ClassDef) else []
+        for child in ast.iter_child_nodes(node):
+            waiting.append((child, owner if child in outside else inner))
+
+
+def _mangled(name: str, owner: str) -> str:
+    own = owner and name.startswith("__") and not name.endswith("__") and "." not in name
+    return f"_{owner}{name}" if own else name
+
+
+def _slots(body: Sequence[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="__slots__")], value=value):
+                for node in ast.walk(value):
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        yield node.value
+
+
+def scope_of(node: ast.AST, kind: str) -> Scope:
+    """Return what names stand for in the scope that a node opens."""
+    scope = Scope(kind)
+    outer: set[str] = set()
+    for inner in _inside(node):
+        match inner:
+            case ast.Import(names=names):
+                for alias in names:
+                    whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                    scope.bind(alias.asname or whole, whole)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                for alias in names:
+                    place = "" if level and not module else f"{module}."
+                    if alias.name == "*":
+                        scope.stars.append(place[:-1])
+                    else:
+                        scope.bind(alias.asname or alias.name, place + alias.name)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if dotted := dotted_name(
+                value
+            ):
+                # Whatever that is: another name of the same thing.
+                scope.bind(name, f"={dotted}")
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                scope.bind(name)
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                scope.bind(name)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                scope.bind(name)
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                scope.bind(name)
+            case ast.arg(arg=name):
+                scope.bind(name)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                outer.update(names)
+    for name in outer & scope.bound.keys():
+        scope.outer[name] = scope.bound.pop(name)
+    return scope
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of the scope that a node opens, without those of scopes within."""
+    if isinstance(node, FUNCTIONS):
+        arguments = node.args
+        yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        yield from (extra for extra in (arguments.vararg, arguments.kwarg) if extra)
+        body = node.body if isinstance(node.body, list) else [node.body]
+        waiting: list[ast.AST] = list(body)
+    elif isinstance(node, COMPREHENSIONS):
+        waiting = [generator.target for generator in node.generators]
+    else:
+        waiting = list(getattr(node, "body", ()))
+    while waiting:
+        inner = waiting.pop()
+        yield inner
+        if isinstance(inner, COMPREHENSIONS):
+            # What is named by := in it belongs to the function around it.
+            waiting += [n.target for n in ast.walk(inner) if isinstance(n, ast.NamedExpr)]
+        elif not isinstance(inner, (*FUNCTIONS, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(inner)
+
+
+def dotted_name(node: ast.AST) -> str:
+    """Return a chain of attributes as it is written; nothing for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
