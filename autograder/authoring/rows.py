@@ -129,7 +129,10 @@ def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Itera
         if file_of(assignment, name).is_file()
     }
     if bare:
-        yield Row("right-misconceptions-off", "right", {**solutions, **bare})
+        # A program is told its mistakes by a global name, which no student's may ask for.
+        programs = tuple(f"{s.name}.py" for s in assignment.components if s.program)
+        exempt = tuple(name for name in programs if name in bare)
+        yield Row("right-misconceptions-off", "right", {**solutions, **bare}, exempt=exempt)
     yield Row("stubs", "stub", _folder(assignment.public))
     yield from (Row(way, "trivial", files) for way, files in trivial.submissions(assignment))
 
@@ -148,7 +151,9 @@ def _wrong_row(
     source = with_mistakes(file_of(assignment, name).read_bytes(), wrong, program)
     kind: Kind = "misconception" if len(wrong) == 1 else "pair"
     files = {**others, f"{name}.py": source}
-    return Row(f"{name}.{'+'.join(wrong)}", kind, files, name, wrong, only=(name,))
+    exempt = (f"{name}.py",) if program else ()
+    row_id = f"{name}.{'+'.join(wrong)}"
+    return Row(row_id, kind, files, name, wrong, exempt=exempt, only=(name,))
 
 
 def _mutant_rows(

@@ -36,7 +36,9 @@ class OwnModules:
         self.builtins = own_builtins()
 
     def find_spec(self, name: str, path: Any = None, target: object = None) -> ModuleSpec | None:
-        """Find a module in the folder, for the import system."""
+        """Find a module, for the import system, as long as the folder is on the path."""
+        if self._folder not in sys.path:
+            return None
         spec = PathFinder.find_spec(name, self._path if path is None else path)
         if spec is None or spec.loader is None:
             return spec

@@ -158,6 +158,7 @@ def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
     for file, source in sorted(files.items()):
         if not file.endswith(".py"):
             continue
+        own.name(file)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

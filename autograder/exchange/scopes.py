@@ -47,11 +47,16 @@ class Own:
         self.attributes: set[str] = set()
         self.given: dict[str, set[str]] = {}
 
-    def add(self, file: str, tree: ast.Module, main: bool) -> None:
-        """Take note of a module."""
+    def name(self, file: str) -> str:
+        """Return the name of the module in a file, and note that there is such."""
         name = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
         parts = name.split(".")
         self.modules.update(".".join(parts[: count + 1]) for count in range(len(parts)))
+        return name
+
+    def add(self, file: str, tree: ast.Module, main: bool) -> None:
+        """Take note of a module."""
+        name = self.name(file)
         if not main:
             tree.body = list(_without_main(tree.body))
         _mangle(tree)

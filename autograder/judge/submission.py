@@ -137,7 +137,8 @@ def _component(
         exempt = (*exempt, *(f"{used}.py" for used in replaced))
     held = read.found.get(spec.name, []) if spec.name in read.withheld else []
     part = _Component(judge, spec, runs, exempt, thorough, watcher)
-    part.found, part.held, part.free = read.found.get(spec.name, []), held, read.is_free(spec.name)
+    part.found, part.held = read.found.get(spec.name, []), held
+    part.free = read.is_free(spec.name) or f"{spec.name}.py" in exempt
     part.replaced = reached(replaced, runs)
     return part
 

@@ -104,7 +104,7 @@ def import_apart(
     Raises:
         ReferenceFault: it cannot be imported.
     """
-    executor = Executor(folder, name, given=given, program=program)
+    executor = Executor(folder, name, given=given, program=program, free=True)
     names = [path.stem for path in folder.glob("*.py")]
     provided = ((given or folder) / PROVIDED).glob("*.py")
     names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
