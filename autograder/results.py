@@ -26,7 +26,8 @@ class CriterionResult(BaseModel):
     """What one criterion found. `passed` is None where it never ran.
 
     `cases` share its points; `passed_cases` of them passed. One that asks for `form` counts once
-    another criterion of the component holds, at least in part.
+    another criterion of the component holds, at least in part. An `unsteady` one answered the same
+    calls differently a second time: its mark may differ from run to run.
     """
 
     id: str
@@ -38,6 +39,7 @@ class CriterionResult(BaseModel):
     visibility: Literal["public", "hidden"]
     source: str
     form: bool = False
+    unsteady: bool = False
     cases: int = 1
     passed_cases: int = 0
     facts: list[str] = []  # what is wrong, a line each

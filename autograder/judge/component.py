@@ -236,10 +236,11 @@ class ComponentRun:
         facts = [*of_cases(attempt), *found.facts]
         share = attempt.passed / attempt.cases
         shown = not self._session.secret
-        if shown and isinstance(failure, CheckFailed) and self._passes_again(criterion):
+        unsteady = shown and isinstance(failure, CheckFailed) and self._passes_again(criterion)
+        if unsteady:
             hints.append(_UNSTEADY)
         if found.outcome == "failed":
-            return Verdict("failed", share, facts, hints, cases=attempt.cases)
+            return Verdict("failed", share, facts, hints, cases=attempt.cases, unsteady=unsteady)
         # Another component's stub stops this one too, but this one was attempted.
         own = isinstance(failure, StudentRaised) and failure.error.file == f"{self._name}.py"
         own = own and found.outcome == "not_attempted"

@@ -436,6 +436,7 @@ def _mark(criterion: Criterion, verdict: Verdict, diagnosis: Diagnosis) -> Crite
         outcome=verdict.outcome,
         visibility="hidden" if criterion.visibility == "hidden" else "public",
         form=criterion.form,
+        unsteady=verdict.unsteady,
         source=criterion.source,
         facts=[line for fact in verdict.facts for line in fact.splitlines()],
         hints=list(verdict.hints),

@@ -25,6 +25,7 @@ class Verdict:
         not_attempted: the component's own stub stopped it.
         heard: what was asked and answered.
         silent: whether nothing is told of it but what passed.
+        unsteady: whether the same calls were answered rightly a second time.
         cases: how many cases share the points.
     """
 
@@ -37,6 +38,7 @@ class Verdict:
     heard: Sequence[tuple[Request, Reply]] = field(default_factory=list)
     cases: int = 1
     silent: bool = False
+    unsteady: bool = False
 
     @property
     def passed(self) -> bool | None:

@@ -108,6 +108,7 @@ def test_the_empty_folder_scores_nothing(graded: Graded) -> None:
 def test_code_that_answers_differently_each_time_is_named(graded: Graded) -> None:
     criteria = graded.component("unsteady")["criteria"]
     assert "answered differently a second time" in criteria[0]["message"]
+    assert criteria[0]["unsteady"]
     # The first answer of each of its processes: hidden questions have one of their own.
     lost = [c["visibility"] for c in criteria if c["passed"] is False]
     assert lost == ["public", "hidden"]
