@@ -1,0 +1,145 @@
+"""What is held of a submission, what is run all the same, and what a person's word changes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.assignment import Assignment, load_assignment
+from autograder.exchange.reading import read_files
+from autograder.judge.review import Review, held_words, review
+from autograder.sandbox.handle import ChildGone
+from tests.conftest import make_project
+
+ODD = b"import ctypes\n"
+PLAIN = b"import math\n"
+
+
+class Reader:
+    """Reads in this process what a sandbox reads in a child; `gone` says how that ends."""
+
+    def __init__(self, gone: ChildGone | None = None) -> None:
+        self.gone = gone
+        self.times = 0
+
+    def read(self, files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dict[str, Any]]:
+        self.times += 1
+        if self.gone is not None:
+            raise self.gone
+        return read_files(files, terms)
+
+
+@pytest.fixture(scope="module")
+def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
+    components = ("layer_norm", "attention", "multi_head_attention")
+    root = make_project(tmp_path_factory.mktemp("review") / "project", "held", components)
+    return load_assignment(root, "held")
+
+
+def with_rules(assignment: Assignment, **rules: Any) -> Assignment:
+    """Return the assignment with other rules for `attention`."""
+    components = tuple(
+        spec.model_copy(update={"rules": spec.rules.model_copy(update=rules)})
+        if spec.name == "attention"
+        else spec
+        for spec in assignment.components
+    )
+    return Assignment(assignment.root, assignment.name, "", 0, components)
+
+
+def read(assignment: Assignment, files: Mapping[str, bytes], **how: Any) -> Review:
+    return review(assignment, Reader(how.pop("gone", None)), files, **how)  # type: ignore[arg-type]
+
+
+def test_ordinary_work_is_read_once_and_nothing_is_held(assignment: Assignment) -> None:
+    reader = Reader()
+    files = {"layer_norm.py": PLAIN, "attention.py": PLAIN}
+    found = review(assignment, reader, files)  # type: ignore[arg-type]
+    assert (found, reader.times) == (Review(), 1)
+    assert found.runs("attention", files) == files
+
+
+def test_a_component_is_held_and_what_builds_on_it_is_not(assignment: Assignment) -> None:
+    files = {
+        "layer_norm.py": PLAIN,
+        "attention.py": ODD,
+        "multi_head_attention.py": b"import attention\n",
+    }
+    found = read(assignment, files)
+    assert found.withheld == {"attention"}
+    (held,) = found.found["attention"]
+    assert (held.file, held.line, held.what) == ("attention.py", 1, "imports ctypes")
+    # Nothing of what is held is run, wherever.
+    assert set(found.runs("multi_head_attention", files)) == {
+        "layer_norm.py",
+        "multi_head_attention.py",
+    }
+
+
+def test_a_helper_holds_each_that_imports_it_and_no_other(assignment: Assignment) -> None:
+    files = {
+        "layer_norm.py": b"import helper\n",
+        "attention.py": b"import layer_norm\n",
+        "multi_head_attention.py": PLAIN,
+        "helper.py": b"x = 1\n" + ODD,
+    }
+    found = read(assignment, files)
+    # attention may not build on layer_norm: what it imports of it is its own affair.
+    assert found.withheld == {"layer_norm", "attention"}
+    assert {held.line for held in found.found["layer_norm"]} == {2}
+    assert "helper.py" not in found.runs("multi_head_attention", files)
+
+
+def test_who_accepts_accepts_exactly_these_bytes(assignment: Assignment) -> None:
+    files = {"layer_norm.py": b"import helper\n", "helper.py": ODD, "attention.py": PLAIN}
+    digest = read(assignment, files).found["layer_norm"][0].digest
+    accepted = {"layer_norm": digest}
+    found = read(assignment, files, accepted=accepted)
+    assert found.withheld == frozenset()
+    assert found.is_free("layer_norm")
+    assert not found.is_free("attention")
+    assert found.runs("layer_norm", files) == files
+    # Another component's file may change; a file that it runs may not.
+    other = {**files, "attention.py": b"x = 2\n"}
+    assert read(assignment, other, accepted=accepted).withheld == frozenset()
+    for name in ("layer_norm.py", "helper.py"):
+        changed = {**files, name: files[name] + b"y = 3\n"}
+        assert read(assignment, changed, accepted=accepted).withheld == {"layer_norm"}
+
+
+def test_an_assignment_may_count_it_and_list_it(assignment: Assignment) -> None:
+    files = {"attention.py": ODD, "layer_norm.py": ODD}
+    found = read(with_rules(assignment, review="note"), files)
+    assert found.withheld == {"layer_norm"}
+    assert [held.what for held in found.found["attention"]] == ["imports ctypes"]
+    assert set(found.runs("attention", files)) == {"attention.py"}
+
+
+def test_rules_of_one_component_hold_for_it_alone(assignment: Assignment) -> None:
+    files = {"attention.py": ODD, "layer_norm.py": ODD}
+    found = read(with_rules(assignment, ordinary=("ctypes",)), files)
+    assert found.withheld == {"layer_norm"}
+
+
+def test_what_the_reader_ends_over_is_held(assignment: Assignment) -> None:
+    gone = ChildGone("timeout", "it took too long")
+    found = read(assignment, {"layer_norm.py": PLAIN, "notes.txt": b""}, gone=gone)
+    assert found.withheld == {"layer_norm"}
+    assert "cannot be read" in held_words(found.found["layer_norm"])
+
+
+def test_what_is_the_graders_own_is_not_read(assignment: Assignment) -> None:
+    files = {"layer_norm.py": ODD, "attention.py": PLAIN, "provided/x.py": ODD}
+    assert read(assignment, files, exempt=("layer_norm.py",)) == Review()
+
+
+def test_the_words_say_where_what_and_what_instead(assignment: Assignment, tmp_path: Path) -> None:
+    found = read(assignment, {"layer_norm.py": ODD + b"x = eval('1')\n"}).found["layer_norm"]
+    words = held_words(found)
+    assert words.startswith(
+        "held for review: layer_norm.py, line 1: it imports ctypes (and 1 more)"
+    )
+    assert words.endswith(
+        "; import plain modules of Python's library, torch, numpy or your own files"
+    )
