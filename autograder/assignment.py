@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.functional_validators import AfterValidator
 
 from autograder.errors import UsageError
-from autograder.sandbox.packages import check_name, modules_of
+from autograder.sandbox.packages import PackageFault, check_name, modules_of
 from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault
 
 PACKAGE = Path(__file__).resolve().parent
@@ -162,8 +162,14 @@ class Assignment:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """The modules that its packages bring along."""
-        return tuple(module for found in modules_of(self.packages).values() for module in found)
+        """The modules that its packages bring along, as far as these are installed here."""
+        found: list[str] = []
+        for name in self.packages:
+            try:
+                found += modules_of([name])[name]
+            except PackageFault:
+                found.append(name.replace("-", "_").lower())
+        return tuple(found)
 
     def component(self, name: str) -> ComponentSpec:
         """Return a component by its name."""

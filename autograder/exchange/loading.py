@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata as metadata
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -48,8 +49,9 @@ class OwnModules:
         return spec
 
     def find_distributions(self, *context: Any) -> Any:
-        """Find what is known of installed packages, for `importlib.metadata`."""
-        return PathFinder.find_distributions(*context)
+        """Find what is known of installed packages, where nobody else does it."""
+        there = PathFinder in sys.meta_path
+        return () if there else metadata.MetadataPathFinder.find_distributions(*context)
 
     def _run(self, loader: Loader, module: ModuleType) -> None:
         vars(module)["__builtins__"] = self.builtins
@@ -88,8 +90,10 @@ class ComponentCode:
                 sys.path.insert(0, place)
         if not self._free:
             own = OwnModules(self._folder)
-            # Before all others: a module of theirs goes before one of the same name.
-            sys.meta_path.insert(0, own)
+            # In the place of what finds modules by the path, or before it.
+            finders: list[Any] = sys.meta_path
+            first = finders.index(PathFinder) if PathFinder in finders else len(finders)
+            finders.insert(first, own)
             self.scope["__builtins__"] = own.builtins
         provided = Path(self._given, PROVIDED)
         # Asked first: to look for files costs more than most calls.

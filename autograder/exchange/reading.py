@@ -265,6 +265,13 @@ class _Reader:
             case ast.Assign(targets=[ast.Name()], value=value):
                 # Another name of the same thing, and followed as such.
                 self._in_place.add(id(value))
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.UnaryOp(op=ast.Not(), operand=test):
+                # Whether it is there; nobody gets it by that.
+                self._in_place.add(id(test))
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(
+                isinstance(op, ast.Is | ast.IsNot) for op in ops
+            ):
+                self._in_place.update(map(id, (left, *others)))
             case ast.MatchClass(kwd_attrs=names):
                 for name in names:
                     self._name_of_attribute(node, name)

@@ -160,11 +160,11 @@ def test_provided_code_and_data_of_a_submission_have_no_effect(
 @pytest.mark.parametrize(
     "student, component, words",
     [
-        ("torch_by_importlib", "tokenizer", "torch was imported (tokenizer.py, line "),
-        ("lstsq_by_alias", "k_means", "numpy.linalg.lstsq was called (k_means.py, line "),
+        ("torch_by_importlib", "tokenizer", "held for review: tokenizer.py, line "),
+        ("lstsq_by_alias", "k_means", "held for review: k_means.py, line "),
     ],
 )
-def test_what_is_forbidden_is_named_with_its_line(
+def test_what_reaches_around_is_named_with_its_line(
     graded: dict[str, Any], student: str, component: str, words: str
 ) -> None:
     found = graded[f"hostile_{student}"]["components"][component]

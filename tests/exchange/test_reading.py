@@ -67,6 +67,8 @@ ORDINARY = {
     "an attribute by a written name": "from operator import attrgetter\nKEY = attrgetter('x.y')\n",
     "annotations in quotes": "def f(x: 'torch.Tensor') -> 'nn.Module':\n    return x\n",
     "optimizers": "def f(m, name):\n    return getattr(torch.optim, name)(m.parameters())\n",
+    "a module that may be missing": "try:\n    import numpy as np\nexcept ImportError:\n"
+    "    np = None\nX = 1 if np else 2\nif np is not None and not nn:\n    X = 3\n",
     "compiled": "@torch.compile\ndef f(x):\n    return x + 1\n",
     "a named tuple": "from collections import namedtuple\nP = namedtuple('P', 'x')\n"
     "Q = P(1)._replace(x=2)\n",

@@ -134,11 +134,11 @@ CASES: dict[str, tuple[Mapping[str, str], str]] = {
     ),
     "an unknown function": (
         toml("points = 2", 'points = 2\nrules = { functions = ["numpy.linalg.lstsqr"] }'),
-        "assignment.toml, work, functions: there is no function numpy.linalg.lstsqr",
+        "assignment.toml, work, functions: there is no function or class numpy.linalg.lstsqr",
     ),
     "a method of a type": (
         toml("points = 2", 'points = 2\nrules = { functions = ["builtins.list.sort"] }'),
-        "builtins.list.sort belongs to a type that cannot be changed",
+        "builtins.list.sort is built into Python or belongs to a type that is",
     ),
     "a limit of nothing": (
         toml("points = 2", "points = 2\nlimits = { memory_mb = 0 }"),

@@ -129,7 +129,7 @@ STUDENTS: dict[str, dict[str, str]] = {
     "two_of_three": changed(numbers_work=("2 * x", "2 * abs(x)")),
     "one_of_three": changed(numbers_work=("2 * x", "1 / (x == 0) if x else 0")),
     "none_of_three": changed(numbers_work=("2 * x", "2 * x + 1")),
-    "dies_in_one": changed(numbers_work=("2 * x", "2 * x if x else __import__('os')._exit(3)")),
+    "dies_in_one": changed(numbers_work=("2 * x", "2 * x if x else os._exit(3)\n\n\nimport os")),
     "hidden_half": changed(numbers_work=("numpy.sort(x)", "numpy.sort([n % 99 for n in x])")),
     "unsteady": changed(
         numbers_work=("2 * x", "2 * x + (SEEN.append(1) or len(SEEN) == 3)\n\n\nSEEN = []")
