@@ -90,10 +90,10 @@ class ComponentCode:
                 sys.path.insert(0, place)
         if not self._free:
             own = OwnModules(self._folder)
-            # In the place of what finds modules by the path, or before it.
+            # Before what finds modules by the path, and before others of its kind.
             finders: list[Any] = sys.meta_path
-            first = finders.index(PathFinder) if PathFinder in finders else len(finders)
-            finders.insert(first, own)
+            by_path = (n for n, f in enumerate(finders) if f is PathFinder or type(f) is OwnModules)
+            finders.insert(next(by_path, len(finders)), own)
             self.scope["__builtins__"] = own.builtins
         provided = Path(self._given, PROVIDED)
         # Asked first: to look for files costs more than most calls.

@@ -90,7 +90,8 @@ def test_a_result_file_is_as_the_contract_has_it(demo, name: str) -> None:
         assert result["max_score"] == 100
         assert list(result["components"]) == list(assignment.totals)
         assert result["score"] == sum(c["score"] for c in result["components"].values())
-        assert set(result["graded"]) == {"submission_hash", "suite_hash", "seed", "versions"}
+        about = {"submission_hash", "suite_hash", "seed", "versions", "accepted"}
+        assert set(result["graded"]) == about
         for part, component in result["components"].items():
             assert component["score"] == sum(c["score"] for c in component["criteria"])
             assert component["max_score"] == sum(c["max_score"] for c in component["criteria"])
