@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.authoring.rows import rows_of
 from autograder.exchange.reading import read_files
 from autograder.judge.review import Review, held_words, review
 from autograder.sandbox.handle import ChildGone
-from tests.conftest import make_project
+from tests.conftest import ROOT, make_project
 
 ODD = b"import ctypes\n"
 PLAIN = b"import math\n"
@@ -143,3 +144,15 @@ def test_the_words_say_where_what_and_what_instead(assignment: Assignment, tmp_p
     assert words.endswith(
         "; import plain modules of Python's library, torch, numpy or your own files"
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["language_model", "transformer_block"])
+def test_nothing_that_the_assignments_bring_along_is_held(name: str) -> None:
+    found = load_assignment(ROOT, name)
+    rows = rows_of(found, pairs=0)
+    assert len(rows) > 300
+    for row in rows:
+        # Of most rows only one file is not the solution's.
+        files = {f: row.files[f] for f in row.files if row.component in ("", f.removesuffix(".py"))}
+        assert read(found, files, exempt=row.exempt).found == {}, row.id
