@@ -76,7 +76,7 @@ typing_extensions.ForwardRef typing.evaluate_forward_ref torch.from_file torch.U
 torch.TypedStorage torch.compiler torch.testing.make_tensor asyncio.create_subprocess_exec
 asyncio.create_subprocess_shell threading.settrace threading.setprofile
 threading.settrace_all_threads threading.setprofile_all_threads string.Formatter
-torch.utils.data.graph logging.config collections.sys os.system os.popen os.fork os.forkpty
+torch.utils.data.graph logging.config collections.sys os.popen os.fork os.forkpty
 os.posix_spawn os.posix_spawnp os.startfile os.execl os.execle os.execlp os.execlpe os.execv
 os.execve os.execvp os.execvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe os.spawnv os.spawnve
 os.spawnvp os.spawnvpe
