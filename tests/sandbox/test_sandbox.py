@@ -296,7 +296,8 @@ def test_the_scratch_folder_takes_files_and_gives_sources(sandbox: Sandbox) -> N
 
 def test_code_is_what_was_handed_over_whatever_its_file_says_by_then(sandbox: Sandbox) -> None:
     source = (
-        "open('helper.py', 'w').write('def double(x):\\n    return x * 0\\n')\n"
+        "from pathlib import Path\n"
+        "Path('helper.py').write_text('def double(x):\\n    return x * 0\\n')\n"
         "from helper import double as layer_norm\n"
     )
     reply = ask(sandbox, source, helper="def double(x):\n    return x * 2\n")

@@ -1,7 +1,6 @@
 """Goal: reach the ready-made normalisation by a name that stands nowhere in the source.
 
 At most: 0
-Status: forbidden
 """
 
 import torch
