@@ -25,6 +25,10 @@ PROVIDED = "provided"
 # Who imports on somebody's behalf.
 _MEDIATORS = ("importlib", "runpy", "pkgutil", "_frozen_importlib")
 _HERE = (lambda: None).__code__.co_filename
+# Who asks a component: what is below is the component's doing.
+_ASKS = __name__.replace("guard", "executor")
+# As they are now, whatever becomes of them there.
+_SEP, _frame_at = os.sep, sys._getframe
 
 
 class ForbiddenOperation(Exception):
@@ -33,7 +37,7 @@ class ForbiddenOperation(Exception):
 
 def belongs_to(file: str, folder: str) -> bool:
     """Tell whether a source file lies in a folder."""
-    return file.startswith(folder + os.sep)
+    return file.startswith(folder + _SEP)
 
 
 class Guard:
@@ -134,9 +138,10 @@ class Guard:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if name in self._enforced:
-                frame = sys._getframe(1)
-                using = self._led_by(frame) if operation else self._direct(frame, args)
-                if using is not None:
+                frame = _frame_at(1)
+                if operation:
+                    self._check_operation(name, frame)
+                elif using := self._direct(frame, args):
                     self._charge(name, using)
             return original(*args, **kwargs)
 
@@ -145,17 +150,20 @@ class Guard:
                 setattr(call, kept, text)
         return call
 
-    def _led_by(self, frame: FrameType | None) -> FrameType | None:
-        """Return the innermost frame of the submission; None where an exempt file called."""
-        while frame is not None:
+    def _check_operation(self, name: str, frame: FrameType | None) -> None:
+        """Charge the innermost line of the submission, unless code that may led to it.
+
+        Where there is no such line, as in a thread or where the component is torch's own class, it
+        is the component's doing all the same.
+        """
+        while frame is not None and frame.f_globals.get("__name__") != _ASKS:
             file = frame.f_code.co_filename
             if belongs_to(file, self._folder):
-                if self._relative(file) in self._exempt:
-                    return None
-                if self._is_students(file):
-                    return frame
+                if not self._is_students(file):
+                    return
+                self._charge(name, frame)
             frame = frame.f_back
-        return None
+        self._charge(name, None)
 
     def _direct(self, frame: FrameType | None, args: Sequence[Any] = ()) -> FrameType | None:
         """Return the frame that calls, if it is the student's own.
@@ -179,13 +187,14 @@ class Guard:
         """Tell whether a file is the student's own."""
         if not belongs_to(file, self._folder) or self._relative(file) in self._exempt:
             return False
-        return not any(belongs_to(file, self._folder + os.sep + ours) for ours in self._ours)
+        return not any(belongs_to(file, self._folder + _SEP + ours) for ours in self._ours)
 
     def _relative(self, file: str) -> str:
         return file[len(self._folder) + 1 :]
 
-    def _charge(self, name: str, frame: FrameType) -> NoReturn:
-        file, line = Path(frame.f_code.co_filename).name, frame.f_lineno
+    def _charge(self, name: str, frame: FrameType | None) -> NoReturn:
+        file = "" if frame is None else Path(frame.f_code.co_filename).name
+        line = 0 if frame is None else frame.f_lineno
         if all(use.file != file for use in self._uses):
             self._uses.append(ForbiddenUse(name, file, line))
         raise ForbiddenOperation(name)
@@ -197,7 +206,7 @@ class Guard:
 
     def _importing_by_name(self, original: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
         def import_module(name: str, package: str | None = None) -> ModuleType:
-            self._check_import(name, sys._getframe(1))
+            self._check_import(name, _frame_at(1))
             return original(name, package)
 
         return import_module
@@ -211,7 +220,7 @@ class Guard:
             level: int = 0,
         ) -> ModuleType:
             if level == 0:
-                self._check_import(name, sys._getframe(1))
+                self._check_import(name, _frame_at(1))
             return original(name, globals, locals, fromlist, level)
 
         return import_

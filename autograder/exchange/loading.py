@@ -21,8 +21,8 @@ from autograder.exchange.programs import DATA, Program, run_program
 class OwnModules:
     """Finds a submission's modules, and gives them builtins of their own.
 
-    Whatever else it finds lies where it lay when this began: what is put on `sys.path` later has
-    not been read.
+    Where nobody else finds modules by the path, it finds all, where they lay when this began: what
+    is put on `sys.path` later has not been read.
 
     Args:
         folder: where they lie.
@@ -37,14 +37,15 @@ class OwnModules:
         self.builtins = own_builtins()
 
     def find_spec(self, name: str, path: Any = None, target: object = None) -> ModuleSpec | None:
-        """Find a module, for the import system, as long as the folder is on the path."""
-        if self._folder not in sys.path:
-            return None
-        spec = PathFinder.find_spec(name, self._path if path is None else path)
+        """Find a module, for the import system."""
+        alone = PathFinder not in sys.meta_path
+        places = self._path if alone and path is None else path
+        spec = PathFinder.find_spec(name, places)
         if spec is None or spec.loader is None:
-            return spec
-        own = belongs_to(spec.origin or "", self._folder)
-        if own and name.partition(".")[0] != PROVIDED:
+            return spec if alone else None
+        if not belongs_to(spec.origin or "", self._folder):
+            return spec if alone else None
+        if name.partition(".")[0] != PROVIDED:
             spec.loader.exec_module = partial(self._run, spec.loader)  # type: ignore[method-assign]
         return spec
 

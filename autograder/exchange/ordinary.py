@@ -42,7 +42,7 @@ torch.nn.utils.* torch.optim.* torch.profiler torch.random torch.return_types to
 torch.sparse torch.special torch.testing torch.types torch.utils torch.utils.checkpoint
 torch.utils.data torch.utils.data.* torch.utils.flop_counter torch.version torch.xpu
 numpy numpy.char numpy.dtypes numpy.exceptions numpy.fft numpy.lib.stride_tricks numpy.linalg
-numpy.ma numpy.polynomial.* numpy.random numpy.rec numpy.strings numpy.testing numpy.typing
+numpy.ma numpy.polynomial.* numpy.random numpy.rec numpy.strings numpy.typing
 """)
 # Modules of which only some names are ordinary.
 PARTS = {
@@ -55,13 +55,17 @@ PARTS = {
         isgeneratorfunction iscoroutinefunction isabstract getsource getfullargspec getmro"""),
     "multiprocessing": _words("cpu_count"),
     "io": _words("StringIO BytesIO TextIOWrapper SEEK_SET SEEK_CUR SEEK_END TextIOBase IOBase"),
+    "gc": _words("collect enable disable"),
+    "numpy.testing": _words("""assert_allclose assert_almost_equal assert_approx_equal
+        assert_array_almost_equal assert_array_equal assert_array_less assert_equal
+        assert_raises"""),
     "numpy.lib": _words("stride_tricks"),
     "string": _words("""ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits
         punctuation printable whitespace capwords Template"""),
     "sys": _words("""argv exit stdin stdout stderr maxsize maxunicode float_info int_info hash_info
         version version_info platform byteorder getsizeof getrecursionlimit setrecursionlimit
         executable flags implementation intern getdefaultencoding path exc_info
-        set_int_max_str_digits get_int_max_str_digits float_repr_style"""),
+        getrefcount set_int_max_str_digits get_int_max_str_digits float_repr_style"""),
     "timeit": _words("default_timer"),
     "torch.distributed": _words("""is_available is_initialized get_rank get_world_size barrier
         init_process_group destroy_process_group all_reduce all_gather broadcast ReduceOp"""),
@@ -76,10 +80,21 @@ typing_extensions.ForwardRef typing.evaluate_forward_ref torch.from_file torch.U
 torch.TypedStorage torch.compiler torch.testing.make_tensor asyncio.create_subprocess_exec
 asyncio.create_subprocess_shell threading.settrace threading.setprofile
 threading.settrace_all_threads threading.setprofile_all_threads string.Formatter
-torch.utils.data.graph logging.config collections.sys os.popen os.fork os.forkpty
-os.posix_spawn os.posix_spawnp os.startfile os.execl os.execle os.execlp os.execlpe os.execv
-os.execve os.execvp os.execvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe os.spawnv os.spawnve
-os.spawnvp os.spawnvpe
+torch.utils.data.graph logging.config collections.sys os.popen os.fork os.forkpty os.posix_spawn
+os.posix_spawnp os.startfile os.execl os.execle os.execlp os.execlpe os.execv os.execve os.execvp
+os.execvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe os.spawnv os.spawnve os.spawnvp os.spawnvpe
+functools.singledispatch functools.singledispatchmethod dataclasses.make_dataclass
+torch.utils.data.argument_validation torch.utils.data.runtime_validation torch.get_device_module
+torch.CompilationUnit torch.parse_ir torch.parse_schema torch.parse_type_comment
+torch.import_ir_module torch.import_ir_module_from_buffer torch.ScriptModule torch.ScriptFunction
+torch.ScriptMethod torch.ScriptObject torch.ScriptClass torch.ScriptClassFunction torch.ScriptDict
+torch.ScriptList torch.Graph torch.Block torch.Node torch.Value torch.Gradient torch.Code
+torch.ClassType torch.PyTorchFileReader torch.PyTorchFileWriter
+torch.DeserializationStorageContext torch.fork torch.wait torch.JITException
+torch.LiteScriptModule torch.CallStack torch.GraphExecutorState torch.ExecutionPlan
+torch.FunctionSchema torch.DisableTorchFunction torch.DisableTorchFunctionSubclass
+torch.DispatchKey torch.DispatchKeySet torch.merge_type_from_type_comment torch.unify_type_list
+torch.freeze_model torch.import_ir torch.script_if_tracing
 """)
 # These look an attribute up by a name that they are given: it must stand there.
 BY_NAME = _words("operator.attrgetter operator.methodcaller")
@@ -151,7 +166,6 @@ PROTOCOL = (
             "deepcopy",
             "post_init",
             "slots",
-            "match_args",
             "version",
             "all",
             "file",
@@ -162,9 +176,6 @@ PROTOCOL = (
             "setstate",
             "dir",
             "fspath",
-            "instancecheck",
-            "subclasscheck",
-            "prepare",
             "author",
             "email",
             "license",
@@ -196,10 +207,14 @@ _INTERPRETERS_OWN: tuple[type, ...] = (
 _INTERPRETERS_OWN += (GeneratorType, CoroutineType, BuiltinFunctionType, CellType, property, object)
 TAKEN = frozenset(name for kind in _INTERPRETERS_OWN for name in dir(kind)) | _words("""
 __builtins__ __build_class__ __cached__ __import__ __loader__ __package__ __path__ __prepare__
-__spec__ __mro_entries__ __wrapped__ __getnewargs__ __getnewargs_ex__ __set_state__
+__spec__ __mro_entries__ __wrapped__ __getnewargs__ __getnewargs_ex__ __set_state__ __match_args__
 """)
 TAKEN_BEGINNINGS = ("__torch", "__array_", "__dlpack", "__cuda", "__dataframe")
 # To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
+# Ordinary to be asked for, but nobody gives an own meaning to these.
+NEVER_BOUND = _words("__name__ __class__")
+# Names under which modules, and torch's operations, lie in others, on whatever it may be.
+LEADS_ON = _words("aten sys torch builtins importlib ctypes")
 DEFINED_ONLY = _words(
     "__getattr__ __setattr__ __delattr__ __annotations__ __getstate__ __setstate__"
 )
@@ -208,3 +223,26 @@ PUBLIC = _words("""_replace _asdict _fields _make _field_defaults _value_ _name_
 _generate_next_value_ _ignore_ _order_ _repr_html_ _ _modules _parameters _buffers _exit""")
 # Files that Python would run.
 CODE = (".py", ".pyc", ".pyo", ".pyi", ".pyw", ".so", ".pyd", ".pth", ".dll", ".dylib", ".zip")
+# What of libraries may be set.
+_SET = ("torch.backends.", "sys.stdin", "sys.stdout", "sys.stderr", "sys.argv", "numpy.random.")
+
+
+def covers(module: str) -> bool:
+    """Tell whether a module is on the lists, by itself or by a star."""
+    above = module
+    while above:
+        if f"{above}.*" in MODULES:
+            return True
+        above = above.rpartition(".")[0]
+    return module in MODULES or module in PARTS
+
+
+def may_be_set(name: str) -> bool:
+    """Tell whether a name of a module may be given another value."""
+    return name.startswith(_SET)
+
+
+def is_interpreters(text: str) -> bool:
+    """Tell whether a text is the name of something in the interpreter."""
+    taken = text in TAKEN and text.startswith("__") and text not in PROTOCOL
+    return taken or text in INTERPRETER

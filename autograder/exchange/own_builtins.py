@@ -16,6 +16,7 @@ from autograder.exchange import ordinary as known
 
 # Where `open` takes an opener, behind file and mode.
 _OPENER = 4
+_LIBRARIES = ("torch", "numpy")
 _CODE = (ModuleType, FunctionType, BuiltinFunctionType, type)
 
 
@@ -25,7 +26,7 @@ def own_builtins() -> dict[str, Any]:
     # Python itself takes from here what it calls for `import` and `class`: those stay.
     plain = (name for name in known.BUILTINS if not name.startswith("__"))
     table.update({name: _refusing(name) for name in plain})
-    table.update(getattr=_getattr, open=_open)
+    table.update(getattr=_getattr, setattr=_setattr, delattr=_delattr, open=_open)
     return table
 
 
@@ -38,12 +39,30 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
     """Look an attribute up, unless a submission may not write its name."""
-    if type(name) is str and not _is_ordinary(owner, name):
+    if type(name) is not str or not _is_ordinary(owner, name):
         raise AttributeError(f"{name} is not looked up for submissions: it is no public name")
     found = getattr(owner, name, *default)
     if isinstance(found, ModuleType):
         raise AttributeError(f"{name} is a module: import it")
     return found
+
+
+def _setattr(owner: Any, name: str, value: Any) -> None:
+    """Set an attribute, but none of a library's and none that the interpreter knows."""
+    setattr(_changeable(owner, name), name, value)
+
+
+def _delattr(owner: Any, name: str) -> None:
+    delattr(_changeable(owner, name), name)
+
+
+def _changeable(owner: Any, name: str) -> Any:
+    library = isinstance(owner, type) and owner.__module__.partition(".")[0] in _LIBRARIES
+    if type(name) is not str or not _is_ordinary(owner, name) or library:
+        raise AttributeError(f"{name} is not changed by submissions")
+    if isinstance(owner, ModuleType):
+        raise AttributeError(f"{name} is a module's: submissions change no module")
+    return owner
 
 
 def _is_ordinary(owner: Any, name: str) -> bool:
@@ -54,7 +73,7 @@ def _is_ordinary(owner: Any, name: str) -> bool:
     if not name.startswith("_") or name in known.PUBLIC:
         return True
     # A private name of its own objects; whose class a library made is somebody else's.
-    library = type(owner).__module__.partition(".")[0] in ("torch", "numpy")
+    library = type(owner).__module__.partition(".")[0] in _LIBRARIES
     return not library and not isinstance(owner, _CODE)
 
 

@@ -29,6 +29,8 @@ from autograder.exchange.scopes import (
     scope_of,
 )
 
+# Beside Python's own, these are there before a submission is.
+_LOADED = ("torch", "numpy", "torchgen", "typing_extensions", "autograder", "__main__")
 # More is not listed of one file; a person who has seen these need not see others.
 _MOST = 20
 _WIDEST = 120
@@ -46,6 +48,7 @@ _INSTEAD = {
     "opens": "open files of your own folder by their names",
     "defines": "give it a name without underscores around it",
     "is written": "save the file as UTF-8",
+    "changes": "leave libraries as they are: keep your own values in your own names",
     "cannot be read": "write it in shorter and flatter lines",
 }
 
@@ -172,10 +175,17 @@ def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
     for file, tree in texts.items():
         own.add(file, tree, main=file in terms.programs)
     for file, tree in texts.items():
-        found += _Reader(file, own, terms).read(tree)
+        try:
+            found += _Reader(file, own, terms).read(tree)
+        except RecursionError:
+            found.append(Finding(file, 1, "cannot be read: it leads on from name to name"))
     imports: dict[str, list[str]] = {file: [] for file in files if file.endswith(".py")}
     imports.update((file, own.imported(tree)) for file, tree in texts.items())
     return Reading(sorted(found, key=lambda finding: (finding.file, finding.line)), imports)
+
+
+# By a chain of names and the scopes that it stands in, the full names that it may stand for.
+_Meanings = dict[tuple[str, tuple[int, ...]], set[str]]
 
 
 class _Reader:
@@ -203,11 +213,8 @@ class _Reader:
             if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)):
                 outside, inside = self._enter(node, scopes)
                 waiting += [(child, scopes) for child in outside]
-                waiting += [
-                    (child, (*scopes, inside))
-                    for child in ast.iter_child_nodes(node)
-                    if all(child is not other for other in outside)
-                ]
+                without = set(map(id, outside))
+                waiting += [(child, (*scopes, inside)) for child in _parts(node, without)]
             else:
                 waiting += [(child, scopes) for child in ast.iter_child_nodes(node)]
             self._look(node, scopes)
@@ -226,6 +233,11 @@ class _Reader:
                 outside = [*node.decorator_list, *node.bases, *node.keywords]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 outside = [*node.decorator_list, *([node.returns] if node.returns else [])]
+                outside += _before(node.args)
+            case ast.Lambda():
+                outside = _before(node.args)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                outside = [node.generators[0].iter]
         scope = scope_of(node, kind)
         if kind == "class":
             for name, meanings in scope.bound.items():
@@ -272,6 +284,10 @@ class _Reader:
                 isinstance(op, ast.Is | ast.IsNot) for op in ops
             ):
                 self._in_place.update(map(id, (left, *others)))
+            case ast.BoolOp(op=ast.And(), values=[*tested, _]):
+                self._in_place.update(map(id, tested))
+            case ast.Constant(value=str(text)) if known.is_interpreters(text):
+                self._add(node, f"asks for {text}")
             case ast.MatchClass(kwd_attrs=names):
                 for name in names:
                     self._name_of_attribute(node, name)
@@ -321,12 +337,7 @@ class _Reader:
             return False
         if module.partition(".")[0] in self._terms.packages:
             return True
-        above = module
-        while above:
-            if f"{above}.*" in known.MODULES:
-                return True
-            above = above.rpartition(".")[0]
-        return module in known.MODULES or module in known.PARTS
+        return known.covers(module)
 
     @staticmethod
     def _listed(names: Sequence[str], dotted: str) -> bool:
@@ -345,7 +356,8 @@ class _Reader:
                 self._add(node, f"uses {name}")
 
     def _defines(self, node: ast.AST, name: str) -> None:
-        if not self._is_protocol(name) and name not in self._terms.ordinary:
+        strange = name in known.NEVER_BOUND or not self._is_protocol(name)
+        if strange and name not in self._terms.ordinary:
             self._add(node, f"defines {name}")
 
     def _is_protocol(self, name: str) -> bool:
@@ -366,27 +378,36 @@ class _Reader:
             if isinstance(found := self._object(meaning), ModuleType):
                 module = meaning if self._is_listed(meaning) else found.__name__
                 self._name_in(node, module, attr, "uses")
+                if self._changes(node) and not known.may_be_set(f"{module}.{attr}"):
+                    self._add(node, f"changes {module}.{attr}")
             elif _is_private(attr):
                 self._add(node, f"uses {meaning}.{attr}, which is private")
+            elif self._changes(node) and not known.may_be_set(f"{meaning}.{attr}"):
+                self._add(node, f"changes {meaning}.{attr}")
             else:
                 continue
             settled = True
         if settled:
             return
-        if attr == "__dict__" and dotted == "self" and not self._modules(dotted, scopes):
+        method = len(scopes) > 1 and scopes[-2].kind == "class"
+        if attr == "__dict__" and dotted == "self" and method:
             # What a method's own object holds.
             return
         if attr in known.DEFINED_ONLY and not (
-            isinstance(value, ast.Call) or dotted in ("object", "super")
+            isinstance(value, ast.Call) or (dotted == "object" and attr == "__setattr__")
         ):
             self._add(node, f"asks for {attr}")
         self._name_of_attribute(node, attr)
+
+    @staticmethod
+    def _changes(node: ast.AST) -> bool:
+        return isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
 
     def _name_of_attribute(self, node: ast.AST, attr: str) -> None:
         """Look at an attribute of whatever it may be."""
         if attr in self._terms.ordinary:
             return
-        if attr in known.INTERPRETER or not self._is_protocol(attr):
+        if attr in known.INTERPRETER | known.LEADS_ON or not self._is_protocol(attr):
             self._add(node, f"asks for {attr}")
         elif _is_private(attr) and attr not in self._own.attributes:
             self._add(node, f"asks for {attr}, a private name of somebody else's")
@@ -415,7 +436,7 @@ class _Reader:
             return
         if self._modules(dotted, scopes):
             self._add(node, f"hands the module {dotted} around")
-        elif self._meanings(dotted, scopes) & known.BY_NAME:
+        elif self._meanings(dotted, scopes) & (known.BY_NAME | known.LOADERS.keys()):
             self._add(node, f"hands {dotted} around")
 
     def _modules(self, dotted: str, scopes: tuple[Scope, ...]) -> bool:
@@ -439,53 +460,60 @@ class _Reader:
     def _is_listed(self, module: str) -> bool:
         return module in known.MODULES or module in known.PARTS or module in self._terms.packages
 
-    def _meanings(self, dotted: str, scopes: tuple[Scope, ...], depth: int = 0) -> set[str]:
-        """Return the full names that a chain of names may stand for, as far as they are known."""
+    def _meanings(
+        self, dotted: str, scopes: tuple[Scope, ...], known_: _Meanings | None = None
+    ) -> set[str]:
+        """Return the full names that a chain of names may stand for, as far as they are known.
+
+        Args:
+            dotted: the chain.
+            scopes: those that it stands in, from the outermost.
+            known_: what was found on the way here; what is only begun leads round in a circle.
+        """
+        known_ = {} if known_ is None else known_
+        key = (dotted, tuple(map(id, scopes)))
+        if key in known_:
+            return known_[key]
+        known_[key] = set()
         root, _, rest = dotted.partition(".")
-        found: set[str] = set()
-        for place in self._own.given.get(root, ()) if depth < _MOST else ():
-            found |= self._followed(place, scopes, depth)
+        places = [(place, scopes) for place in self._own.given.get(root, ())]
         for number in range(len(scopes) - 1, -1, -1):
             scope = scopes[number]
             # A class's names are seen by what stands in it directly, and a comprehension there.
             direct = number >= len(scopes) - 2
-            if scope.kind == "class" and not direct:
-                continue
-            if root not in scope.bound:
-                continue
-            for place in scope.bound[root]:
-                found |= self._followed(place, scopes[: number + 1], depth)
-            if scope.kind != "class":
-                break
+            if root in scope.bound and (scope.kind != "class" or direct):
+                places += [(place, scopes[: number + 1]) for place in scope.bound[root]]
+                if scope.kind == "function":
+                    break
         else:
-            for scope in scopes:
-                for star in scope.stars:
-                    found |= self._canonical(f"{star}.{root}", depth)
-        if not rest:
-            return found
-        return {whole for place in found for whole in self._canonical(f"{place}.{rest}", depth)}
+            places += [(f"{star}.{root}", scopes) for scope in scopes for star in scope.stars]
+        found: set[str] = set()
+        for place, there in places:
+            if place[:1] == "=":
+                found |= self._meanings(place[1:], there, known_)
+            elif place:
+                found |= self._canonical(place, known_)
+        if rest:
+            longer = [f"{place}.{rest}" for place in found]
+            found = {whole for place in longer for whole in self._canonical(place, known_)}
+        known_[key] = found
+        return found
 
-    def _followed(self, place: str, scopes: tuple[Scope, ...], depth: int) -> set[str]:
-        """Return the full names that something bound may stand for."""
-        if place[:1] != "=":
-            return self._canonical(place, depth) if place else set()
-        return self._meanings(place[1:], scopes, depth + 1) if depth < _MOST else set()
-
-    def _canonical(self, dotted: str, depth: int) -> set[str]:
+    def _canonical(self, dotted: str, known_: _Meanings) -> set[str]:
         """Follow a full name through the submission's own modules."""
         top = dotted.partition(".")[0]
-        if not self._own.holds(top) or depth >= _MOST:
-            return {dotted}
+        if not self._own.holds(top):
+            # Imported by a dot, it may lie in any folder of the submission.
+            inner = [m + dotted[len(top) :] for m in self._own.scopes if m.endswith(f".{top}")]
+            return {dotted}.union(*(self._canonical(m, known_) for m in inner))
         found = {dotted} if _elsewhere(top) else set()
         parts = dotted.split(".")
         for count in range(len(parts), 0, -1):
-            module, rest = ".".join(parts[:count]), ".".join(parts[count:])
-            scope = self._own.scopes.get(module)
-            if scope is None:
-                continue
-            if not rest:
-                return found | {dotted}
-            return found | self._meanings(rest, (scope,), depth + 1)
+            scope = self._own.scopes.get(".".join(parts[:count]))
+            if scope is not None and count < len(parts):
+                return found | self._meanings(".".join(parts[count:]), (scope,), known_)
+            if scope is not None:
+                break
         return found | {dotted}
 
     # Calls.
@@ -494,7 +522,8 @@ class _Reader:
         name = dotted_name(node.func)
         builtin = bool(name) and not any(name in scope.bound for scope in scopes)
         meanings = self._meanings(name, scopes) if name else set()
-        if name in ("getattr", "hasattr", "setattr", "delattr"):
+        own = name in self._own.given or any(name in scope.bound for scope in scopes)
+        if name in ("getattr", "hasattr") and not own:
             for argument in node.args[:1]:
                 self._in_place.add(id(argument))
             if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
@@ -505,15 +534,25 @@ class _Reader:
             self._by_name(node, name)
         for loader, (keyword, safe) in known.LOADERS.items():
             trusted = self._listed(self._terms.ordinary, loader)
-            if (
-                loader in meanings
-                and not trusted
-                and any(
-                    k.arg is None or (k.arg == keyword and not _is_constant(k.value, safe))
-                    for k in node.keywords
-                )
-            ):
+            if loader not in meanings:
+                continue
+            self._in_place.add(id(node.func))
+            unsafe = any(
+                k.arg in (None, "pickle_module")
+                or (k.arg == keyword and not _is_constant(k.value, safe))
+                for k in node.keywords
+            )
+            # Behind the file and one more stands what says how.
+            starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+            if (unsafe or starred or len(node.args) > 2) and not trusted:
                 self._add(node, f"reads stored objects ({loader} without {keyword}={safe})")
+        for keyword_ in node.keywords:
+            if keyword_.arg == "eval_str":
+                self._add(node, "calls something with eval_str, which runs text")
+        wraps = {"functools.wraps": 1, "functools.update_wrapper": 2}
+        for wrapper, most in wraps.items():
+            if wrapper in meanings and (node.keywords or len(node.args) > most):
+                self._add(node, f"calls {name} with names of attributes")
         opens = (name == "open" and builtin) or "io.open" in meanings
         if opens or any(m.startswith("pathlib.") and m.endswith("Path") for m in meanings):
             self._opens(node, name)
@@ -542,6 +581,25 @@ def is_elsewhere(path: str) -> bool:
     """Tell whether a path, as it is written, leads out of the folder."""
     parts = path.replace("\\", "/").split("/")
     return path[:1] in ("/", "\\", "~") or ".." in parts or path[1:2] == ":"
+
+
+def _before(arguments: ast.arguments) -> list[ast.AST]:
+    """Return what of a function's arguments is evaluated where it is defined."""
+    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    named += tuple(extra for extra in (arguments.vararg, arguments.kwarg) if extra)
+    found: list[ast.AST] = [one.annotation for one in named if one.annotation]
+    return [*found, *arguments.defaults, *(one for one in arguments.kw_defaults if one)]
+
+
+def _parts(node: ast.AST, without: Collection[int]) -> Iterator[ast.AST]:
+    """Yield the nodes below one, but for some, which may lie in what holds several."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.arguments | ast.arg | ast.comprehension):
+            if isinstance(child, ast.arg):
+                yield ast.copy_location(ast.arg(child.arg), child)
+            yield from _parts(child, without)
+        elif id(child) not in without:
+            yield child
 
 
 def _is_constant(node: ast.expr, value: object) -> bool:
@@ -577,7 +635,7 @@ def _annotations(node: ast.AST) -> Iterator[ast.AST]:
 def _elsewhere(top: str) -> bool:
     """Tell whether a name also means a module that is none of the submission's."""
     top = top.partition(".")[0]
-    return top in sys.stdlib_module_names or top in ("torch", "numpy")
+    return top in sys.stdlib_module_names or top in _LOADED
 
 
 @functools.cache
@@ -606,7 +664,7 @@ def _object(dotted: str, importable: bool) -> object:
             if not isinstance(found, ModuleType):
                 return None
             whole = ".".join(parts[:count])
-            if importable and whole in known.MODULES and not hasattr(found, name):
+            if importable and known.covers(whole) and not hasattr(found, name):
                 importlib.import_module(whole)
             found = getattr(found, name, None)
     return found

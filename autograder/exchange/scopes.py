@@ -70,13 +70,18 @@ class Own:
                     # As register_buffer and setattr take them.
                     self.attributes.add(text)
                 case ast.ClassDef(body=body):
-                    self.attributes.update(scope_of(node, "class").bound)
+                    own = scope_of(node, "class")
+                    self.attributes.update(own.bound)
+                    self._give(own)
                     self.attributes.update(_slots(body))
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     self.attributes.add(node.name)
-                    # Whoever else uses such a name may mean what this function gives it.
-                    for outer, meanings in scope_of(node, "function").outer.items():
-                        self.given.setdefault(outer, set()).update(meanings)
+                    self._give(scope_of(node, "function"))
+
+    def _give(self, scope: Scope) -> None:
+        """Note what a scope gives to names outside of it: whoever uses these may mean that."""
+        for outer, meanings in scope.outer.items():
+            self.given.setdefault(outer, set()).update(meanings)
 
     def holds(self, dotted: str) -> bool:
         """Tell whether a module is the submission's own."""

@@ -63,3 +63,22 @@ def test_files_are_opened_by_path_and_none_of_code_is_written(tmp_path: Path) ->
         with pytest.raises(PermissionError):
             run(text, p=str(tmp_path / "more.py"), q=str(data))
     assert builtins.open is not own_builtins()["open"]
+
+
+@pytest.mark.parametrize("call", ["setattr(owner, name, 1)", "delattr(owner, name)"])
+def test_no_module_or_class_of_a_library_is_changed(call: str) -> None:
+    class Own:
+        x = 1
+
+    for owner, name in ((torch, "relu"), (torch.nn.Linear, "forward"), (Own, "__bases__")):
+        with pytest.raises(AttributeError):
+            run(call, owner=owner, name=name)
+    run(call, owner=Own, name="x")
+
+
+def test_a_name_that_only_looks_like_a_text_is_refused() -> None:
+    class Text(str):
+        pass
+
+    with pytest.raises(AttributeError):
+        run("getattr(owner, name)", owner=print, name=Text("__self__"))

@@ -204,3 +204,42 @@ def test_no_text_stops_the_reader(text: str) -> None:
 def test_more_text_hides_nothing(texts: list[str]) -> None:
     text = HEAD + "".join(texts)
     assert bool(found(text)) == bool(texts)
+
+
+# Ways that were found by people who had read this code.
+READ = {
+    "an own meaning of __name__": "__name__ = '__main__'\nif __name__ == '__main__':\n"
+    "    norm = torch._C\n",
+    "a default": "def f(x, torch=torch.ops.aten):\n    return torch.layer_norm(x)\n",
+    "a first iterable": "[n] = [torch.layer_norm for torch in [torch.ops.aten]]\n",
+    "many aliases": "t0 = torch\n" + "".join(f"t{n + 1} = t{n}\n" for n in range(60)) + "t60._C\n",
+    "global in a class": "class A:\n    global t\n    t = torch\nt._C\n",
+    "a changed library": "import os\nos.sep = '!'\n",
+    "a changed class": "nn.LayerNorm.forward = print\n",
+    "text in numpy's tests": "import numpy as np\nnp.testing.measure('1')\n",
+    "a loader that is told by place": "import numpy as np\nx = np.load('a.npy', None, True)\n",
+    "a loader in a partial": "from functools import partial\n"
+    "f = partial(torch.load, weights_only=False)\n",
+    "torch's scripts": "unit = torch.CompilationUnit()\n",
+    "an exception's object": "try:\n    torch.nope\nexcept AttributeError as e:\n"
+    "    x = e.obj.ops.aten\n",
+    "a module of a device": "x = torch.get_device_module('cpu')\n",
+    "a name in a text": "from functools import update_wrapper\n"
+    "update_wrapper(A(), f, ('__globals__',), ())\n",
+    "an own getattr": "def hasattr(o, n):\n    return o\nx = hasattr(torch, 0)\n",
+    "annotations that run": "import inspect\ninspect.signature(print, eval_str=True)\n",
+    "matched by position": "class K:\n    __match_args__ = ('x',)\n",
+}
+
+
+@pytest.mark.parametrize("way", READ)
+def test_ways_around_the_reader_itself_are_found(way: str) -> None:
+    assert found(HEAD + READ[way])
+
+
+def test_a_relative_import_and_a_star_are_followed() -> None:
+    helper = b"import torch as t\n"
+    inside = {"pkg/helper.py": helper, "pkg/__init__.py": b"from .helper import t\nx = t._C\n"}
+    assert read(inside, Ordinary()).findings
+    star = "from helper import *\nif not t:\n    t = 1\nx = t._C\n"
+    assert found(star, helper=helper.decode())

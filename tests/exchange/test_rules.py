@@ -471,3 +471,29 @@ def test_everything_is_back_in_its_place() -> None:
     made.uninstall()
     assert (torch.layer_norm, builtins.__import__, torch.nn.Conv2d.forward) == before
     assert "__init__" in vars(torch.nn.Conv2d)
+
+
+def test_where_no_line_of_the_submission_led_to_it_the_component_is_charged(
+    guard: Guard, tmp_path: Path
+) -> None:
+    guard.begin(tmp_path, Rules(("layer_norm",)))
+    norm = ran(tmp_path, "norm = nn.LayerNorm(2)")["norm"]
+    assert callable(norm)
+    # As whoever asks a component calls what it is.
+    scope: dict[str, object] = {"__name__": "autograder.exchange.executor", "norm": norm}
+    asks = "import torch\ndef ask():\n    return norm(torch.ones(1, 2))\n"
+    exec(compile(asks, "<asks>", "exec"), scope)
+    ask = scope["ask"]
+    assert callable(ask)
+    with pytest.raises(ForbiddenOperation):
+        ask()
+    assert [(use.file, use.line) for use in guard.uses()] == [("", 0)]
+
+
+def test_nothing_that_is_changed_in_libraries_blinds_the_guard(
+    guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard.begin(tmp_path, Rules(("layer_norm",)))
+    monkeypatch.setattr("os.sep", "!")
+    with pytest.raises(ForbiddenOperation):
+        ran(tmp_path, OPERATION_USES["the function"])
