@@ -30,6 +30,7 @@ FETCH, POST = "ghp_fetch_5e7a91", "ghp_post_5e7a91"
 TOKENS = (FETCH, POST)
 # Prints what it is started with, and what it can read of those that started it.
 CURIOUS = """\
+import ctypes
 import os
 import sys
 
