@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -57,16 +59,37 @@ def build_wheel(folder: Path) -> Path:
     return found
 
 
-def install(wheel: Path, folder: Path) -> Installed:
-    """Make an environment with a wheel, a package that courses name, and code in a .pth file."""
+def install(
+    wheel: Path,
+    folder: Path,
+    python: str | Path = sys.executable,
+    resolution: str = "lowest-direct",
+) -> Installed:
+    """Make an environment with a wheel, a package that courses name, and code in a .pth file.
+
+    Args:
+        wheel: this project's.
+        folder: where to make the environment.
+        python: the interpreter. With this one torch is the release that runs here, for others of
+            the same Python are gigabytes.
+        resolution: "lowest-direct" for the lowest versions that pyproject.toml names, or "highest".
+    """
     start = time.monotonic()
-    said([sys.executable, "-m", "venv", folder])
-    python = folder / "bin" / "python"
-    options = ["--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt"]
-    said([python, "-m", "pip", "install", *options, wheel])
+    uv = [sys.executable, "-m", "uv", "--quiet", "--no-python-downloads"]
+    said([*uv, "venv", "--python", python, folder])
+    found = folder / "bin" / "python"
+    wanted = [str(wheel), f"torch=={metadata.version('torch')}"]
+    if Path(python) != Path(sys.executable):
+        wanted.pop()
+    options = ["--python", found, "--resolution", resolution]
+    # Where pip is told of a folder with wheels, as with a small build of torch.
+    links = said([sys.executable, "-m", "pip", "config", "list"])
+    for place in re.findall(r"find-links='([^']*)'", links):
+        options += ["--find-links", place]
+    said([*uv, "pip", "install", *options, *wanted])
     print(f"\ninstalled from the wheel in {time.monotonic() - start:.0f} s", file=sys.stderr)
-    site = Path(said([python, "-c", "import sysconfig as s; print(s.get_path('purelib'))"]).strip())
+    site = Path(said([found, "-c", "import sysconfig as s; print(s.get_path('purelib'))"]).strip())
     plant(site, "wanted-pkg", {"wanted/__init__.py": ""}, ["below-it"])
     plant(site, "below-it", {"below_it.py": ""})
     (site / "canary.pth").write_text("import sys; sys.canary = True\n")
-    return Installed("environment", python, site)
+    return Installed("environment", found, site)
