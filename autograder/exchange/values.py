@@ -184,7 +184,9 @@ def _as_key(value: Value) -> Value:
 
 def leaves(value: Value) -> Iterator[Value]:
     """Yield what lists, tuples and mappings hold, however deep, in order; else the value itself."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, torch.Size):
+        yield value
+    elif isinstance(value, list | tuple):
         for item in value:
             yield from leaves(item)
     elif isinstance(value, Mapping):
@@ -209,32 +211,32 @@ def tensors_in(value: Value) -> Iterator[Tensor]:
             yield leaf.weight
 
 
-def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
-    """Return a value with every tensor changed."""
-    if isinstance(value, Tensor):
-        return change(value)
-    if isinstance(value, Embedding):
-        return Embedding(change(value.weight))
+def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
+    """Return a value of the same form, with everything that `leaves` yields changed."""
     if isinstance(value, torch.Size):
-        return value
+        return change(value)
     if isinstance(value, list | tuple):
-        items = [with_tensors(item, change) for item in value]
+        items = [mapped(item, change) for item in value]
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, Mapping):
-        return {key: with_tensors(item, change) for key, item in value.items()}
-    return value
+        return {key: mapped(item, change) for key, item in value.items()}
+    return change(value)
+
+
+def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
+    """Return a value with every tensor changed."""
+
+    def changed(leaf: Value) -> Value:
+        if isinstance(leaf, Embedding):
+            return Embedding(change(leaf.weight))
+        return change(leaf) if isinstance(leaf, Tensor) else leaf
+
+    return mapped(value, changed)
 
 
 def handles_in(value: Value) -> Iterator[Handle]:
     """Yield every handle of a value."""
-    if isinstance(value, Handle):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from handles_in(item)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from handles_in(item)
+    return (leaf for leaf in leaves(value) if isinstance(leaf, Handle))
 
 
 def made_real(value: Value, objects: Mapping[int, object]) -> Value:
@@ -244,19 +246,14 @@ def made_real(value: Value, objects: Mapping[int, object]) -> Value:
         value: the argument.
         objects: what lives beside the component, by handle.
     """
-    if isinstance(value, Embedding):
-        weight = value.weight.clone()
-        return nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
-    if isinstance(value, Handle):
-        return objects[value.number]
-    if isinstance(value, torch.Size):
-        return value
-    if isinstance(value, list | tuple):
-        items = [made_real(item, objects) for item in value]
-        return items if isinstance(value, list) else tuple(items)
-    if isinstance(value, Mapping):
-        return {key: made_real(item, objects) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+
+    def real(leaf: Value) -> Value:
+        if isinstance(leaf, Embedding):
+            weight = leaf.weight.clone()
+            return nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
+        if isinstance(leaf, Handle):
+            return objects[leaf.number]
         # The test's own must not be written to.
-        return value.copy()
-    return value
+        return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+    return mapped(value, real)

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-import torch
 from torch import Tensor
 
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import (
     Call,
 )
-from autograder.exchange.values import Handle, Value
+from autograder.exchange.values import Handle, Value, mapped
 from autograder.suite.answer import Answer, CheckFailed, Question
 
 
@@ -130,11 +129,7 @@ def handed(
             return Handle(value.handle)
         if isinstance(value, Asker):
             raise TypeError("hand over an object itself, without asking(...)")
-        if isinstance(value, list | tuple) and not isinstance(value, torch.Size):
-            items = [hand(item) for item in value]
-            return items if isinstance(value, list) else tuple(items)
-        if isinstance(value, dict):
-            return {key: hand(item) for key, item in value.items()}
         return value
 
-    return tuple(hand(arg) for arg in args), {key: hand(arg) for key, arg in kwargs.items()}
+    given = tuple(mapped(arg, hand) for arg in args)
+    return given, {key: mapped(arg, hand) for key, arg in kwargs.items()}
