@@ -24,6 +24,7 @@ from autograder.grading.batch import Regraded
 from autograder.grading.entries import Listing, discover
 from autograder.grading.interpreter import slow_build
 from autograder.nbgrader import course
+from autograder.nbgrader.collected import why_not
 from autograder.nbgrader.places import results_folder
 from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
@@ -172,16 +173,15 @@ def _grade(
     console = Console(soft_wrap=True)
     listing = Listing(course.handed_in(batch, assignment.name)) if book is not None else None
     listing = listing or discover(batch, assignment.name, list(assignment.totals))
-    entries = listing.entries
+    refused = {entry.id: why for entry in listing.entries if (why := why_not(entry.path))}
+    for student, why in refused.items():
+        console.print(f"not marked: {safe(student)}: {safe(why, 1000)}", highlight=False)
+    entries = [entry for entry in listing.entries if entry.id not in refused]
     if not entries:
         print_left_out(console, listing, [])
         return _MISUSED
     for name in course.passed_over(batch, assignment.name) if book is not None else ():
-        console.print(
-            f"not marked: {safe(name)}; nbgrader wants it unpacked, as "
-            f"<student>/{assignment.name}/",
-            highlight=False,
-        )
+        console.print(f"not marked: {safe(name)}", highlight=False)
     store.make_writable(out)
     regraded: Sequence[Regraded] = []
     try:
@@ -220,4 +220,4 @@ def _grade(
     print_held(console, out, found)
     if listing.doubled:
         return _MISUSED
-    return int(not complete or any(result.status == "error" for result in found))
+    return int(not complete or bool(refused) or any(result.status == "error" for result in found))

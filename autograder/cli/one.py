@@ -9,10 +9,12 @@ from pathlib import Path
 from rich.console import Console
 
 from autograder.assignment import Assignment
+from autograder.errors import UsageError
 from autograder.grading import accepted, store
 from autograder.grading.batch import Batch
 from autograder.grading.entries import single
 from autograder.grading.workers import CannotGrade
+from autograder.nbgrader.collected import why_not
 from autograder.reports.shown import shown
 from autograder.reports.single import print_single
 from autograder.reports.terminal import Stages, safe
@@ -41,6 +43,8 @@ def grade_one(
         fail_under: the percentage of the points below which it fails.
     """
     entry = single(path, assignment.name, list(assignment.totals))
+    if why := why_not(entry.path):
+        raise UsageError(f"{entry.id} is not marked: {why}")
     console = Console(soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="gradeformer-one-") as nowhere:
         place = out or Path(nowhere)

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
+from autograder.judge.folders import NotOrdinary, TooMany, Wanted, files_in
 from autograder.text import clean
 
 MAX_FILES = 200
@@ -119,25 +120,16 @@ def _collect(files: Iterator[tuple[str, bytes]]) -> dict[str, bytes]:
 
 def _from_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Read a folder without following a link, which could lead to the reference."""
-    entries = 0
-    for here, folders, names in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if _counts(name))
-        for name in sorted(names):
-            entries += 1
-            if entries > MAX_ENTRIES:
-                raise Rejected(f"more than {MAX_ENTRIES} files; hand in the component files only")
-            path = Path(here, name)
-            relative = path.relative_to(folder).as_posix()
-            if not _wanted(relative):
-                continue
-            try:
-                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            except OSError as error:
-                raise Rejected(f"{relative} cannot be read (a link?); hand in the file") from error
-            with os.fdopen(descriptor, "rb") as file:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise Rejected(f"{relative} is no ordinary file; hand in the file")
-                yield relative, _read(file, relative)
+    wanted = Wanted(_wanted, lambda name: _counts(PurePosixPath(name).name), MAX_ENTRIES)
+    try:
+        for name, file in files_in(folder, wanted):
+            if not isinstance(file, NotOrdinary):
+                yield name, _read(file, name)
+            elif _wanted(name):
+                raise Rejected(f"{name} {file}; hand in the file")
+    except TooMany:
+        words = f"more than {MAX_ENTRIES} files and folders; hand in the component files only"
+        raise Rejected(words) from None
 
 
 def _from_zip(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -16,6 +16,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.nbgrader.times import forgive
+
 # Where a browser would begin a tag; outside of one, `<` is only a sign.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _MOST_BYTES = 50_000_000
@@ -28,6 +30,10 @@ _REPLACED = (
 
 class WorkbookExporter(NotebookExporter):  # type: ignore[misc]
     """Reads workbooks; one that cannot be read costs no mark of the modules beside it."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        forgive(self.parent)
 
     def from_filename(self, filename: str, resources: Any = None, **more: Any) -> Any:
         """Convert a workbook, or an empty one in its place, which gets its graded cells back."""

@@ -15,12 +15,12 @@ from autograder.authoring import stubs, workbook
 from autograder.authoring.unfilled import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
+from autograder.nbgrader.collected import CONFIG as CONFIG
+from autograder.nbgrader.collected import EXCHANGE
 from autograder.project import ROOT_VARIABLE, find_root
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
-
-CONFIG = "nbgrader_config.py"
 
 _CONFIG = '''\
 """nbgrader's configuration for this course; see the README of gradeformer.
@@ -128,6 +128,7 @@ def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
         exclude=json.dumps({assignment.name: names}, indent=4),
         variable=ROOT_VARIABLE,
     )
+    config += f"\n{EXCHANGE}"
     if named_by(assignment) == CONFIG:
         config += _CONFIG_ROOT.format(option=_OPTION, root=str(assignment.root))
     try:
@@ -189,11 +190,15 @@ def handed_in(submitted: Path, assignment: str) -> list[Entry]:
 
 
 def passed_over(submitted: Path, assignment: str) -> list[str]:
-    """Name archives and links that lie where nbgrader has folders: nobody would mark them."""
+    """Say which archives, links and hidden names lie where nbgrader has folders, unmarked."""
     patterns = [f"{place}{suffix}" for place in ("*", f"*/{assignment}") for suffix in ARCHIVES]
     found = [path for pattern in patterns for path in submitted.glob(pattern)]
     found += [path for path in submitted.iterdir() if path.is_symlink()]
-    return sorted(path.relative_to(submitted).as_posix() for path in found)
+    wanted = f"nbgrader wants it unpacked, as <student>/{assignment}/"
+    said = [f"{path.relative_to(submitted).as_posix()}; {wanted}" for path in found]
+    hidden = submitted.glob(f".*/{assignment}")
+    said += [f"{path.parent.name}; no student's name begins with a dot" for path in hidden]
+    return sorted(said)
 
 
 def gradebook(course: Path, url: str, assignment: Assignment) -> ClassGradebook:

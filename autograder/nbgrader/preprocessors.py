@@ -20,6 +20,7 @@ from autograder.errors import UsageError
 from autograder.grading import accepted
 from autograder.grading.cores import cores
 from autograder.grading.entries import Entry
+from autograder.nbgrader.collected import why_not
 from autograder.nbgrader.kept import CourseAssignment, kept_batch
 from autograder.nbgrader.places import entry_of
 from autograder.project import find_root
@@ -59,6 +60,8 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
             found: tuple[Any, Any] = Execute(parent=self.parent).preprocess(nb, resources)
             return found
         entry = self._entry(names["assignment"], names["student"])
+        if reason := why_not(entry.path, self._course()):
+            raise UsageError(f"{entry.id} is not marked: {reason}")
         # Who marks a whole class has graded it already, or is about to.
         given: Callable[[Entry], SubmissionResult] | None
         given = getattr(self.parent.parent, "result_of", None)
