@@ -43,9 +43,11 @@ def _named(course: Path) -> str:
 
 def note(folder: Path) -> None:
     """Note beside a submission that our collect has put it there."""
+    path = _note_of(folder)
     # Another grader's cannot be written to, but replaced.
-    _note_of(folder).unlink(missing_ok=True)
-    _note_of(folder).write_text(_hash_of(folder), encoding="ascii")
+    path.unlink(missing_ok=True)
+    path.write_text(_hash_of(folder), encoding="ascii")
+    path.chmod(0o660 if folder.stat().st_mode & stat.S_IWGRP else 0o600)
 
 
 def was_followed(folder: Path) -> bool:

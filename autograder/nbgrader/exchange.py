@@ -20,7 +20,7 @@ from autograder.judge.folders import BY_DESCRIPTOR, TooMany, open_folder
 from autograder.judge.intake import MAX_ENTRIES
 from autograder.nbgrader.collected import SECRET, TIMESTAMP, note, was_followed
 from autograder.nbgrader.copying import copy
-from autograder.nbgrader.times import says, time_of, write_time
+from autograder.nbgrader.times import handed_in_since, says, write_time
 from autograder.text import clean
 
 # Of what is left out of one submission, these are named.
@@ -52,9 +52,8 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
             fault = self._disowned(student, owner) if right else "its name is not one of `submit`"
         except (ValueError, OverflowError, TypeError, OSError):
             fault = "its name is not STUDENT+ASSIGNMENT+TIME, or it is gone"
-        username = name if fault else student
-        found = {"username": username, "filename": name, "timestamp": time}
-        return {**found, "owner": owner, "fault": fault}
+        found = {"filename": name, "timestamp": time, "owner": owner, "fault": fault}
+        return {"username": name if fault else student, **found}
 
     def _disowned(self, student: str, owner: int) -> str:
         """Return what speaks against a folder's being a student's; "" if nothing does."""
@@ -81,7 +80,8 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
                 except TooMany:
                     fault = f"it holds more than {MAX_ENTRIES} files and folders"
                 except OSError as error:
-                    fault = f"it cannot be copied ({error.strerror})"
+                    where = f": {error.filename}" if error.filename else ""
+                    fault = f"it cannot be copied ({error.strerror}{where})"
                 if fault:
                     faults[record["filename"]] = fault
             # nbgrader's pattern passes over them.
@@ -90,8 +90,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
                     faults[name] = "no student's name begins with a dot"
         for name, fault in faults.items():
             self.log.error("NOT COLLECTED: %s: %s", _shown(name), fault)
-        done = f"{len(self.src_records)} submissions of {self.coursedir.assignment_id}"
-        self.log.info("%s looked at, %d not collected", done, len(faults))
+        self.log.info("%d submissions, %d not collected", len(self.src_records), len(faults))
 
     def _collect(self, record: dict[str, Any], inbound: int) -> str:
         """Collect a submission, if it is due; return why it cannot be, or ""."""
@@ -132,12 +131,8 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
     def _is_due(self, dest: Path, time: datetime) -> bool:
         if not dest.is_dir():
             return True
-        try:
-            old = time_of(dest)
-        except ValueError:
-            old = None
-        newer = old is None or time > old or was_followed(dest)
-        return bool((self.update and newer) or (self.before_duedate and old != time))
+        newer = was_followed(dest) or not handed_in_since(dest, time)
+        return bool((self.update and newer) or (self.before_duedate and not says(dest, time)))
 
 
 def _shown(name: str) -> str:
@@ -151,10 +146,11 @@ class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
         """Release the feedback of every student whose submission came through the exchange."""
         course = self.coursedir
         before = course.student_id_exclude
-        excluded = set(before.split(","))
-        root = Path(course.format_path(course.feedback_directory, "x", course.assignment_id))
-        for folder in sorted(root.parent.parent.glob(f"*/{course.assignment_id}")):
-            student = folder.parent.name
+        excluded, students = set(before.split(",")), Path(self.src_path).parent
+        for place in sorted(students.parent.glob(students.name)):
+            student, folder = place.name, place / course.assignment_id
+            if os.access(place, os.X_OK) and not folder.exists():
+                continue
             if student not in excluded and (missing := _unreadable(folder)):
                 self.log.error(
                     "NOT RELEASED: feedback for %s: nbgrader's submit left no %s that can be "

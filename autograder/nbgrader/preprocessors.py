@@ -129,7 +129,9 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
                 continue
             student = found["student"]
             if student > names["student"] and self._is_due(folder, student, names["assignment"]):
-                yield self._entry(names["assignment"], student)
+                entry = self._entry(names["assignment"], student)
+                if why_not(entry.path, self._course()) is None:
+                    yield entry
 
     def _is_due(self, folder: str, student: str, assignment: str) -> bool:
         """Tell whether nbgrader will process a submission, by its own rule."""

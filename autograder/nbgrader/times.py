@@ -39,6 +39,15 @@ def says(folder: Path, time: datetime) -> bool:
         return False
 
 
+def handed_in_since(folder: Path, time: datetime) -> bool:
+    """Return whether a submission says that it was handed in at a time, or later."""
+    try:
+        found = time_of(folder)
+    except ValueError:
+        return False
+    return found is not None and found >= time
+
+
 def write_time(folder: Path, time: datetime) -> None:
     """Have a submission say when it was handed in, in UTC."""
     (folder / TIMESTAMP).write_text(f"{time:%Y-%m-%d %H:%M:%S.%f} UTC", encoding="ascii")

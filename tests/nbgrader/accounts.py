@@ -118,9 +118,8 @@ class Accounts:
         return Done(code, (self.base / "said").read_text(errors="replace"))
 
     def close(self) -> None:
-        assert self._program.stdin is not None
-        self._program.stdin.close()
-        self._program.wait(60)
+        # Its end of input is the end of it.
+        self._program.communicate(timeout=60)
 
 
 def _is_open(folder: Path) -> bool:
