@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ from autograder.grading.batch import Regraded
 from autograder.grading.entries import Listing, discover
 from autograder.grading.interpreter import slow_build
 from autograder.nbgrader import course
-from autograder.nbgrader.collected import why_not
+from autograder.nbgrader.collected import exchange_problem, why_not
 from autograder.nbgrader.places import results_folder
 from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
@@ -173,10 +174,10 @@ def _grade(
     console = Console(soft_wrap=True)
     listing = Listing(course.handed_in(batch, assignment.name)) if book is not None else None
     listing = listing or discover(batch, assignment.name, list(assignment.totals))
-    refused = {entry.id: why for entry in listing.entries if (why := why_not(entry.path))}
-    for student, why in refused.items():
-        console.print(f"not marked: {safe(student)}: {safe(why, 1000)}", highlight=False)
-    entries = [entry for entry in listing.entries if entry.id not in refused]
+    if problem := exchange_problem(batch.absolute().parent):
+        console.print(safe(problem, 1000), highlight=False)
+    listing, refused = _as_collected(console, listing)
+    entries = listing.entries
     if not entries:
         print_left_out(console, listing, [])
         return _MISUSED
@@ -220,4 +221,13 @@ def _grade(
     print_held(console, out, found)
     if listing.doubled:
         return _MISUSED
-    return int(not complete or bool(refused) or any(result.status == "error" for result in found))
+    return int(not complete or refused or any(result.status == "error" for result in found))
+
+
+def _as_collected(console: Console, listing: Listing) -> tuple[Listing, bool]:
+    """Return what is marked of a batch, and whether anything of a course is refused; say what."""
+    refused = {entry.id: why for entry in listing.entries if (why := why_not(entry.path))}
+    for student, why in refused.items():
+        console.print(f"not marked: {safe(student)}: {safe(why, 1000)}", highlight=False)
+    entries = [entry for entry in listing.entries if entry.id not in refused]
+    return dataclasses.replace(listing, entries=entries), bool(refused)

@@ -28,11 +28,16 @@ _COLLECT = re.compile(r"""^\s*c\.ExchangeFactory\.collect\s*=\s*["']([\w.]+)["']
 
 
 def exchange_problem(course: Path) -> str | None:
-    """Return how to repair a course that collects with nbgrader's own class; None if none is."""
+    """Return how to repair a course that collects with nbgrader's own class; None if nothing is."""
+    if not (course / CONFIG).is_file():
+        return None
     named = _named(course)
     if named and not named.startswith("nbgrader."):
         return None
-    return f"add to {course / CONFIG}: {EXCHANGE.splitlines()[2]}"
+    return (
+        "nbgrader's own collect follows links to files of whoever collects: add to "
+        f"{course / CONFIG}: {EXCHANGE.splitlines()[2]}"
+    )
 
 
 def _named(course: Path) -> str:
@@ -100,16 +105,12 @@ def why_not(folder: Path, course: Path | None = None) -> str | None:
     another = _named(course) and exchange_problem(course) is None and _named(course) != COLLECT
     if another or not was_followed(folder):
         return None
-    return (
-        "nbgrader's own collect has put it there, which follows links to files of the collector's: "
-        f"{_first(course)}{again}; if the exchange has it no more, look through its files and "
-        f"delete its {SECRET}"
-    )
-
-
-def _first(course: Path) -> str:
     problem = exchange_problem(course)
-    return f"{problem}, then " if problem else ""
+    first = f"{problem}, then " if problem else ""
+    return (
+        f"nbgrader's own collect has put it there: {first}{again}; "
+        f"if the exchange has it no more, look through its files and delete its {SECRET}"
+    )
 
 
 def _any(name: str) -> bool:
