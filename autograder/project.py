@@ -58,21 +58,33 @@ def assignment_of(root: Path, named: str | None = None) -> str:
     """
     if named is not None:
         return named
+    usual = usual_assignments(root)
+    if len(usual) == 1:
+        return usual[0]
+    raise UsageError(
+        f"the project has several assignments: name one with --assignment, {', '.join(usual)}"
+    )
+
+
+def usual_assignments(root: Path) -> list[str]:
+    """Return what a command is about that names no assignment: the usual one, else all there are.
+
+    Raises:
+        UsageError: the project has none.
+    """
     there = sorted(path.parent.name for path in (root / FOLDERS[0]).glob("*/assignment.toml"))
     if len(there) == 1:
-        return there[0]
+        return there
     try:
         tools = tomllib.loads((root / "pyproject.toml").read_text("utf-8")).get("tool", {})
         usual = tools.get("gradeformer", {}).get("assignment")
     except (OSError, ValueError, AttributeError):
         usual = None
-    if isinstance(usual, str):
-        return usual
-    raise UsageError(
-        f"the project has several assignments: name one with --assignment, {', '.join(there)}"
-        if there
-        else f"{root / FOLDERS[0]} has no assignment: begin one with `autograder new assignment`"
-    )
+    if not there and not isinstance(usual, str):
+        raise UsageError(
+            f"{root / FOLDERS[0]} has no assignment: begin one with `autograder new assignment`"
+        )
+    return [usual] if isinstance(usual, str) else there
 
 
 def is_project(folder: Path) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 
 import jinja2
 
-from autograder import __version__
+from autograder import __version__, private
 from autograder.assignment import Assignment, check_component_name, load_assignment
 from autograder.authoring import stubs
 from autograder.authoring.release import must_be_new
@@ -59,7 +59,7 @@ def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
         "seed": _seed(),
         "mark": MARK,
     }
-    with _written_whole(target, folder) as made:
+    with _closed(target.parent), _written_whole(target, folder) as made:
         _render("course", made, values, ())
         if source is None:
             _render("first_steps", made, values, (FIRST_COMPONENT,))
@@ -92,7 +92,7 @@ def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignme
         "seed": _seed(),
         "mark": MARK,
     }
-    with _readable_errors(root), _beside(root) as made:
+    with _readable_errors(root), _closed(root), _beside(root) as made:
         _render("assignment", made, values, components)
         stubs.write(load_assignment(made, name))
         moved: list[Path] = []
@@ -200,6 +200,12 @@ def _move_into(target: Path, made: Path) -> None:
         for path in moved:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         raise
+
+
+def _closed(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Have a course's files be closed to others, as most of them hold solutions."""
+    there = next(above for above in (folder, *folder.parents) if above.is_dir())
+    return private.umask_of(there)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from autograder import private
 from autograder.assignment import Assignment
 from autograder.authoring.proof import Report, report_on
 from autograder.authoring.rows import Row
@@ -47,7 +48,7 @@ def run(
         CannotGrade: student code cannot be isolated here.
     """
     out = kept or folder
-    (out / "results").mkdir(parents=True, exist_ok=True)
+    private.make_folder(out / "results")
     batch = Batch(assignment, out, sandbox, jobs, resume=kept is not None)
     try:
         words = batch.start(tell)

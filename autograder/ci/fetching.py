@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from autograder import private
 from autograder.ci.git import Git, GitFault, Taken
 from autograder.ci.roster import Student
 from autograder.ci.work import Commit, Work
@@ -61,7 +62,8 @@ class Fetcher:
         # What a run that was killed left half written.
         shutil.rmtree(self._incoming, ignore_errors=True)
         found = []
-        with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        closed = private.umask_of(self._work.folder)
+        with closed, ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             for one in pool.map(self._one, students):
                 tell(one)
                 found.append(one)

@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
+from autograder import private
 from autograder.errors import UsageError
 from autograder.grading import store
 
@@ -68,7 +69,7 @@ class Work:
         self.graded = folder / "graded"
         try:
             for part in (self.submissions, folder / "commits", folder / "posted"):
-                part.mkdir(parents=True, exist_ok=True)
+                private.make_folder(part)
         except OSError as error:
             raise UsageError(
                 f"--work {folder} cannot be made ({error.strerror}): give a folder you can write to"
@@ -115,4 +116,4 @@ def _read(model: type[_Model], path: Path) -> _Model | None:
 
 
 def _write(path: Path, value: BaseModel) -> None:
-    store.replace(path, value.model_dump_json(indent=2).encode() + b"\n")
+    private.write_file(path, value.model_dump_json(indent=2).encode() + b"\n")

@@ -12,6 +12,7 @@ from autograder import __version__
 from autograder.cli import ci, platforms
 from autograder.cli.accepting import accept
 from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
+from autograder.cli.courses import check as check_course
 from autograder.cli.courses import init
 from autograder.cli.exports import export
 from autograder.cli.grading import demo, explain, grade
@@ -88,7 +89,13 @@ _add(app, selftest, "autograder selftest first_steps --jobs 2")
 _add(app, demo, "autograder demo --assignment first_steps --root gradeformer")
 _add(app, regenerate, "autograder stubs first_steps", name="stubs")
 _add(app, regenerate_workbook, "autograder workbook first_steps", name="workbook")
-_add(courses, init, "autograder course init ~/course --assignment first_steps")
+_add(
+    courses,
+    init,
+    "autograder course init ~/course --assignment first_steps",
+    "autograder course init /srv/course --group graders",
+)
+_add(courses, check_course, "autograder course check ~/course", name="check")
 _add(
     pipelines,
     platforms.github,

@@ -19,6 +19,7 @@ from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
 from autograder.authoring.rows import KINDS, rows_of
 from autograder.authoring.unfilled import must_be_filled_in
+from autograder.cli.exposed import warn
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, check_sandbox
 from autograder.errors import UsageError
 from autograder.grading.cores import cores
@@ -47,6 +48,7 @@ def release(
             f"{', '.join(drifted)} differ from what the solutions give: "
             f"run `autograder stubs {name}` first"
         )
+    warn(assignment)
     with Stages(console) as stages:
         stages("reading the assignment")
 
@@ -159,6 +161,7 @@ def selftest(
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
     check_sandbox(sandbox)
+    warn(assignment)
     console = Console(stderr=json, soft_wrap=True)
     some_pairs, some_mutants = (None if count < 0 else count for count in (pairs, mutants))
     kinds = list(dict.fromkeys(kind or []))

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from autograder import private
 from autograder.cli.options import Root, assignment_of_results
 from autograder.errors import UsageError
-from autograder.grading import store
 from autograder.reports.exports.format import STRICTEST, Context
 from autograder.reports.exports.reading import read_results
 from autograder.reports.exports.registry import FORMATS, format_of
@@ -91,7 +91,7 @@ def _write(text: str, out: Path | None) -> None:
     if not out.name:
         raise UsageError(f"--out {out} is a folder: give a file")
     try:
-        store.replace(out, text.encode())
+        private.write_file(out, text.encode())
     except OSError as error:
         raise UsageError(
             f"--out {out} cannot be written ({error.strerror}): give a file in a folder that is "

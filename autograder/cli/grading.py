@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from autograder import private
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.made_up import write_class
+from autograder.cli.exposed import warn
 from autograder.cli.one import grade_one
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
 from autograder.cli.pages import write_after_grading
@@ -24,6 +26,7 @@ from autograder.grading import store
 from autograder.grading.batch import Regraded
 from autograder.grading.entries import Listing, discover
 from autograder.grading.interpreter import slow_build
+from autograder.grading.lock import alone
 from autograder.nbgrader import course
 from autograder.nbgrader.collected import exchange_problem, why_not
 from autograder.nbgrader.places import results_folder
@@ -74,6 +77,10 @@ def grade(
             "tls://HOST:PORT (its scheduler), or a .toml file for Slurm."
         ),
     ] = None,
+    wait: Annotated[
+        bool,
+        typer.Option("--wait", help="Wait while somebody else grades into the same folder."),
+    ] = False,
     root: Root = None,
 ) -> None:
     """Grade every submission of a batch."""
@@ -84,18 +91,19 @@ def grade(
         raise UsageError("--fail-under goes with --one, which grades a single submission")
     if gradebook is not None:
         raise typer.Exit(
-            _mark(batch, gradebook, assignment, out, jobs, resume, sandbox, wanted, root)
+            _mark(batch, gradebook, assignment, out, jobs, resume, sandbox, wanted, wait, root)
         )
     if assignment is None:
         raise UsageError("--assignment is missing: give it, or --gradebook for a course")
     if one:
         check_sandbox(sandbox)
         found = load_assignment(find_root(root), assignment)
-        raise typer.Exit(grade_one(found, batch, out, resume, sandbox, fail_under))
+        raise typer.Exit(grade_one(found, batch, out, resume, sandbox, fail_under, wait))
     if out is None:
         raise UsageError("--out is missing: give it, or --gradebook for a course")
     found = load_assignment(find_root(root), assignment)
-    raise typer.Exit(_grade(found, batch, Settings(out, sandbox, jobs, resume, wanted)))
+    warn(found, out)
+    raise typer.Exit(_grade(found, batch, Settings(out, sandbox, jobs, resume, wanted, wait)))
 
 
 def explain(
@@ -139,6 +147,7 @@ def demo(
         )
     out = folder / "demo-results"
     shutil.rmtree(out, ignore_errors=True)
+    private.make_folder(out)
     write_class(found, folder, batch, out / "class")
     raise typer.Exit(_grade(found, out / "class", Settings(out, sandbox, jobs, True)))
 
@@ -152,6 +161,7 @@ def _mark(
     resume: bool,
     sandbox: str,
     cluster: Wanted | None,
+    wait: bool,
     root: Path | None,
 ) -> int:
     """Grade the submissions of a course and mark them in its gradebook."""
@@ -159,8 +169,9 @@ def _mark(
     folder = course.project_of(home, root)
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
     place = out or results_folder(home, found.name)
-    book = course.gradebook(home, url, found)
-    return _grade(found, batch, Settings(place, sandbox, jobs, resume, cluster), book)
+    warn(found, home, place)
+    settings = Settings(place, sandbox, jobs, resume, cluster, wait)
+    return _grade(found, batch, settings, course.gradebook(home, url, found))
 
 
 def _grade(
@@ -183,17 +194,37 @@ def _grade(
         return _MISUSED
     for name in course.passed_over(batch, assignment.name) if book is not None else ():
         console.print(f"not marked: {safe(name)}", highlight=False)
-    store.make_writable(out)
+    # A course's gradebook is marked by one at a time, wherever the results go.
+    folders = {out.resolve(): out}
+    if book is not None:
+        folders.setdefault(book.results.resolve(), book.results)
+    with contextlib.ExitStack() as stack:
+        for folder in folders.values():
+            store.make_writable(folder)
+            stack.enter_context(alone(folder, settings.wait, Stages(console)))
+        return _graded(assignment, batch, settings, listing, book, console) or int(refused)
+
+
+def _graded(
+    assignment: Assignment,
+    batch: Path,
+    settings: Settings,
+    listing: Listing,
+    book: ClassGradebook | None,
+    console: Console,
+) -> int:
+    """Grade a class into a folder that is ours for as long, and say what came of it."""
+    out, entries = settings.out, listing.entries
     regraded: Sequence[Regraded] = []
     try:
         with contextlib.ExitStack() as stack:
             with Stages(console) as stages:
-                started = start(assignment, settings, len(entries), stages, stack)
+                started = start(assignment, settings, entries, stages, stack)
             grader, workers = started.batch, started.workers
             regraded = grader.regraded
-            console.print(f"sandbox {started.isolation}", highlight=False)
+            console.print(started.words, highlight=False)
             # Not before: what cannot start says so in one line.
-            if slow := slow_build():
+            if workers and (slow := slow_build()):
                 Console(stderr=True, soft_wrap=True).print(slow, highlight=False)
             with ProgressReport(console, len(entries), workers=workers) as progress:
                 complete = True
@@ -221,7 +252,7 @@ def _grade(
     print_held(console, out, found)
     if listing.doubled:
         return _MISUSED
-    return int(not complete or refused or any(result.status == "error" for result in found))
+    return int(not complete or any(result.status == "error" for result in found))
 
 
 def _as_collected(console: Console, listing: Listing) -> tuple[Listing, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 from rich.console import Console
 
 from autograder.assignment import Assignment
+from autograder.cli.exposed import warn
 from autograder.errors import UsageError
 from autograder.grading import accepted, store
 from autograder.grading.batch import Batch
 from autograder.grading.entries import single
+from autograder.grading.lock import alone
 from autograder.grading.workers import CannotGrade
 from autograder.nbgrader.collected import why_not
 from autograder.reports.shown import shown
@@ -31,6 +34,7 @@ def grade_one(
     resume: bool,
     sandbox: str,
     fail_under: float | None,
+    wait: bool = False,
 ) -> int:
     """Grade a folder or an archive as one submission and return the exit code.
 
@@ -41,14 +45,21 @@ def grade_one(
         resume: keep an earlier result, if nothing has changed.
         sandbox: how student code is isolated.
         fail_under: the percentage of the points below which it fails.
+        wait: wait for another run that grades into the same folder.
     """
     entry = single(path, assignment.name, list(assignment.totals))
     if why := why_not(entry.path):
         raise UsageError(f"{entry.id} is not marked: {why}")
     console = Console(soft_wrap=True)
-    with tempfile.TemporaryDirectory(prefix="gradeformer-one-") as nowhere:
+    if out is not None:
+        warn(assignment, out)
+    with (
+        contextlib.ExitStack() as stack,
+        tempfile.TemporaryDirectory(prefix="gradeformer-one-") as nowhere,
+    ):
         place = out or Path(nowhere)
         store.make_writable(place)
+        stack.enter_context(alone(place, wait, Stages(console)))
         grader = Batch(assignment, place, sandbox, 1, resume)
         try:
             with Stages(console) as stages:

@@ -13,7 +13,7 @@ from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
 from autograder.sandbox import CHOICES
 
 
-def _assignments(incomplete: str) -> list[str]:
+def names_of_assignments(incomplete: str) -> list[str]:
     """Complete the name of an assignment, where the project is found without being named."""
     try:
         found = (find_root() / FOLDERS[0]).glob("*/assignment.toml")
@@ -26,9 +26,11 @@ def _choices(incomplete: str) -> list[str]:
     return [choice for choice in CHOICES if choice.startswith(incomplete)]
 
 
-Name = Annotated[str, typer.Argument(help="The assignment's name.", autocompletion=_assignments)]
+Name = Annotated[
+    str, typer.Argument(help="The assignment's name.", autocompletion=names_of_assignments)
+]
 NameOption = Annotated[
-    str | None, typer.Option(help="The assignment's name.", autocompletion=_assignments)
+    str | None, typer.Option(help="The assignment's name.", autocompletion=names_of_assignments)
 ]
 Root = Annotated[
     Path | None,

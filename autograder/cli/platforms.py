@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from autograder import private
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.release import must_be_new
 from autograder.ci import gradescope as zips
@@ -90,7 +91,7 @@ def gradescope(
     """Write the zip that Gradescope grades with. It holds the solutions."""
     data = zips.pack(_assignment(name, root), seconds)
     try:
-        with out.open("xb") as file:
+        with private.umask_of(out.parent), out.open("xb") as file:
             file.write(data)
     except FileExistsError:
         raise UsageError(f"--out {out} exists: give a new file") from None

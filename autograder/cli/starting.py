@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.assignment import Assignment
+from autograder.cluster.carrying import NotRead, NotTaken, taken_in
 from autograder.cluster.naming import Wanted, wanted
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch
 from autograder.grading.cores import cores
+from autograder.grading.entries import Entry
+from autograder.grading.messages import GradeJob, Unchanged
 from autograder.grading.workers import Tell
+from autograder.results import Graded
+from autograder.sandbox.packages import versions
 
 
 def cluster_of(cluster: str | None, jobs: int | None, one: bool) -> Wanted | None:
@@ -43,6 +49,7 @@ class Settings:
         jobs: workers of this machine; None for its cores.
         resume: keep results of unchanged submissions.
         cluster: what grades in the place of this machine's workers.
+        wait: wait for another run that grades into the same folder.
     """
 
     out: Path
@@ -50,35 +57,42 @@ class Settings:
     jobs: int | None
     resume: bool
     cluster: Wanted | None = None
+    wait: bool = False
 
 
 @dataclass(frozen=True)
 class Started:
-    """What grades: the batch, how many side by side, and how student code is isolated."""
+    """What grades: the batch, how many side by side, and in words how student code is isolated."""
 
     batch: Batch
     workers: int
-    isolation: str
+    words: str
 
 
 def start(
     assignment: Assignment,
     settings: Settings,
-    count: int,
+    entries: Sequence[Entry],
     tell: Tell,
     stack: contextlib.ExitStack,
 ) -> Started:
-    """Start what grades `count` submissions; `stack` ends it.
+    """Start what grades entries; `stack` ends it. Where none has changed, nothing is started.
 
     Raises:
         UsageError: it cannot be started.
     """
     out, sandbox, resume = settings.out, settings.sandbox, settings.resume
+    count = len(entries)
+    if resume:
+        batch = Batch(assignment, out, sandbox, 1, True, lambda job: Unchanged())
+        stack.callback(batch.close)
+        if all(_is_kept(assignment, batch.job(entry)) for entry in entries):
+            return Started(batch, 0, "nothing has changed: no worker is started")
     if settings.cluster is None:
         workers = min(settings.jobs or cores(), count)
         batch = Batch(assignment, out, sandbox, workers, resume)
         stack.callback(batch.close)
-        return Started(batch, workers, batch.start(tell))
+        return Started(batch, workers, f"sandbox {batch.start(tell)}")
     # It brings Dask along.
     from autograder.cluster.client import Grader
 
@@ -89,4 +103,21 @@ def start(
     store.sweep(out)
     batch = Batch(assignment, out, sandbox, min(far.threads, count), resume, far.grade)
     stack.callback(batch.close)
-    return Started(batch, far.slots, isolation)
+    return Started(batch, far.slots, f"sandbox {isolation}")
+
+
+def _is_kept(assignment: Assignment, job: GradeJob) -> bool:
+    """Return whether an earlier result is of this very submission, as a worker would find."""
+    if job.known is None or not job.place.exists():
+        return False
+    try:
+        found = taken_in(job.place)
+    except (NotTaken, NotRead):
+        return False
+    return job.known == Graded(
+        submission_hash=found.digest,
+        suite_hash=job.suite_hash,
+        seed=assignment.seed,
+        versions=versions(assignment.packages),
+        accepted=job.accepted,
+    )

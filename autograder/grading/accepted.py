@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from autograder import private
 from autograder.errors import UsageError
-from autograder.grading.store import replace, unwritable
+from autograder.grading.store import unwritable
 from autograder.text import clean
 
 NAME = "accepted.json"
@@ -57,7 +58,7 @@ def write(out: Path, accepted: Mapping[str, Mapping[str, str]]) -> Path:
     listed = {name: dict(sorted(accepted[name].items())) for name in sorted(accepted)}
     data = _File(accepted=listed).model_dump_json(by_alias=True, indent=2)
     try:
-        replace(path, data.encode() + b"\n")
+        private.write_file(path, data.encode() + b"\n")
     except OSError as error:
         raise unwritable(path, error) from error
     return path

@@ -156,9 +156,10 @@ class Batch:
     def close(self) -> None:
         """End all workers; what is still being graded is not kept."""
         self._cancel()
+        # First, while the threads live: what a thread started ends with it, in the midst of things.
+        self._pool.close()
         for _ in range(self._jobs):
             self._queue.put(None)
-        self._pool.close()
 
     def _work(self) -> None:
         while (asked := self._queue.get()) is not None:
@@ -173,12 +174,14 @@ class Batch:
         for future in self._begun.values():
             future.cancel()
 
-    def _grade(self, entry: Entry) -> _Done:
-        before = store.read(self._out, entry.id)
-        path = os.fsencode(entry.path.absolute())
-        job = GradeJob(
+    def job(self, entry: Entry) -> GradeJob:
+        """Return what a worker is asked about an entry, with what its earlier result is of."""
+        return self._job(entry, store.read(self._out, entry.id))
+
+    def _job(self, entry: Entry, before: SubmissionResult | None) -> GradeJob:
+        return GradeJob(
             id=entry.id,
-            path=path,
+            path=os.fsencode(entry.path.absolute()),
             suite_hash=self._suite_hash,
             known=before.graded if before is not None and self._resume else None,
             exempt=entry.exempt,
@@ -186,8 +189,12 @@ class Batch:
             diagnose=entry.diagnose,
             accepted=accepted.read(self._out).get(entry.id, {}),
         )
+
+    def _grade(self, entry: Entry) -> _Done:
+        before = store.read(self._out, entry.id)
+        job = self._job(entry, before)
         answer = self._task(job)
-        shown = path.decode(errors="backslashreplace")
+        shown = job.path.decode(errors="backslashreplace")
         match answer:
             case Marked():
                 result = answer.result

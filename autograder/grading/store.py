@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
 from pydantic import ValidationError
 
+from autograder import private
 from autograder.errors import UsageError
 from autograder.grading.tables import table
 from autograder.results import SubmissionResult
@@ -28,14 +28,11 @@ def make_writable(out: Path) -> None:
     """
     folder = out / "results"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".{os.getpid()}.tmp"
-        probe.touch()
-        probe.unlink()
+        private.make_folder(folder)
+        private.write_file(folder / ".probe", b"")
+        (folder / ".probe").unlink()
     except OSError as error:
-        raise UsageError(
-            f"--out {out} cannot hold results ({error.strerror}): give a folder you can write to"
-        ) from error
+        raise private.unwritable(out, error, "give --out a folder you can write to") from error
 
 
 def path_of(out: Path, submission: str) -> Path:
@@ -49,7 +46,7 @@ def write(out: Path, result: SubmissionResult) -> None:
     # Quotation marks within a text are escaped, so that no text has these characters.
     for start in (b'{"id":', b'"components":{"', b'"criteria":['):
         data = data.replace(start, b"\n" + start)
-    replace(path_of(out, result.submission), data + b"\n")
+    private.write_file(path_of(out, result.submission), data + b"\n")
 
 
 def read(out: Path, submission: str) -> SubmissionResult | None:
@@ -109,7 +106,7 @@ def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequ
     path = out / "results.csv"
     header = ["submission", "status", "score", "max_score", *components, "remarks"]
     try:
-        replace(path, table([header, *rows]))
+        private.write_file(path, table([header, *rows]))
     except OSError as error:
         raise unwritable(path, error) from error
     return path
@@ -117,10 +114,8 @@ def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequ
 
 def unwritable(path: Path, error: OSError) -> UsageError:
     """Return what to tell the user where a file cannot be written."""
-    return UsageError(
-        f"{path} cannot be written ({error.strerror}): make room for it and run the command "
-        "again; what is done is kept"
-    )
+    repair = "make room for it and run the command again; what is done is kept"
+    return private.unwritable(path, error, repair)
 
 
 def sweep(out: Path) -> None:
@@ -143,16 +138,3 @@ def runs(pid: int) -> bool:
     except PermissionError:
         pass
     return True
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all."""
-    temporary = path.with_name(f".{os.getpid()}.{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ import copy
 import json
 import re
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,15 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.errors import UsageError
+from autograder.grading import store
+from autograder.grading.lock import alone
+from autograder.nbgrader.places import results_folder
+from autograder.nbgrader.preprocessors import GradeSubmission
 from autograder.nbgrader.times import forgive
 
 # Where a browser would begin a tag; outside of one, `<` is only a sign.
@@ -29,11 +37,19 @@ _REPLACED = (
 
 
 class WorkbookExporter(NotebookExporter):  # type: ignore[misc]
-    """Reads workbooks; one that cannot be read costs no mark of the modules beside it."""
+    """Reads workbooks; one that cannot be read costs no mark of the modules beside it.
+
+    nbgrader makes one before it touches a submission, so that here is where a run of `autograde`
+    sees to it that nobody else marks the assignment.
+    """
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
         forgive(self.parent)
+        # Who marks a whole class has seen to that already.
+        if isinstance(self.parent, Autograde) and not hasattr(self.parent, "result_of"):
+            convert = self.parent.convert_notebooks
+            self.parent.convert_notebooks = lambda: _alone(self.parent, convert)
 
     def from_filename(self, filename: str, resources: Any = None, **more: Any) -> Any:
         """Convert a workbook, or an empty one in its place, which gets its graded cells back."""
@@ -42,6 +58,23 @@ class WorkbookExporter(NotebookExporter):  # type: ignore[misc]
         self.log.warning("%s is missing or cannot be read; an empty workbook is used", filename)
         empty = new_notebook(cells=[new_markdown_cell(_REPLACED, id="replaced")])
         return self.from_notebook_node(empty, resources=resources, **more)
+
+
+def _alone(converter: Autograde, convert: Callable[[], None]) -> None:
+    """Have a run of nbgrader mark its submissions while nobody else does."""
+    course, name = converter.coursedir, converter.coursedir.assignment_id
+    step = GradeSubmission(parent=converter)
+    if name in step.executed:
+        convert()
+        return
+    out = results_folder(Path(course.root).resolve(), name)
+    try:
+        store.make_writable(out)
+        with alone(out, step.wait, converter.log.warning, "c.GradeSubmission.wait = True"):
+            convert()
+    except UsageError as error:
+        converter.log.error("%s", error)
+        raise NbGraderException(str(error)) from error
 
 
 def is_readable(path: Path) -> bool:

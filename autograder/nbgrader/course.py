@@ -6,9 +6,11 @@ import importlib.util
 import json
 import os
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder import private
 from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
@@ -17,7 +19,7 @@ from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
 from autograder.nbgrader.collected import CONFIG as CONFIG
 from autograder.nbgrader.collected import EXCHANGE
-from autograder.project import ROOT_VARIABLE, find_root
+from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
 
 if TYPE_CHECKING:
     from autograder.nbgrader.gradebook import ClassGradebook
@@ -71,6 +73,13 @@ _CONFIG_ROOT = """
 # The folder of the project that grades, with its assignments/ and reference/.
 {option} = {root!r}
 """
+_CONFIG_GROUP = """
+# Several people mark this course: what nbgrader writes is their group's, and nobody else's.
+import os  # noqa: E402
+
+os.umask(0o007)
+c.CourseDirectory.groupshared = True
+"""
 _OPTION = "c.GradeSubmission.root"
 
 
@@ -89,21 +98,58 @@ def course_id_of(given: str | None, folder: Path) -> str:
     return name
 
 
-def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
+def init(
+    assignments: Sequence[Assignment],
+    folder: Path,
+    course_id: str,
+    group: str | None = None,
+    tell: Callable[[str], None] = lambda words: None,
+) -> list[str]:
     """Write a course folder and return the paths of its files.
 
     Args:
-        assignment: what the course hands out.
+        assignments: what the course hands out, of one project.
         folder: a new folder, apart from the solutions.
         course_id: nbgrader's name for the course.
+        group: whose members mark the course; nobody but its owner does otherwise, unless the folder
+            is there and is a group's.
+        tell: is told what is being done.
 
     Raises:
-        UsageError: nbgrader is missing, the folder cannot be used, or the public part of the
+        UsageError: nbgrader is missing, the folder cannot be used, or the public part of an
             assignment is not up to date.
     """
     _need_nbgrader()
+    tell("reading the assignment")
     releasing.must_be_new(folder, "give a new folder for the course")
     place = folder.resolve()
+    for assignment in assignments:
+        _must_be_in_order(assignment, folder, place)
+    # Here and not above: it brings torch along, which no other use of this module needs.
+    tell("importing torch")
+    from autograder.authoring.known_numbers import table
+
+    try:
+        # nbgrader leaves what it collects open to everybody; the course folder is the door.
+        private.close_folder(folder, group)
+        with private.umask_of(folder):
+            for assignment in assignments:
+                source = folder / "source" / assignment.name
+                releasing.release(assignment, source, lambda found: table(found, tell))
+                carrier = assignment.public / "workbook.ipynb"
+                (source / carrier.name).write_bytes(carrier.read_bytes())
+            config = _config(assignments, course_id, private.is_shared(folder))
+            (folder / CONFIG).write_text(config, encoding="utf-8")
+            # Where nbgrader keeps it by itself: whoever makes it gives it a mode of its own.
+            (folder / "gradebook.db").touch()
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}") from error
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+def _must_be_in_order(assignment: Assignment, folder: Path, place: Path) -> None:
     for inside in (assignment.public, assignment.secret):
         if place.is_relative_to(inside) or inside.is_relative_to(place):
             raise UsageError(f"{folder} lies around or in {inside}: give a folder outside of it")
@@ -114,32 +160,21 @@ def init(assignment: Assignment, folder: Path, course_id: str) -> list[str]:
             f"{', '.join(drifted)} differ from what the solutions give: run "
             f"`autograder stubs {assignment.name}` and `autograder workbook {assignment.name}`"
         )
-    if not folder.exists():
-        # nbgrader leaves what it collects open to everybody; the course folder is the door.
-        folder.mkdir(mode=0o700, parents=True)
-    source = folder / "source" / assignment.name
-    # Here and not above: it brings torch along, which no other use of this module needs.
-    from autograder.authoring.known_numbers import table
 
-    releasing.release(assignment, source, table)
-    names = sorted(f"{component}.py" for component in assignment.totals)
+
+def _config(assignments: Sequence[Assignment], course_id: str, shared: bool) -> str:
+    names = {one.name: sorted(f"{part}.py" for part in one.totals) for one in assignments}
     config = _CONFIG.format(
         course_id=json.dumps(course_id),
-        exclude=json.dumps({assignment.name: names}, indent=4),
+        exclude=json.dumps(names, indent=4),
         variable=ROOT_VARIABLE,
     )
     config += f"\n{EXCHANGE}"
-    if named_by(assignment) == CONFIG:
-        config += _CONFIG_ROOT.format(option=_OPTION, root=str(assignment.root))
-    try:
-        carrier = assignment.public / "workbook.ipynb"
-        (source / carrier.name).write_bytes(carrier.read_bytes())
-        (folder / CONFIG).write_text(config, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}") from error
-    return sorted(
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
-    )
+    if shared:
+        config += _CONFIG_GROUP
+    if named_by(assignments[0]) == CONFIG:
+        config += _CONFIG_ROOT.format(option=_OPTION, root=str(assignments[0].root))
+    return config
 
 
 def course_of(submitted: Path) -> Path:
@@ -212,6 +247,37 @@ def gradebook(course: Path, url: str, assignment: Assignment) -> ClassGradebook:
     from autograder.nbgrader.gradebook import ClassGradebook
 
     return ClassGradebook(course, url, assignment)
+
+
+def must_be_course(folder: Path) -> Path:
+    """Return the path of a course without links.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not (folder / CONFIG).is_file():
+        raise UsageError(f"there is no {CONFIG} in {folder}: give the folder of a course")
+    return folder.resolve()
+
+
+def complaints(course: Path, root: Path | None) -> list[str]:
+    """Say in a sentence each what of a course is not closed, or not shared, as it should be.
+
+    Args:
+        course: the course folder.
+        root: the project that grades it, where the user names one.
+
+    Raises:
+        UsageError: nbgrader is missing, or the course has no project.
+    """
+    secret = project_of(course, root) / FOLDERS[1]
+    found = [private.exposed([place]) for place in (secret, course)]
+    # Here, because nbgrader is an extra.
+    from autograder.nbgrader.gradebook import is_groupshared
+
+    if is_groupshared(course):
+        found.append(private.unshared(course))
+    return [words for words in found if words]
 
 
 def _need_nbgrader() -> None:

@@ -23,7 +23,8 @@ from autograder.errors import UsageError
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.grading.held import Held
-from autograder.nbgrader.preprocessors import stamp
+from autograder.nbgrader.places import results_folder
+from autograder.nbgrader.preprocessors import must_agree, stamp
 from autograder.results import SubmissionResult, light
 from autograder.settings import Feedback
 
@@ -146,6 +147,11 @@ def configured_root(course: Path) -> str:
     return str(_app_of(course).config.GradeSubmission.get("root", ""))
 
 
+def is_groupshared(course: Path) -> bool:
+    """Return whether nbgrader is told that several people mark a course."""
+    return bool(_app_of(course).coursedir.groupshared)
+
+
 def _app_of(course: Path) -> Any:
     """Start nbgrader in a course, which reads its configuration."""
     app = AutogradeApp(log_level=logging.ERROR)
@@ -162,13 +168,17 @@ class ClassGradebook:
         url: where the gradebook is, as SQLAlchemy writes it.
         assignment: what was graded.
 
+    Attributes:
+        results: where the course keeps the assignment's results.
+
     Raises:
-        UsageError: it cannot be opened, or does not know the assignment yet.
+        UsageError: it cannot be opened, does not know the assignment yet, or has other points.
     """
 
     def __init__(self, course: Path, url: str, assignment: Assignment) -> None:
         self._app = _app_of(course)
         self._name = assignment.name
+        self.results = results_folder(course, assignment.name)
         self._feedback = assignment.feedback
         coursedir = self._app.coursedir
         coursedir.db_url, coursedir.assignment_id, coursedir.student_id = url, self._name, "*"
@@ -177,7 +187,11 @@ class ClassGradebook:
         shown = _shown(url, course)
         try:
             with Gradebook(url, coursedir.course_id) as gradebook:
-                gradebook.find_assignment(self._name)
+                for notebook in gradebook.find_assignment(self._name).notebooks:
+                    for cell in notebook.grade_cells:
+                        # What a person marks is worth what the gradebook says.
+                        points = assignment.totals.get(cell.name, cell.max_score)
+                        must_agree(cell.name, cell.max_score, points)
         except MissingEntry as error:
             raise UsageError(
                 f"the gradebook {shown} has no assignment {self._name!r}: run "

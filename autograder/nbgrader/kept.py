@@ -81,10 +81,7 @@ class _Kept:
 
 def _batch_for(what: CourseAssignment) -> Batch:
     out = results_folder(what.course, what.assignment.name)
-    try:
-        (out / "results").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise store.unwritable(out, error) from error
+    store.make_writable(out)
     store.sweep(out)
     return Batch(what.assignment, out, what.sandbox, what.jobs, what.resume)
 

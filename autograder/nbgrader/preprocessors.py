@@ -13,7 +13,7 @@ from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
-from traitlets import Int, List, Unicode
+from traitlets import Bool, Int, List, Unicode
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
@@ -44,6 +44,7 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     root = Unicode("", help="The project that grades; default: $GRADEFORMER_ROOT.").tag(config=True)
     sandbox = Unicode("auto", help="auto, tier1, tier2, tier3 or none.").tag(config=True)
     jobs = Int(0, help="Submissions graded side by side; default: the cores.").tag(config=True)
+    wait = Bool(False, help="Wait while somebody else grades the same assignment.").tag(config=True)
     executed = List(
         Unicode(),
         help="Assignments of the course that are none of the project's: nbgrader executes these.",
@@ -251,13 +252,22 @@ def _mark_of(
         return 0.0
     if result.score is None or component is None:
         return None
-    if component.max_score != points:
+    must_agree(name, points, component.max_score)
+    return float(component.score)
+
+
+def must_agree(name: str, points: float, of_component: float) -> None:
+    """See that a grade cell is worth what its component is.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if of_component != points:
         raise UsageError(
             f"the grade cell {name} is worth {points:g} points in the gradebook, but "
-            f"{component.max_score:g} in assignment.toml: give the cell {component.max_score:g} "
+            f"{of_component:g} in assignment.toml: give the cell {of_component:g} "
             "points in source/ and generate the assignment again"
         )
-    return float(component.score)
 
 
 def _without_mark(result: SubmissionResult, message: str, name: str) -> str:

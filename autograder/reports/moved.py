@@ -8,7 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from autograder.grading.store import replace, unwritable
+from autograder import private
+from autograder.grading.store import unwritable
 from autograder.grading.tables import table
 from autograder.reports.terminal import safe
 from autograder.results import CriterionResult, Graded, SubmissionResult
@@ -186,7 +187,7 @@ def _write(out: Path, found: Sequence[Move]) -> Path:
     header = ["submission", "criterion", "before", "after", "why"]
     path = out / "moved.csv"
     try:
-        replace(path, table([header, *rows]))
+        private.write_file(path, table([header, *rows]))
     except OSError as error:
         raise unwritable(path, error) from error
     return path

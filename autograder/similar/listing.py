@@ -12,9 +12,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from autograder import private
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
-from autograder.grading.store import replace
 from autograder.grading.tables import table
 from autograder.reports.terminal import safe
 from autograder.similar.blocks import sides
@@ -130,9 +130,9 @@ def write(findings: Findings, out: Path) -> list[Path]:
     """
     made = {"similar.csv": _csv(findings), "similar.html": _page(findings).encode()}
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        private.make_folder(out)
         for name, data in made.items():
-            replace(out / name, data)
+            private.write_file(out / name, data)
     except OSError as error:
         raise UsageError(
             f"--out {out} cannot be written ({error.strerror}): give a folder you can write to"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from autograder import private
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.reports.pages.gathered import Gathering
@@ -67,7 +68,9 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
     made = place.with_name(f"{beside}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         _sweep(place.parent, beside)
-        _fill(made, results, ids, about, earlier)
+        private.make_folder(made.parent)
+        with private.umask_of(made.parent):
+            _fill(made, results, ids, about, earlier)
         _replace(made, place)
     except OSError as error:
         raise UsageError(
