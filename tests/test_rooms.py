@@ -10,7 +10,7 @@ import pytest
 import autograder
 
 LIGHT = ["autograder.cli", "autograder.grading.batch", "autograder.nbgrader.course"]
-LIGHT += ["autograder.similar.finding", "autograder.cluster.client"]
+LIGHT += ["autograder.similar.comparing", "autograder.cluster.client"]
 LIGHT += [
     f"autograder.reports.{module.name}"
     for module in pkgutil.iter_modules([str(Path(autograder.__file__).parent / "reports")])

@@ -35,7 +35,7 @@ def similar(
 ) -> None:
     """Look for similar submissions; a help for a person, and no mark."""
     # Here, since no other command needs it.
-    from autograder.similar.finding import find
+    from autograder.similar.comparing import find
     from autograder.similar.listing import print_pairs, write
 
     folder = find_root(root)

@@ -1,30 +1,67 @@
-"""Which pairs of a class share more than chance, the handout and everybody explain."""
+"""Which submissions share more than the handout, the solution and most of the class explain.
+
+copydetect reads a text without its comments, layout and names (each becomes a V), and hashes every
+run of RUN characters of what is left. Nothing of a submission is imported or run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import contextlib
+import io
+import json
+import re
+import signal
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from autograder.similar.prints import K
-from autograder.similar.work import Work
+from autograder.assignment import Assignment
+from autograder.authoring.release import conftest
+from autograder.errors import UsageError
+from autograder.grading.entries import discover
+from autograder.judge.intake import Rejected, take_in
+from autograder.text import clean
 
-Mask = NDArray[np.bool_]
+try:
+    from copydetect import CodeFingerprint
+    from copydetect.utils import get_copied_slices, get_token_coverage
+except ModuleNotFoundError:
+    raise UsageError("copydetect is not installed: pip install 'gradeformer[similar]'") from None
 
+RUN = 25
 THRESHOLD = 75.0
+# Of one submission, in characters and seconds of computing; an honest one needs a tenth of both.
+MAX_TEXT, _MAX_CPU_S = 200_000, 5.0
 # A whole submission is far longer than a part: by chance two share much less of it.
-_OF_THE_WHOLE = 0.4
-# Below these many words any share is chance.
-_LEAST_PART, _LEAST_WHOLE = 40, 80
-# A part of fewer words must share nearly all of them: half of what may else be missing.
-_SHORT = 80
+_OF_THE_WHOLE = 0.55
+# Below these many characters any share is chance.
+_LEAST_PART, _LEAST_WHOLE = 160, 400
+# A part of fewer characters must share nearly all of them: half of what may else be missing.
+_SHORT = 300
 # What at least this many have in common, and a third of the class, is no evidence.
 _FEW = 4
-_AT_ONCE = 4_000_000
 # Of what is a student's own: from here on it looks as if the solution had been known.
-_LIKE_SOLUTION, _LEAST_LIKE = 0.6, 150
+_LIKE_SOLUTION, _LEAST_LIKE = 0.25, 500
+# Of an id these many characters are told, and these many ids.
+ID, NAMED = 60, 20
+_GIVEN = (".py", ".ipynb", ".md")
+# Not of an assignment, whose data may be texts.
+_KINDS = (*_GIVEN, ".txt")
+_FENCED = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One submission: copydetect's fingerprint of each file, components first, and all hashes."""
+
+    id: str
+    files: Mapping[str, Any]
+    hashes: set[int]
 
 
 @dataclass(frozen=True)
@@ -33,13 +70,13 @@ class Part:
 
     Attributes:
         name: the component's, or the file's.
-        share: of its own words, in the one of the two that has more in the other; 0 to 1.
-        words: how many these are.
+        share: of its own text, in the one of the two that has more in the other; 0 to 1.
+        size: how many characters that is, as copydetect reads them.
     """
 
     name: str
     share: float
-    words: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -47,229 +84,269 @@ class Pair:
     """Two submissions that share more than they should.
 
     Attributes:
-        first, second: their places in the class.
-        share: of the whole submission, of the one that has more in the other; 0 to 1.
-        words: how many words these are.
+        first, second: the submissions.
+        whole: what they share of the whole submission.
         parts: what they share by component; those above the threshold first.
         striking: how many of `parts` are above it.
     """
 
-    first: int
-    second: int
-    share: float
-    words: int
+    first: Work
+    second: Work
+    whole: Part
     parts: tuple[Part, ...]
     striking: int
 
     @property
     def most(self) -> float:
         """The greatest share that is above the threshold, or that of the whole."""
-        return max([self.share, *(part.share for part in self.parts[: self.striking])])
+        return max([self.whole.share, *(part.share for part in self.parts[: self.striking])])
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """A class, compared.
+class Findings:
+    """A class, compared: how many of how it was compared, and the pairs, the most similar first.
 
-    Attributes:
-        pairs: the most similar first.
-        common: how much of what is students' own much of the class has, so that it is left out;
-            0 to 1.
-        like_solution: places of submissions that are largely the solution, word for word.
+    `notes` say what was left out, or should be known beside the pairs; nothing is escaped.
     """
 
+    assignment: Assignment
+    threshold: float
+    compared: int
     pairs: list[Pair]
-    common: float
-    like_solution: list[int]
+    notes: list[str]
 
 
-class Class:
-    """Fingerprints of a class.
+def find(
+    batch: Path,
+    assignment: Assignment,
+    threshold: float = THRESHOLD,
+    public: Iterable[Path] = (),
+    tell: Callable[[str], None] = lambda words: None,
+) -> Findings:
+    """Compare a class.
 
     Args:
-        works: the submissions.
-        given: fingerprints of what students were given; sorted.
-        solutions: those of the solutions; sorted.
-        components: their names.
+        batch: the folder that holds one submission an entry.
+        assignment: what was handed in.
+        threshold: the percentage of a component's own text from which on two are similar; a whole
+            submission is from 55 % of that on.
+        public: files and folders of code that anybody may use.
+        tell: told what is being done.
+
+    Raises:
+        UsageError: `batch` holds no class, or something public is not there.
     """
+    tell("reading what is given and public")
+    given = _hashes([*_given_by(assignment), *_public(public)])
+    paths = [assignment.secret / f"{name}.py" for name in assignment.totals]
+    solution = _hashes(_texts(path for path in paths if path.is_file()))
+    tell("reading the submissions")
+    read, told = _read(batch, assignment)
+    tell(f"comparing {len(read)} submissions")
+    theirs = {name: _leave_out(files, given) for name, files in read.items()}
+    left = {name: _leave_out(files, solution) for name, files in read.items()}
+    counts = Counter(h for files in read.values() for h in _all(files))
+    many = max(_FEW, -(-len(read) // 3))
+    common = {h for h, count in counts.items() if count >= many}
+    gone = 1 - sum(_leave_out(f, common) for f in read.values()) / max(1, sum(left.values()))
+    notes = []
+    if gone >= 0.005:
+        share = f"{100 * gone:.0f} %"
+        notes.append(f"left out, since a third of the class has it: {share} of what is theirs")
+    like = [
+        clean(name, ID)
+        for name, size in theirs.items()
+        if size - left[name] >= max(_LEAST_LIKE, _LIKE_SOLUTION * size)
+    ]
+    if like:
+        more = f" and {len(like) - NAMED} more" if len(like) > NAMED else ""
+        notes.append(f"much as in the reference solution: {', '.join(like[:NAMED])}{more}")
+    works = [Work(name, files, _all(files)) for name, files in read.items()]
+    found = (_weigh(one, two, threshold / 100) for one, two in combinations(works, 2))
+    pairs = [pair for pair in found if pair is not None]
+    pairs.sort(key=lambda p: (-p.most, -p.whole.size, p.first.id, p.second.id))
+    return Findings(assignment, threshold, len(works), pairs, [*notes, *told])
 
-    def __init__(
-        self,
-        works: Sequence[Work],
-        given: NDArray[np.uint64],
-        solutions: NDArray[np.uint64],
-        components: Collection[str],
-    ) -> None:
-        self._works = works
-        self._components = components
-        known = np.union1d(given, solutions)
-        unknown = [w.begins & ~_among(w.prints, known) for w in works]
-        prints = [np.unique(w.prints[u]) for w, u in zip(works, unknown, strict=True)]
-        owners = np.repeat(np.arange(len(works)), [len(p) for p in prints])
-        every = np.concatenate([np.zeros(0, np.uint64), *prints])
-        distinct, places, counts = np.unique(every, return_inverse=True, return_counts=True)
-        many = max(_FEW, -(-len(works) // 3))
-        common = distinct[counts >= many]
-        shared = (counts >= 2) & (counts < many)
-        # Numbers of the fingerprints that are evidence; the last stands for all others.
-        numbers = np.where(shared, np.cumsum(shared) - 1, shared.sum())
-        self._count = int(shared.sum())
-        self._postings = numbers[places], owners
-        self._numbers: list[NDArray[np.int64]] = []
-        self._given: list[Mask] = []
-        self._own: list[Mask] = []
-        self._bounds = [self._parts(work) for work in works]
-        self._common = self._all = 0
-        self.like_solution: list[int] = []
-        for place, (work, new) in enumerate(zip(works, unknown, strict=True)):
-            mine = np.full(len(work.prints), self._count, dtype=np.int64)
-            mine[new] = numbers[np.searchsorted(distinct, work.prints[new])]
-            known_words = covered(work.begins & ~new)
-            common_words = covered(new & _among(work.prints, common)) & ~known_words
-            self._numbers.append(mine)
-            self._given.append(known_words)
-            self._own.append(~known_words & ~common_words)
-            self._common += int(common_words.sum())
-            self._all += int((~known_words).sum())
-            told = covered(work.begins & _among(work.prints, given))
-            solved = known_words & ~told
-            own, like = int((~told).sum()), int(solved.sum())
-            if like >= max(_LEAST_LIKE, _LIKE_SOLUTION * own):
-                self.like_solution.append(place)
 
-    def compare(self, threshold: float = THRESHOLD) -> Comparison:
-        """Return the pairs above a threshold, in percent of a component's own words.
+def shared(prints: Any, hashes: Collection[int]) -> Any:
+    """Return where a file has what has these hashes, in its text as copydetect reads it: (2, n)."""
+    places = [place for h in prints.hashes & hashes for place in prints.hash_idx[h]]
+    return get_copied_slices(np.array(places, dtype=int), RUN)
 
-        A whole submission is above it from two fifths of that on.
-        """
-        pairs = []
-        marked = np.zeros(self._count + 1, dtype=np.bool_)
-        last = -1
-        for first, second in self._candidates():
-            if first != last:
-                marked[:] = False
-                marked[self._numbers[first]] = True
-                marked[self._count] = False
-                last = first
-            pair = self._pair(first, second, marked, threshold / 100)
-            if pair is not None:
-                pairs.append(pair)
-        pairs.sort(key=lambda p: (-p.most, -p.words, p.first, p.second))
-        return Comparison(pairs, self._common / max(1, self._all), self.like_solution)
 
-    def shared(self, first: int, second: int) -> Mask:
-        """Return where in the first submission runs begin that the second has, too: (n,)."""
-        mine, others = self._numbers[first], self._numbers[second]
-        found: Mask = (mine < self._count) & np.isin(mine, others)
-        return found
-
-    def number(self, place: int) -> NDArray[np.int64]:
-        """Return the numbers of the runs that begin at the words of a submission: (n,)."""
-        return self._numbers[place]
-
-    def given(self, place: int) -> Mask:
-        """Return which words of a submission are its teacher's, or the solution's: (n,)."""
-        return self._given[place]
-
-    def _candidates(self) -> Iterator[tuple[int, int]]:
-        """Yield pairs that share enough fingerprints to be worth a look, in order."""
-        numbers, owners = self._postings
-        evidence = numbers < self._count
-        numbers, owners = numbers[evidence], owners[evidence]
-        order = np.lexsort((owners, numbers))
-        owners = owners[order]
-        sizes = np.bincount(numbers, minlength=self._count)
-        starts = np.cumsum(sizes) - sizes
-        n = len(self._works)
-        total: dict[int, int] = {}
-        for size in np.unique(sizes[sizes > 1]):
-            one, other = np.triu_indices(size, 1)
-            groups = starts[sizes == size]
-            step = max(1, _AT_ONCE // len(one))
-            for begin in range(0, len(groups), step):
-                rows = owners[groups[begin : begin + step, None] + np.arange(size)]
-                codes, counts = np.unique(rows[:, one] * n + rows[:, other], return_counts=True)
-                for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-                    total[code] = total.get(code, 0) + count
-        least = -(-_LEAST_PART // K)
-        for code in sorted(code for code, count in total.items() if count >= least):
-            yield divmod(code, n)
-
-    def _pair(self, first: int, second: int, marked: Mask, threshold: float) -> Pair | None:
-        """Weigh one pair; `marked` are the fingerprints of the first."""
-        there = np.zeros(self._count + 1, dtype=np.bool_)
-        there[self._numbers[second]] = True
-        there[self._count] = False
-        sides = [
-            self._weigh(first, there[self._numbers[first]]),
-            self._weigh(second, marked[self._numbers[second]]),
-        ]
-        parts: dict[str, Part] = {}
-        wholes = []
-        for side in sides:
-            same = sum(words for words, _ in side.values())
-            own = sum(size for _, size in side.values())
-            wholes.append((same / max(1, own), same))
-            for name, (words, size) in side.items():
-                part = Part(name, words / max(1, size), words)
-                before = parts.get(name)
-                if words and (before is None or _rank(part) > _rank(before)):
-                    parts[name] = part
-        enough = [whole for whole in wholes if whole[1] >= _LEAST_WHOLE]
-        share, words = max(enough, default=max(wholes))
-        striking = [part for part in parts.values() if _strikes(part, threshold)]
-        if not striking and not (enough and share >= threshold * _OF_THE_WHOLE):
-            return None
-        striking.sort(key=lambda part: (-part.share, -part.words, part.name))
-        rest = [part for part in parts.values() if part not in striking]
-        rest.sort(key=lambda part: (-part.words, part.name))
-        return Pair(first, second, share, words, (*striking, *rest), len(striking))
-
-    def _parts(self, work: Work) -> tuple[list[int], list[int], list[str]]:
-        """Return where the words of every file begin and end, and what it is called here."""
-        names = []
-        for text in work.texts:
-            name = text.name.removesuffix(".py")
-            names.append(name if name in self._components else text.name)
-        firsts = [text.first for text in work.texts]
-        return firsts, [text.first + text.count for text in work.texts], names
-
-    def _weigh(self, place: int, begins: Mask) -> dict[str, tuple[int, int]]:
-        """Return by part how many words are shared, and how many are its own."""
-        same = covered(begins) & ~self._given[place]
-        own = self._own[place] | same
-        counts = np.zeros((2, len(same) + 1), dtype=np.int64)
-        np.cumsum((same, own), axis=1, out=counts[:, 1:])
-        firsts, lasts, names = self._bounds[place]
-        words, sizes = (counts[:, lasts] - counts[:, firsts]).tolist()
-        return dict(zip(names, zip(words, sizes, strict=True), strict=True))
+def _weigh(one: Work, two: Work, threshold: float) -> Pair | None:
+    both = one.hashes & two.hashes
+    if len(both) * RUN < _LEAST_PART:
+        return None
+    parts: dict[str, Part] = {}
+    wholes = []
+    for work in (one, two):
+        size = own = 0
+        for name, prints in work.files.items():
+            starts, ends = shared(prints, both)
+            same = int((ends - starts).sum())
+            size += same
+            own += prints.token_coverage
+            part = Part(name, same / max(1, prints.token_coverage), same)
+            if same and (name not in parts or _rank(part) > _rank(parts[name])):
+                parts[name] = part
+        wholes.append(Part("", size / max(1, own), size))
+    whole = max(wholes, key=lambda part: (part.size >= _LEAST_WHOLE, part.share, part.size))
+    striking = [part for part in parts.values() if _strikes(part, threshold)]
+    enough = whole.size >= _LEAST_WHOLE and whole.share >= threshold * _OF_THE_WHOLE
+    if not striking and not enough:
+        return None
+    striking.sort(key=lambda part: (-part.share, -part.size, part.name))
+    rest = [part for part in parts.values() if part not in striking]
+    rest.sort(key=lambda part: (-part.size, part.name))
+    return Pair(one, two, whole, (*striking, *rest), len(striking))
 
 
 def _rank(part: Part) -> tuple[bool, float, int]:
-    return part.words >= _LEAST_PART, part.share, part.words
+    return part.size >= _LEAST_PART, part.share, part.size
 
 
 def _strikes(part: Part, threshold: float) -> bool:
-    needed = threshold if part.words >= _SHORT else (1 + threshold) / 2
-    return part.words >= _LEAST_PART and part.share >= needed
+    needed = threshold if part.size >= _SHORT else (1 + threshold) / 2
+    return part.size >= _LEAST_PART and part.share >= needed
 
 
-def covered(begins: Mask) -> Mask:
-    """Return which words lie in runs that begin at the marked ones: (n,)."""
-    if not begins.any():
-        return begins
-    steps = np.zeros(len(begins) + K, dtype=np.int32)
-    places = np.flatnonzero(begins)
-    steps[places] += 1
-    steps[places + K] -= 1
-    found: Mask = np.cumsum(steps)[: len(begins)] > 0
+def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return fingerprints by submission and file, and what was not read, or not whole."""
+    components = list(assignment.totals)
+    listing = discover(batch, assignment.name, components)
+    notes = [
+        f"not compared: {clean(' and '.join(paths[:3]), ID)}: they are both of "
+        f"{clean(name, ID)!r}: keep one of them"
+        for name, paths in listing.doubled.items()
+    ]
+    read: dict[str, dict[str, Any]] = {}
+    for entry in listing.entries:
+        why = None
+        try:
+            texts = {name: decoded(data) for name, data in take_in(entry.path).items()}
+            with _soon():
+                read[entry.id], cut = _prints(texts, components)
+        except Rejected as reason:
+            why = str(reason)
+        except OSError as error:
+            why = f"it cannot be read ({error.strerror})"
+        if why is not None:
+            notes.append(f"not compared: {clean(entry.id, ID)}: {clean(why)}")
+        elif cut:
+            names = clean(", ".join(cut))
+            notes.append(f"compared in part, for its size: {clean(entry.id, ID)}: {names}")
+    if len(read) < 2:
+        raise UsageError(
+            f"{batch} holds {len(read)} submissions that can be read, and to compare takes two: "
+            "name the folder of the whole class"
+        )
+    return read, notes
+
+
+def _prints(
+    texts: Mapping[str, str], components: Collection[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the fingerprint of each file, components first, and which were too long."""
+    first = {f"{name}.py": name for name in components if f"{name}.py" in texts}
+    files, cut, left = {}, [], MAX_TEXT
+    for name in [*first, *sorted(texts.keys() - first.keys())]:
+        files[first.get(name, name)] = prints_of(texts[name][:left])
+        if len(texts[name]) > left:
+            cut.append(name)
+        left -= min(left, len(texts[name]))
+    return files, cut
+
+
+@contextlib.contextmanager
+def _soon() -> Iterator[None]:
+    """Give up on a submission that is made to take a reader of Python very long."""
+
+    def stop(*_: object) -> NoReturn:
+        raise Rejected("it takes too long to read as Python; look at it by hand")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _MAX_CPU_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def prints_of(text: str) -> Any:
+    """Return copydetect's fingerprint of a text, with every run of it."""
+    found = CodeFingerprint("text.py", RUN, 1, language="python", fp=io.StringIO(text))
+    if len(found.offsets):
+        # Of the name of a class it has the length alone; and it takes no count of lines in front.
+        column = found.offsets[:, 1]
+        np.maximum.accumulate(column, out=column)
+        column += len(text) - len(text.lstrip("\n"))
     return found
 
 
-def _among(prints: NDArray[np.uint64], some: NDArray[np.uint64]) -> Mask:
-    """Tell which fingerprints are among some sorted ones: (n,)."""
-    if not len(some):
-        return np.zeros(len(prints), dtype=np.bool_)
-    places = np.minimum(np.searchsorted(some, prints), len(some) - 1)
-    found: Mask = some[places] == prints
-    return found
+def _leave_out(files: Mapping[str, Any], hashes: Collection[int]) -> int:
+    """Take what has these hashes out of a submission and return how many characters are left."""
+    for prints in files.values():
+        for h in prints.hashes.intersection(hashes):
+            prints.hashes.remove(h)
+            del prints.hash_idx[h]
+        size = len(prints.filtered_code)
+        prints.token_coverage = int(get_token_coverage(prints.hash_idx, RUN, size))
+    return sum(prints.token_coverage for prints in files.values())
+
+
+def _all(files: Mapping[str, Any]) -> set[int]:
+    return set().union(*(prints.hashes for prints in files.values()))
+
+
+def _hashes(texts: Iterable[str]) -> set[int]:
+    return set().union(*(prints_of(text).hashes for text in texts))
+
+
+def _given_by(assignment: Assignment) -> Iterator[str]:
+    """Yield all that students are given: handout, stubs, tests, stand-ins."""
+    yield from _texts(_files(assignment.public, _GIVEN))
+    # One that cannot be released yet has none.
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        yield conftest(assignment)
+
+
+def _public(places: Iterable[Path]) -> Iterator[str]:
+    for place in places:
+        if not place.exists():
+            raise UsageError(f"--public {place} does not exist: give a folder or file of code")
+        try:
+            found = list(_texts(_files(place, _KINDS) if place.is_dir() else [place]))
+        except OSError as error:
+            raise UsageError(
+                f"--public {place} cannot be read ({error.strerror}): give what you can read"
+            ) from error
+        if not found:
+            raise UsageError(f"--public {place} holds no code: give {', '.join(_KINDS)} files")
+        yield from found
+
+
+def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
+    return (p for p in sorted(folder.rglob("*")) if p.suffix in kinds and p.is_file())
+
+
+def _texts(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the code of each file: of a notebook its cells, of a page what is fenced."""
+    for path in paths:
+        text = decoded(path.read_bytes())
+        if path.suffix == ".ipynb":
+            # A damaged one is text.
+            with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
+                cells = json.loads(text)["cells"]
+                text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+        yield "\n".join(_FENCED.findall(text)) if path.suffix == ".md" else text
+
+
+def decoded(data: bytes) -> str:
+    """Return a file's text whatever its bytes are, its lines ended by `\\n`."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")

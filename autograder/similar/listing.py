@@ -2,87 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import jinja2
+import numpy as np
+from copydetect.utils import highlight_overlap
+from markupsafe import Markup
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from autograder import private
-from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.grading.tables import table
 from autograder.reports.terminal import safe
-from autograder.similar.blocks import sides
-from autograder.similar.comparing import Class, Comparison, Pair
-from autograder.similar.reading import Read
+from autograder.similar.comparing import ID, NAMED, RUN, Findings, Pair, shared
 from autograder.text import clean
 
 # A page is read by a person: these many pairs side by side, the others by name.
 SIDE_BY_SIDE = 30
-_ROWS = 40
-_LISTED = 1000
-_NAMED = 20
-_ID = 60
+_ROWS, _LISTED = 40, 1000
 _WIDTH = 80
+# Lines around what is shared that are shown, too.
+_AROUND = 3
+_MARK = '<mark title="shared part {0}"><span class="n">{0} </span>'
 
 
-@dataclass(frozen=True)
-class Findings:
-    """A class, as it was read and compared."""
-
-    assignment: Assignment
-    read: Read
-    compared: Class
-    found: Comparison
-    threshold: float
-
-    def id(self, place: int) -> str:
-        """Return whose submission is at a place."""
-        return self.read.works[place].id
-
-    def summary(self) -> str:
-        """Say in one sentence what was found."""
-        count, pairs = len(self.read.works), len(self.found.pairs)
-        what = (
-            f"{pairs} similar {'pair' if pairs == 1 else 'pairs'}" if pairs else "no similar pair"
-        )
-        return f"{what} among {count} submissions, from {self.threshold:g} % of a component on"
-
-    def notes(self) -> list[str]:
-        """Say what was left out, or should be known beside the pairs; nothing is escaped."""
-        notes = []
-        if self.found.common >= 0.005:
-            share = f"{100 * self.found.common:.0f} %"
-            notes.append(f"left out, since a third of the class has it: {share} of what is theirs")
-        like = [self.id(place) for place in self.found.like_solution]
-        if like:
-            notes.append(f"largely the reference solution, word for word: {_named(like)}")
-        notes += [
-            f"not compared: {clean(name, _ID)}: {clean(why)}"
-            for name, why in self.read.left_out.items()
-        ]
-        notes += [
-            f"compared in part, for its size: {clean(name, _ID)}: {clean(which)}"
-            for name, which in self.read.in_part.items()
-        ]
-        return notes
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(clean(name, _ID) for name in names[:_NAMED]) + more
+def summary(found: Findings) -> str:
+    """Say in one sentence what was found."""
+    pairs = {0: "no similar pair", 1: "1 similar pair"}
+    what = pairs.get(len(found.pairs), f"{len(found.pairs)} similar pairs")
+    return (
+        f"{what} among {found.compared} submissions, from {found.threshold:g} % of a component on"
+    )
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def where(pair: Pair, most: int = _NAMED) -> str:
+def where(pair: Pair, most: int = NAMED) -> str:
     """Say in which components a pair is alike; of many, name the first."""
     if not pair.striking:
         return f"small parts of {len(pair.parts)}"
@@ -92,43 +55,44 @@ def where(pair: Pair, most: int = _NAMED) -> str:
     return f"{words} and {more} more" if more else words
 
 
-def print_pairs(console: Console, findings: Findings) -> None:
+def print_pairs(console: Console, found: Findings) -> None:
     """Print a row a pair, in at most 80 columns, and what else should be known."""
-    pairs = findings.found.pairs
-    if pairs:
+    width = min(_WIDTH, console.width)
+    if found.pairs:
         grid = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
         for name in ("first", "second"):
             grid.add_column(name, overflow="fold", max_width=18)
-        for name in ("most", "all", "words"):
+        for name in ("most", "all", "shared"):
             grid.add_column(name, justify="right", no_wrap=True)
         grid.add_column("where", overflow="fold")
-        for pair in pairs[:_ROWS]:
-            ids = [safe(findings.id(place), _ID) for place in (pair.first, pair.second)]
-            shares = (_percent(pair.most), _percent(pair.share))
-            grid.add_row(*ids, *shares, str(pair.words), safe(where(pair, 2), 200))
-        console.print(grid, width=min(_WIDTH, console.width), soft_wrap=False)
-        if len(pairs) > _ROWS:
-            console.print(f"and {len(pairs) - _ROWS} pairs more", highlight=False)
+        for pair in found.pairs[:_ROWS]:
+            ids = (safe(pair.first.id, ID), safe(pair.second.id, ID))
+            shares = (_percent(pair.most), _percent(pair.whole.share), str(pair.whole.size))
+            grid.add_row(*ids, *shares, safe(where(pair, 2), 200))
+        console.print(grid, width=width, soft_wrap=False)
+        if len(found.pairs) > _ROWS:
+            console.print(f"and {len(found.pairs) - _ROWS} pairs more", highlight=False)
         console.print(
-            "most: of the component that is most alike; all: of everything. Names, comments, texts "
-            "and layout do not count, and the handout, the solution and what a third of the class "
-            "has are left out. This helps whoever looks at both sides, and proves nothing.",
+            "most: of the component that is most alike; all: of everything; shared: characters, "
+            "without names, comments, texts and layout. The handout, the solution and what a third "
+            "of the class has are left out. This helps whoever looks at both sides, and proves "
+            "nothing.",
             highlight=False,
-            width=min(_WIDTH, console.width),
+            width=width,
             soft_wrap=False,
         )
-    for note in findings.notes():
+    for note in found.notes:
         console.print(safe(note, 2000), highlight=False)
-    console.print(findings.summary(), highlight=False)
+    console.print(summary(found), highlight=False)
 
 
-def write(findings: Findings, out: Path) -> list[Path]:
+def write(found: Findings, out: Path) -> list[Path]:
     """Write `similar.csv` and `similar.html` into a folder and return their paths.
 
     Raises:
         UsageError: they cannot be written.
     """
-    made = {"similar.csv": _csv(findings), "similar.html": _page(findings).encode()}
+    made = {"similar.csv": _csv(found), "similar.html": _page(found).encode()}
     try:
         private.make_folder(out)
         for name, data in made.items():
@@ -140,56 +104,84 @@ def write(findings: Findings, out: Path) -> list[Path]:
     return [out / name for name in made]
 
 
-def _csv(findings: Findings) -> bytes:
-    names = list(findings.assignment.totals)
+def _csv(found: Findings) -> bytes:
+    names = list(found.assignment.totals)
     rows: list[list[str | float | None]] = [
-        ["first", "second", "most", "all", "words", *names, "other files"]
+        ["first", "second", "most", "all", "shared", *names, "other files"]
     ]
-    for pair in findings.found.pairs:
+    for pair in found.pairs:
         shares = {part.name: round(100 * part.share, 1) for part in pair.parts}
-        others = "; ".join(clean(name, _ID) for name in shares if name not in names)
-        ids = [findings.id(place) for place in (pair.first, pair.second)]
-        numbers = [round(100 * pair.most, 1), round(100 * pair.share, 1), float(pair.words)]
+        others = "; ".join(clean(name, ID) for name in shares if name not in names)
+        ids = (pair.first.id, pair.second.id)
+        numbers = (round(100 * pair.most, 1), round(100 * pair.whole.share, 1), pair.whole.size)
         rows.append([*ids, *numbers, *(shares.get(n, 0.0) for n in names), clean(others) or None])
     return table(rows)
 
 
-def _page(findings: Findings) -> str:
-    rows = []
-    pairs = findings.found.pairs
-    for number, pair in enumerate(pairs[:_LISTED]):
-        first, second = (clean(findings.id(place), _ID) for place in (pair.first, pair.second))
-        both = None
-        if number < SIDE_BY_SIDE:
-            both = list(
-                zip(
-                    (first, second),
-                    sides(findings.read.works, findings.compared, pair),
-                    strict=True,
-                )
-            )
-        rows.append(
-            {
-                "first": first,
-                "second": second,
-                "most": _percent(pair.most),
-                "whole": _percent(pair.share),
-                "words": pair.words,
-                "where": clean(where(pair)),
-                "sides": both,
-            }
-        )
-    notes = findings.notes()
-    if len(pairs) > SIDE_BY_SIDE:
+def _page(found: Findings) -> str:
+    notes = list(found.notes)
+    if len(found.pairs) > SIDE_BY_SIDE:
         notes.append(
-            f"Side by side are the first {SIDE_BY_SIDE}; similar.csv has all {len(pairs)}."
+            f"Side by side are the first {SIDE_BY_SIDE}; similar.csv has all {len(found.pairs)}."
         )
+    rows = [
+        {
+            "first": clean(pair.first.id, ID),
+            "second": clean(pair.second.id, ID),
+            "most": _percent(pair.most),
+            "whole": _percent(pair.whole.share),
+            "size": pair.whole.size,
+            "where": clean(where(pair)),
+            "sides": sides(pair) if number < SIDE_BY_SIDE else None,
+        }
+        for number, pair in enumerate(found.pairs[:_LISTED])
+    ]
     text = resources.files(__package__).joinpath("templates/similar.html.jinja").read_text("utf-8")
     template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(text)
-    found: str = template.render(
-        title=clean(findings.assignment.title),
-        summary=findings.summary(),
-        notes=notes,
-        rows=rows,
-    )
-    return found
+    title = clean(found.assignment.title)
+    return template.render(title=title, summary=summary(found), notes=notes, rows=rows)
+
+
+def sides(pair: Pair) -> list[tuple[str, list[tuple[str, Markup]]]]:
+    """Return both submissions of a pair by id: of each file the name and what is shown of it.
+
+    What is shared has the same number on both sides.
+    """
+    both = pair.first.hashes & pair.second.hashes
+    blocks: dict[int, int] = {}
+    return [
+        (
+            clean(work.id, ID),
+            [
+                (clean(name), _marked(prints, both, blocks))
+                for name, prints in work.files.items()
+                if prints.hashes & both
+            ],
+        )
+        for work in (pair.first, pair.second)
+    ]
+
+
+def _marked(prints: Any, both: set[int], blocks: dict[int, int]) -> Markup:
+    """Return a file with what is shared marked, and of the rest some lines around it.
+
+    `blocks` are the numbers of what is shared, by hash: the second side has those of the first.
+    """
+    at = {place: h for h in prints.hashes & both for place in prints.hash_idx[h]}
+    slices = shared(prints, both).astype(int)
+    numbers = []
+    for start, end in slices.T.tolist():
+        hashes = [at[place] for place in range(start, end - RUN + 1) if place in at]
+        seen = Counter(blocks[h] for h in hashes if h in blocks)
+        new = max(blocks.values(), default=0) + 1
+        numbers.append(seen.most_common(1)[0][0] if seen.total() == len(hashes) else new)
+        blocks.update((h, numbers[-1]) for h in hashes if h not in blocks)
+    # As copydetect finds them in the text itself.
+    row = np.searchsorted(prints.offsets[:, 0], slices).clip(0, len(prints.offsets) - 1)
+    text = "".join(c if c.isprintable() or c in "\t\n" else "\ufffd" for c in prints.raw_code)
+    slices += prints.offsets[:, 1][row]
+    slices = np.maximum.accumulate(slices.T.ravel()).reshape(-1, 2).T
+    html = highlight_overlap(text, slices, "\0", "</mark>", truncate=_AROUND, escape_html=True)[0]
+    left = iter(numbers)
+    # Escaped by copydetect, and no text has a NUL any more.
+    return Markup(re.sub("\0", lambda _: _MARK.format(next(left)), html))  # noqa: S704

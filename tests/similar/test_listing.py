@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.similar.comparing import Class, Comparison, Pair, Part
-from autograder.similar.listing import Findings, print_pairs, where, write
-from autograder.similar.reading import Read
-from autograder.similar.work import work_of
+from autograder.similar.comparing import Findings, Pair, Part, Work, prints_of
+from autograder.similar.listing import print_pairs, where, write
 from tests.tiny import write_tiny
 
 
@@ -24,25 +21,18 @@ def assignment(tmp_path: Path) -> Assignment:
     return load_assignment(write_tiny(tmp_path / "project"), "norm")
 
 
-def pair(first: int, second: int, *parts: Part, share: float = 0.5, striking: int = 1) -> Pair:
-    return Pair(first, second, share, 1234, parts or (Part("layer_norm", 0.8765, 99),), striking)
+def work(name: str) -> Work:
+    prints = prints_of("x = 1\n")
+    return Work(name, {"layer_norm": prints}, prints.hashes)
 
 
-def findings(
-    assignment: Assignment,
-    pairs: list[Pair],
-    ids: list[str] | None = None,
-    common: float = 0.0,
-    like: list[int] | None = None,
-    left_out: Mapping[str, str] | None = None,
-    in_part: Mapping[str, str] | None = None,
-) -> Findings:
-    names = ids or [f"s{n:02}" for n in range(60)]
-    works = [work_of(name, {"layer_norm.py": b"x = 1\n"}, ["layer_norm"]) for name in names]
-    none = np.zeros(0, np.uint64)
-    compared = Class(works, none, none, ["layer_norm"])
-    read = Read(works, left_out or {}, in_part or {})
-    return Findings(assignment, read, compared, Comparison(pairs, common, like or []), 75.0)
+def pair(first: str, second: str, *parts: Part, share: float = 0.5, striking: int = 1) -> Pair:
+    parts = parts or (Part("layer_norm", 0.8765, 99),)
+    return Pair(work(first), work(second), Part("", share, 1234), parts, striking)
+
+
+def findings(assignment: Assignment, pairs: list[Pair], notes: Sequence[str] = ()) -> Findings:
+    return Findings(assignment, 75.0, 60, pairs, list(notes))
 
 
 def printed(found: Findings, width: int = 80) -> str:
@@ -53,7 +43,10 @@ def printed(found: Findings, width: int = 80) -> str:
 
 def many(number: int) -> list[Pair]:
     every = [(a, b) for a in range(60) for b in range(a + 1, 60)]
-    return [pair(a, b, share=0.9 - n / 10_000) for n, (a, b) in enumerate(every[:number])]
+    return [
+        pair(f"s{a:02}", f"s{b:02}", share=0.9 - n / 10_000)
+        for n, (a, b) in enumerate(every[:number])
+    ]
 
 
 def rows(text: str) -> list[list[str]]:
@@ -82,7 +75,7 @@ def _page(found: Findings, out: Path) -> str:
 
 
 def test_one_pair_and_none_are_said_in_their_own_words(assignment: Assignment) -> None:
-    assert printed(findings(assignment, [pair(0, 1)])).endswith(
+    assert printed(findings(assignment, [pair("s00", "s01")])).endswith(
         "1 similar pair among 60 submissions, from 75 % of a component on\n"
     )
     assert printed(findings(assignment, [])) == (
@@ -90,15 +83,15 @@ def test_one_pair_and_none_are_said_in_their_own_words(assignment: Assignment) -
     )
 
 
-def test_shares_are_rounded_and_words_are_whole(assignment: Assignment, tmp_path: Path) -> None:
+def test_shares_are_rounded_and_sizes_are_whole(assignment: Assignment, tmp_path: Path) -> None:
     parts = (Part("layer_norm", 0.8765, 99), Part("helper.py", 0.00049, 7))
-    found = findings(assignment, [pair(0, 1, *parts, share=0.33333)])
+    found = findings(assignment, [pair("s00", "s01", *parts, share=0.33333)])
     assert ["s00", "s01", "88", "%", "33", "%", "1234", "layer_norm", "88", "%"] in rows(
         printed(found)
     )
     with write(found, tmp_path / "out")[0].open(newline="") as file:
         header, row = csv.reader(file)
-    assert header == ["first", "second", "most", "all", "words", "layer_norm", "other files"]
+    assert header == ["first", "second", "most", "all", "shared", "layer_norm", "other files"]
     assert row == ["s00", "s01", "87.6", "33.3", "1234", "87.6", "helper.py"]
 
 
@@ -113,37 +106,21 @@ def test_shares_are_rounded_and_words_are_whole(assignment: Assignment, tmp_path
 )
 def test_where_a_pair_is_alike_names_some(striking: int, most: int, words: str) -> None:
     parts = (Part("a", 0.9, 90), Part("b", 0.8, 80), Part("c", 0.7, 70))
-    found = pair(0, 1, *parts, striking=striking)
+    found = pair("s00", "s01", *parts, striking=striking)
     assert where(found, most) == words
     assert found.most == (0.9 if striking else 0.5)
 
 
-def test_notes_say_what_was_left_out_in_lines_that_are_text(assignment: Assignment) -> None:
-    ids = [f"[red]{n:02}\x1b" for n in range(25)]
-    found = findings(
-        assignment,
-        [],
-        ids,
-        common=0.126,
-        like=list(range(22)),
-        left_out={"[b]s98": "it is a \x1b[31mbomb\n"},
-        in_part={"s99": "big.py"},
-    )
+def test_notes_are_lines_that_are_text(assignment: Assignment) -> None:
+    found = findings(assignment, [], ["not compared: [b]s98: it is a \x1b[31mbomb\n", "[red]x"])
     lines = printed(found, 4000).splitlines()
-    assert lines[0] == "left out, since a third of the class has it: 13 % of what is theirs"
-    named = ", ".join(f"[red]{n:02}" for n in range(20))
-    assert lines[1] == (f"largely the reference solution, word for word: {named} and 2 more")
-    assert lines[2:4] == [
-        "not compared: [b]s98: it is a [31mbomb",
-        "compared in part, for its size: s99: big.py",
-    ]
-    assert not findings(assignment, [], common=0.0049).notes()
+    assert lines[:2] == ["not compared: [b]s98: it is a [31mbomb", "[red]x"]
 
 
 def test_ids_are_cut_and_are_no_formula_and_no_markup(
     assignment: Assignment, tmp_path: Path
 ) -> None:
-    found = findings(assignment, [pair(0, 1)], ["=cmd()[red]", "<b>" + "x" * 100])
+    found = findings(assignment, [pair("=cmd()[red]", "<b>" + "x" * 100)])
     assert "=cmd()[red]" in printed(found, 200)
     table, page = write(found, tmp_path / "out")
     assert table.read_text().splitlines()[1].startswith("'=cmd()[red],<b>xxx")
