@@ -1,1 +1,1 @@
-"""Results in the formats of platforms, a module a format; `registry` knows them all."""
+"""Results in the formats of platforms; `registry` knows them all."""

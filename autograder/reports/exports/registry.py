@@ -7,26 +7,23 @@ from dataclasses import dataclass
 
 from autograder.errors import UsageError
 from autograder.reports.exports import (
-    as_json,
-    autolab,
-    canvas,
     classroom50,
     github_annotations,
-    gradescope,
+    gradebooks,
     junit,
     markdown,
-    moodle,
-    nbgrader,
+    objects,
 )
 from autograder.reports.exports.format import Context, Format
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
-_MODULES = (
-    *(junit, markdown, github_annotations, gradescope, classroom50, autolab),
-    *(canvas, moodle, nbgrader, as_json),
+_ALL = (
+    *(junit.FORMAT, markdown.FORMAT, github_annotations.FORMAT),
+    *(objects.GRADESCOPE, classroom50.FORMAT, objects.AUTOLAB),
+    *(*gradebooks.FORMATS, objects.JSON),
 )
-FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
+FORMATS: dict[str, Format] = {known.name: known for known in _ALL}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Gradescope's results.json.
+"""Results as JSON: what a student may see, Gradescope's results.json and Autolab's last line.
 
-Its score is the mark, so criteria that are not shown to students are in it all the same, as tests
-that Gradescope shows to instructors alone; it then keeps the total from students, too.
+Gradescope's score is the mark, so criteria that are not shown to students are in it all the same,
+as tests that it shows to instructors alone; it then keeps the total from students, too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from autograder.errors import UsageError
 from autograder.reports.exports.format import Context, Format, dumped, lines_of, number
 from autograder.reports.feedback import STATUS_WORDS
 from autograder.reports.shown import Shown, ShownCriterion, shown
@@ -16,7 +17,27 @@ from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 
 
-def _write(results: Sequence[SubmissionResult], context: Context) -> str:
+def _json(results: Sequence[SubmissionResult], context: Context) -> str:
+    found = [context.shown(result).model_dump(mode="json") for result in results]
+    return dumped(found if context.of_class else found[0])
+
+
+def _autolab(results: Sequence[SubmissionResult], context: Context) -> str:
+    """Write one line, which must be the last that an autograder prints; a problem a component."""
+    result = results[0]
+    scores = {name: number(component.score) for name, component in result.components.items()}
+    if not scores:
+        # It could not be taken in: no component has anything.
+        if context.components is None:
+            raise UsageError(
+                f"autolab wants a score for every component, and those of {result.assignment!r} "
+                "are not known here: name the project with --root"
+            )
+        scores = dict.fromkeys(context.components, 0)
+    return dumped({"scores": scores}, indent=None)
+
+
+def _gradescope(results: Sequence[SubmissionResult], context: Context) -> str:
     result = results[0]
     assert result.score is not None
     seen = context.shown(result)
@@ -71,4 +92,6 @@ def _output(seen: Shown) -> Iterator[str]:
         yield seen.withheld
 
 
-FORMAT = Format("gradescope", "Gradescope's results.json", "one", _write)
+GRADESCOPE = Format("gradescope", "Gradescope's results.json", "one", _gradescope)
+AUTOLAB = Format("autolab", "Autolab's last line", "one", _autolab)
+JSON = Format("json", "what a student may see", "either", _json, needs_mark=False)
