@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -24,25 +24,15 @@ _ID = 60
 _ROWS = 60
 _NAMED = 20
 # Short enough for a table of seven components in 80 columns; a legend follows the table.
-_MARKS: dict[ComponentStanding, str] = {
-    "missing": "–",
-    "not_attempted": "stub",
-    "import_error": "imp",
-    "timeout": "hang",
-    "crashed": "died",
-    "forbidden": "ban",
-    "held": "held",
+_MARKS: dict[ComponentStanding, tuple[str, str]] = {
+    "missing": ("–", "no file"),
+    "not_attempted": ("stub", "not attempted"),
+    "import_error": ("imp", "cannot be imported"),
+    "timeout": ("hang", "took too long"),
+    "crashed": ("died", "its process died"),
+    "forbidden": ("ban", "a forbidden operation"),
+    "held": ("held", "for review"),
 }
-_MEANINGS: dict[ComponentStanding, str] = {
-    "missing": "no file",
-    "not_attempted": "not attempted",
-    "import_error": "cannot be imported",
-    "timeout": "took too long",
-    "crashed": "its process died",
-    "forbidden": "a forbidden operation",
-    "held": "for review",
-}
-
 _STANDINGS: dict[Standing, str] = {
     "empty": "no file of the assignment, in no mean",
     "rejected": "could not be taken in, in no mean",
@@ -62,22 +52,20 @@ def print_table(
         console.print(f"The {_ROWS} lowest of {len(results)}:")
     else:
         shown = list(results)
-    for table in _tables(shown, components, console.width):
+    tables, numbered = _tables(shown, components, console.width)
+    for table in tables:
         console.print(table)
     used = {
-        status: mark
-        for status, mark in _MARKS.items()
+        result.component_standing(name)
         for result in shown
-        if any(
-            result.component_standing(name) == status and not component.score
-            for name, component in result.components.items()
-        )
+        for name, component in result.components.items()
+        if not component.score
     }
-    if _are_numbered(shown, components, console.width):
+    if numbered:
         numbers = (f"{n} {safe(name, _ID)}" for n, name in enumerate(components, start=1))
         words = f"[dim]{'; '.join(numbers)}[/dim]"
         console.print(words, highlight=False, soft_wrap=False, width=console.width)
-    legend = [f"{mark} {_MEANINGS[status]}" for status, mark in used.items()]
+    legend = [f"{mark} {words}" for status, (mark, words) in _MARKS.items() if status in used]
     # Each may be read anew when it is asked for.
     found = [(result.standing, result.score or 0.0) for result in results]
     standings = Counter(standing for standing, _ in found)
@@ -102,63 +90,47 @@ def _by_score(result: SubmissionResult) -> tuple[bool, float]:
     return result.score is not None, result.score or 0.0
 
 
-def _are_numbered(
-    results: Sequence[SubmissionResult], components: Sequence[str], width: int
-) -> bool:
-    """Tell whether the components' names are too wide for the heads of columns."""
-    columns = _columns(results, components)
-    names = [[*name.split("_"), *cells] for name, cells in zip(components, columns, strict=True)]
-    return _least(results) + sum(_widest(words) + 1 for words in names) > width
-
-
 def _tables(
     results: Sequence[SubmissionResult], components: Sequence[str], width: int
-) -> Iterator[Table]:
-    """Yield the table; several, one below the other, where it is too wide for a console."""
-    columns = _columns(results, components)
+) -> tuple[list[Table], bool]:
+    """Return the table, and whether its components are numbered, for their names are too wide.
+
+    These are several, one below the other, where it is still too wide for a console.
+    """
+    ids = [safe(result.submission, _ID) for result in results]
+    totals = [_total(result) for result in results]
+    rows = [_cells(result, components) for result in results]
     heads = [name.replace("_", "\n") for name in components]
-    if _are_numbered(results, components, width):
+
+    def widths() -> list[int]:
+        return [
+            _widest([*head.split("\n"), *(row[place] for row in rows)]) + 1
+            for place, head in enumerate(heads)
+        ]
+
+    beside = width - _widest(["score", *totals]) - 3
+    room = beside - min(_widest(["student", *ids]), _LEAST_ID)
+    numbered = sum(widths()) > room
+    if numbered:
         heads = [str(number) for number in range(1, len(components) + 1)]
-    widths = [
-        _widest([*head.split("\n"), *cells]) for head, cells in zip(heads, columns, strict=True)
-    ]
-    room = width - _least(results)
+    wide = widths()
     left = list(range(len(components)))
-    while True:
+    tables: list[Table] = []
+    while left or not tables:
         taken: list[int] = []
         # One is always taken, or it would never end.
-        while left and (not taken or sum(widths[i] + 1 for i in [*taken, left[0]]) <= room):
+        while left and (not taken or sum(wide[i] for i in [*taken, left[0]]) <= room):
             taken.append(left.pop(0))
-        ids = width - _beside_id(results) - sum(widths[i] + 1 for i in taken)
+        most = max(_LEAST_ID, beside - sum(wide[i] for i in taken))
         table = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
-        table.add_column("student", overflow="fold", max_width=max(_LEAST_ID, ids))
+        table.add_column("student", overflow="fold", max_width=most)
         table.add_column("score", justify="right", no_wrap=True)
-        for number in taken:
-            table.add_column(heads[number], justify="right", no_wrap=True)
-        for result in results:
-            cells = _cells(result, components)
-            name = safe(result.submission, _ID)
-            table.add_row(name, _total(result), *(cells[number] for number in taken))
-        yield table
-        if not left:
-            return
-
-
-def _columns(results: Sequence[SubmissionResult], components: Sequence[str]) -> list[list[str]]:
-    """Return the cells of every component, one below the other."""
-    rows = [_cells(result, components) for result in results]
-    return [[row[number] for row in rows] for number in range(len(components))]
-
-
-def _least(results: Sequence[SubmissionResult]) -> int:
-    """Return how many columns id and score take at the least, and the gaps around them."""
-    longest = _widest(["student", *(safe(result.submission, _ID) for result in results)])
-    return min(longest, _LEAST_ID) + _beside_id(results)
-
-
-def _beside_id(results: Sequence[SubmissionResult]) -> int:
-    """Return how many columns the score takes, and the gaps around it and the id."""
-    return _widest(["score", *map(_total, results)]) + 3
+        for place in taken:
+            table.add_column(heads[place], justify="right", no_wrap=True)
+        for name, total, cells in zip(ids, totals, rows, strict=True):
+            table.add_row(name, total, *(cells[place] for place in taken))
+        tables.append(table)
+    return tables, numbered
 
 
 def _widest(cells: Sequence[str]) -> int:
@@ -181,7 +153,7 @@ def _cells(result: SubmissionResult, components: Sequence[str]) -> list[str]:
         elif component.score == component.max_score:
             cells.append(f"[green]{component.score:g}[/green]")
         elif component.status in _MARKS and not component.score:
-            cells.append(f"[dim]{_MARKS[result.component_standing(name)]}[/dim]")
+            cells.append(f"[dim]{_MARKS[result.component_standing(name)][0]}[/dim]")
         else:
             cells.append(f"[yellow]{component.score:g}[/yellow]")
     return cells

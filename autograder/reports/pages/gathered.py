@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 
@@ -104,14 +104,6 @@ class Gathering:
         counted = np.array([r.standing == "graded" for r in self._results], dtype=np.bool_)
         about = self._results, self._components, criteria, counted
         return Gathered(*about, shares, points, cells)
-
-
-def gather(results: Iterable[SubmissionResult]) -> Gathered:
-    """Gather the results of a class."""
-    gathering = Gathering()
-    for result in results:
-        gathering.add(result)
-    return gathering.done()
 
 
 def _letter(criterion: CriterionResult, earned: float) -> str:

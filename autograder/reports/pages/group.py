@@ -18,7 +18,7 @@ from autograder.reports.pages.gathered import FULL, Gathered, Numbers
 from autograder.reports.pages.items import ENOUGH, Item, items_of, together
 from autograder.reports.pages.mistakes import mistakes_of
 from autograder.reports.pages.render import data, page
-from autograder.results import ComponentStanding, Standing, SubmissionResult
+from autograder.results import ComponentStanding, ComponentStatus, Standing, SubmissionResult
 from autograder.text import clean
 
 _ID = 120
@@ -30,7 +30,7 @@ _STANDINGS: dict[Standing, str] = {
     "rejected": "could not be taken in",
     "error": "the grader failed on them",
 }
-_ENDS = {
+_ENDS: dict[ComponentStatus, str] = {
     "timeout": "Took too long",
     "crashed": "Died",
     "forbidden": "Called what is not allowed",
@@ -106,13 +106,13 @@ def class_page(gathered: Gathered, files: Sequence[str], title: str, now: dateti
             for one in mistakes_of(results)
         ],
         "reviewed": [
-            (held, [(people[one.row], one) for one in trouble.reviewed(results, held)])
+            (held, [(people[row], *one) for row, *one in trouble.reviewed(results, held)])
             for held in (True, False)
         ],
         "slow": [{"person": people[one.row], "slow": one} for one in trouble.slowest(results)],
         "ends": [
             (words, [(g.component, named(g.who)) for g in trouble.ended(results, status)])
-            for status, words in ((status, _ENDS[status]) for status in trouble.ENDS)
+            for status, words in _ENDS.items()
         ],
         "stopped": [(g.component, named(g.who)) for g in trouble.stopped(results)],
         "empty": named(trouble.standing(results, "empty")),

@@ -6,8 +6,7 @@ import hashlib
 import random
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import overload
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.grading.store import Stored
 from autograder.results import ComponentResult, Held, SubmissionResult
@@ -56,32 +55,9 @@ def ids_of(results: Sequence[SubmissionResult]) -> Sequence[str]:
     return [result.submission for result in results]
 
 
-class _Renamed(Sequence[SubmissionResult]):
-    """Results in another order, under other ids; each is made when it is asked for."""
-
-    def __init__(
-        self, results: Sequence[SubmissionResult], order: Sequence[int], names: Sequence[str]
-    ) -> None:
-        self._results, self._order, self._names = results, order, names
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    @overload
-    def __getitem__(self, index: int) -> SubmissionResult: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[SubmissionResult]: ...
-
-    def __getitem__(self, index: int | slice) -> SubmissionResult | Sequence[SubmissionResult]:
-        if isinstance(index, slice):
-            return _Renamed(self._results, self._order[index], self._names[index])
-        return without_names(self._results[self._order[index]], self._names[index])
-
-
 def anonymous(
     results: Sequence[SubmissionResult], ids: Sequence[str]
-) -> tuple[Sequence[SubmissionResult], dict[str, str]]:
+) -> tuple[Iterator[SubmissionResult], dict[str, str]]:
     """Return results that name nobody, in an order that tells nothing, and who is called what.
 
     All that a student wrote, or that code of students said, is left out: a name may be in it.
@@ -94,7 +70,8 @@ def anonymous(
     width = len(str(len(order)))
     names = [f"student-{n:0{width}d}" for n in range(1, len(order) + 1)]
     called = {ids[place]: name for place, name in zip(order, names, strict=True)}
-    return _Renamed(results, order, names), called
+    pairs = zip(order, names, strict=True)
+    return (without_names(results[place], name) for place, name in pairs), called
 
 
 def without_names(result: SubmissionResult, called: str) -> SubmissionResult:

@@ -1,23 +1,20 @@
-"""What a teacher has to look after: what was slow, died, was forbidden or rejected, who stopped."""
+"""What a teacher has to look after: what was slow, died, was held or rejected, who stopped."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autograder.results import ComponentStatus, Held, Standing, SubmissionResult
 
 _SLOWEST = 10
-# What ended a component early, in the order in which it is listed.
-ENDS: tuple[ComponentStatus, ...] = ("timeout", "crashed", "forbidden", "import_error")
 # Of the places in a component; whoever has read so many knows what it does.
 _PLACES = 20
 _UNTOUCHED = ("missing", "not_attempted")
 
 
-@dataclass(frozen=True)
-class Slow:
-    """A submission that computed long: seconds in all, in its slowest component and call."""
+class Slow(NamedTuple):
+    """A submission, as a row, that computed long: seconds in all, in one component, in one call."""
 
     row: int
     cpu_s: float
@@ -26,27 +23,17 @@ class Slow:
     call_s: float
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Submissions, as rows, that have something of a component in common."""
 
     component: str
-    who: Sequence[int]
+    who: list[int]
 
 
-@dataclass(frozen=True)
-class Reviewed:
-    """A component of a submission, as a row, with the places that a person is to look at."""
-
-    row: int
-    component: str
-    places: Sequence[str]
-
-
-def reviewed(results: Sequence[SubmissionResult], held: bool) -> list[Reviewed]:
-    """Return what is held for review, or what is noted and was graded all the same."""
+def reviewed(results: Sequence[SubmissionResult], held: bool) -> list[tuple[int, str, list[str]]]:
+    """Return what is held for review, or only noted: the row, the component and the places."""
     return [
-        Reviewed(row, name, _named(places))
+        (row, name, _named(places))
         for row, result in enumerate(results)
         for name, places in (result.held if held else result.noted).items()
     ]
@@ -74,27 +61,28 @@ def slowest(results: Sequence[SubmissionResult]) -> list[Slow]:
 
 def ended(results: Sequence[SubmissionResult], status: ComponentStatus) -> list[Group]:
     """Return for every component the submissions in which it ended so."""
-    groups: dict[str, list[int]] = {}
+    groups = _groups(results)
     for row, result in enumerate(results):
         for name in result.components:
-            mine = groups.setdefault(name, [])
             if result.component_standing(name) == status:
-                mine.append(row)
+                groups[name].append(row)
     return [Group(name, who) for name, who in groups.items() if who]
 
 
 def stopped(results: Sequence[SubmissionResult]) -> list[Group]:
     """Return for every component the graded submissions of which it is the first untouched one."""
-    groups: dict[str, list[int]] = {}
+    groups = _groups(results)
     for row, result in enumerate(results):
-        # In the order of components, not of submissions.
-        mine = {name: groups.setdefault(name, []) for name in result.components}
         if result.standing == "graded":
-            for name, component in result.components.items():
-                if component.status in _UNTOUCHED:
-                    mine[name].append(row)
-                    break
+            untouched = (n for n, c in result.components.items() if c.status in _UNTOUCHED)
+            for name in list(untouched)[:1]:
+                groups[name].append(row)
     return [Group(name, who) for name, who in groups.items() if who]
+
+
+def _groups(results: Sequence[SubmissionResult]) -> dict[str, list[int]]:
+    """Return an empty list for each component, in the order of components, not of submissions."""
+    return {name: [] for result in results for name in result.components}
 
 
 def standing(results: Sequence[SubmissionResult], wanted: Standing) -> list[int]:

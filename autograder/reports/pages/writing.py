@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -54,8 +54,9 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
     """
     must_be_ours(out)
     earlier, ids = about.earlier, ids_of(results)
+    named: Iterable[SubmissionResult] = results
     if about.anonymous:
-        results, called = anonymous(results, ids)
+        named, called = anonymous(results, ids)
         ids = list(called.values())
         earlier = {
             called[name]: without_names(result, called[name])
@@ -70,7 +71,7 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
         _sweep(place.parent, beside)
         private.make_folder(made.parent)
         with private.umask_of(made.parent):
-            _fill(made, results, ids, about, earlier)
+            _fill(made, named, ids, about, earlier)
         _replace(made, place)
     except OSError as error:
         raise UsageError(
@@ -109,7 +110,7 @@ def must_be_ours(out: Path) -> None:
 
 def _fill(
     made: Path,
-    results: Sequence[SubmissionResult],
+    results: Iterable[SubmissionResult],
     ids: Sequence[str],
     about: About,
     earlier: Mapping[str, SubmissionResult],

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
+
+from autograder.reports.pages.gathered import Gathered, Gathering
+from autograder.results import SubmissionResult
 
 _VOID = {"meta", "br", "img", "input", "link", "hr", "wbr"}
 
@@ -84,3 +88,11 @@ def parsed(html: str) -> Element:
 def data(page: Element) -> Any:
     """Return what the script of the class's page is given."""
     return json.loads("".join(map(str, page.named("data").inside)))
+
+
+def gather(results: Iterable[SubmissionResult]) -> Gathered:
+    """Gather the results of a class."""
+    gathering = Gathering()
+    for result in results:
+        gathering.add(result)
+    return gathering.done()

@@ -10,7 +10,6 @@ import pytest
 from autograder.reports.feedback import STATUS_WORDS, component_page, fault_page
 from autograder.reports.pages import trouble
 from autograder.reports.pages.advice import costs, next_step
-from autograder.reports.pages.gathered import gather
 from autograder.reports.pages.group import class_page
 from autograder.reports.pages.items import items_of, together
 from autograder.reports.pages.mistakes import mistakes_of
@@ -30,7 +29,7 @@ from tests.reports.exports.made import (
     result,
     standing,
 )
-from tests.reports.pages.read import Element, data, parsed
+from tests.reports.pages.read import Element, data, gather, parsed
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

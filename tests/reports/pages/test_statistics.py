@@ -17,13 +17,12 @@ from scipy import stats
 
 from autograder.grading import store
 from autograder.reports.pages import trouble
-from autograder.reports.pages.gathered import gather
 from autograder.reports.pages.group import class_page
 from autograder.reports.pages.items import items_of, together
 from autograder.reports.pages.mistakes import mistakes_of, sourced
 from autograder.results import SubmissionResult, Usage
 from tests.reports.exports.made import component, criterion, fault, rejected, result
-from tests.reports.pages.read import Element, data, parsed
+from tests.reports.pages.read import Element, data, gather, parsed
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

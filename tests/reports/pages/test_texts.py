@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from autograder.reports.pages.gathered import gather
 from autograder.reports.pages.group import class_page
 from autograder.reports.pages.names import files_of
 from autograder.reports.pages.student import student_page
@@ -30,7 +29,7 @@ from tests.reports.exports.made import (
     result,
 )
 from tests.reports.exports.test_hostile import TEXTS
-from tests.reports.pages.read import Element, data, parsed
+from tests.reports.pages.read import Element, data, gather, parsed
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 VIEWS = [

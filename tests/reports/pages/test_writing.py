@@ -19,7 +19,6 @@ from autograder.cli.pages import write_after_grading
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.reports.pages import writing
-from autograder.reports.pages.gathered import gather
 from autograder.reports.pages.writing import About, write_pages
 from autograder.results import SubmissionResult
 from tests.conftest import make_project
@@ -34,7 +33,7 @@ from tests.reports.exports.made import (
 )
 from tests.reports.exports.test_command import project
 from tests.reports.pages.classes import made_class
-from tests.reports.pages.read import data, parsed
+from tests.reports.pages.read import data, gather, parsed
 from tests.sources import BIASED, RIGHT
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
