@@ -1,7 +1,6 @@
 """What somebody does to a copy so that it looks like work of their own."""
 
 import ast
-from collections.abc import Callable
 
 
 def names_changed(text: str) -> str:
@@ -93,13 +92,3 @@ def other_layout(text: str) -> str:
 def everything(text: str) -> str:
     """Do all of it."""
     return names_changed(turned_round(texts_changed(without_types(text))))
-
-
-DISGUISES: list[Callable[[str], str]] = [
-    names_changed,
-    turned_round,
-    texts_changed,
-    without_types,
-    other_layout,
-    everything,
-]

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from autograder.errors import UsageError
 from autograder.similar import comparing
 from autograder.similar.comparing import MAX_TEXT, Findings, decoded, find
 from tests.conftest import ROOT
-from tests.similar.copies import DISGUISES, everything
+from tests.similar.copies import everything
 from tests.similar.made_up import WRITTEN_APART, Files, made_up, write
 
 NAME = "transformer_block"
@@ -73,12 +73,9 @@ def test_two_that_were_done_apart_are_left_alone_also_without_a_class(
     assert pairs(find(write(tmp_path, people), assignment())) == set()
 
 
-@pytest.mark.parametrize("disguise", DISGUISES, ids=lambda disguise: disguise.__name__)
-def test_a_whole_copy_is_found_in_every_disguise(
-    tmp_path: Path, disguise: Callable[[str], str]
-) -> None:
+def test_whole_copies_are_found_in_a_full_disguise(tmp_path: Path) -> None:
     copies = {
-        f"{name}-copy": {file: disguise(text) for file, text in files.items()}
+        f"{name}-copy": {file: everything(text) for file, text in files.items()}
         for name, files in honest().items()
     }
     found = find(write(tmp_path, {**honest(), **copies}), assignment())
@@ -229,8 +226,7 @@ def test_what_takes_a_reader_of_python_for_ever_is_left_out(
     ]
 
 
-@pytest.mark.parametrize("name", [NAME, "language_model"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name, seed", [(NAME, 0), (NAME, 1), ("language_model", 2)])
 def test_of_a_class_of_sixty_six_copies_are_found_and_nobody_else(
     tmp_path: Path, name: str, seed: int
 ) -> None:
