@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 from autograder import private
-from autograder.ci.git import Git, GitFault, Taken
+from autograder.ci.api import ApiFault
+from autograder.ci.platforms import Platform
 from autograder.ci.roster import Student
 from autograder.ci.work import Commit, Work
+from autograder.judge.intake import Rejected, digest, take_in
 
 _SIDE_BY_SIDE = 4
 Outcome = Literal["taken", "unchanged", "waiting", "empty", "failed"]
@@ -33,27 +36,27 @@ class Fetcher:
 
     Args:
         work: the folder.
-        git: fetches.
-        server: the address that repositories are below.
-        ref: what of a repository is graded.
+        platform: where the repositories are.
+        branch: which branch is graded; None for the default one of each repository.
         attempts: how many commits of a student are taken a day; 0 for all.
+        seconds: how long the download of an archive may take.
         now: says what time it is, in UTC.
     """
 
     def __init__(
         self,
         work: Work,
-        git: Git,
-        server: str,
-        ref: str,
+        platform: Platform,
+        branch: str | None,
         attempts: int,
+        seconds: float,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._work = work
-        self._git = git
-        self._server = server.rstrip("/")
-        self._ref = ref
+        self._platform = platform
+        self._branch = branch
         self._attempts = attempts
+        self._seconds = seconds
         self._now = now
         self._incoming = work.folder / "incoming"
 
@@ -73,18 +76,16 @@ class Fetcher:
     def _one(self, student: Student) -> Fetched:
         try:
             return self._fetched(student)
-        except GitFault as fault:
+        except ApiFault as fault:
             return Fetched(student, "failed", str(fault))
         except OSError as error:
-            # A tree may hold a file and a folder of one name, or names that this system refuses.
             return Fetched(student, "failed", f"its files cannot be written: {error.strerror}")
 
     def _fetched(self, student: Student) -> Fetched:
-        url = f"{self._server}/{student.repository}.git"
         before = self._work.commit(student.id)
         if before is not None and before.repository != student.repository:
             before = None
-        newest = self._git.newest(url, self._ref)
+        newest = self._platform.newest(student.repository, self._branch)
         if newest is None:
             return Fetched(student, "empty", "there is no commit in it yet")
         if before is not None and before.commit == newest:
@@ -92,17 +93,52 @@ class Fetcher:
             return Fetched(student, "unchanged")
         if before is not None and before.waiting == newest and self._used_up(before):
             return Fetched(student, "waiting", self._limit())
-        # Whatever was pushed since the question above is what is taken, and what is recorded.
-        taken = self._git.take(url, self._ref)
-        if before is not None and before.content == taken.content:
-            same = {"commit": taken.commit, "waiting": None, "left_out": taken.left_out}
-            self._work.record(before.model_copy(update=same))
+        taken, content, reason = self._taken(student, newest)
+        if before is not None and before.content == content:
+            self._work.record(before.model_copy(update={"commit": newest, "waiting": None}))
             return Fetched(student, "unchanged")
         if before is not None and self._used_up(before):
-            self._work.record(before.model_copy(update={"waiting": taken.commit}))
+            self._work.record(before.model_copy(update={"waiting": newest}))
             return Fetched(student, "waiting", self._limit())
-        self._replace(student, taken, before)
-        return Fetched(student, "taken", "; ".join(taken.left_out))
+        today = self._today()
+        count = before.attempts if before is not None and before.day == today else 0
+        self._work.replace(
+            taken,
+            Commit(
+                student=student.id,
+                repository=student.repository,
+                commit=newest,
+                content=content,
+                fetched=self._now().isoformat(timespec="seconds"),
+                day=today,
+                attempts=count + 1,
+            ),
+        )
+        return Fetched(student, "taken", reason)
+
+    def _taken(self, student: Student, commit: str) -> tuple[Path, str, str]:
+        """Download a commit; return what is graded of it, a hash of that, and what is to be said.
+
+        That is a folder with the Python files; the archive as it is where intake rejects that, so
+        that grading says so to the student.
+        """
+        self._incoming.mkdir(exist_ok=True)
+        archive = self._incoming / f"{student.id}.tar.gz"
+        with archive.open("wb") as file:
+            self._platform.archive(student.repository, commit, file, self._seconds)
+        try:
+            files = take_in(archive)
+        except Rejected as rejected:
+            content = hashlib.sha256(f"rejected: {rejected}".encode()).hexdigest()
+            return archive, content, f"not accepted: {rejected}"
+        archive.unlink()
+        folder = self._incoming / student.id
+        folder.mkdir()
+        for name, data in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        return folder, digest(files), ""
 
     def _used_up(self, before: Commit) -> bool:
         today = before.day == self._today()
@@ -113,36 +149,3 @@ class Fetcher:
 
     def _today(self) -> str:
         return self._now().date().isoformat()
-
-    def _replace(self, student: Student, taken: Taken, before: Commit | None) -> None:
-        """Put files in the place of those before, so that no result of those is left with them."""
-        made = self._incoming / student.id
-        made.mkdir(parents=True)
-        for name, data in taken.files.items():
-            path = made / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as file:
-                file.write(data)
-        today = self._today()
-        count = before.attempts if before is not None and before.day == today else 0
-        place = self._work.submissions / student.id
-        self._work.forget(student.id)
-        _remove(place)
-        made.rename(place)
-        self._work.record(
-            Commit(
-                student=student.id,
-                repository=student.repository,
-                commit=taken.commit,
-                content=taken.content,
-                fetched=self._now().isoformat(timespec="seconds"),
-                day=today,
-                attempts=count + 1,
-                left_out=taken.left_out,
-            )
-        )
-
-
-def _remove(folder: Path) -> None:
-    if folder.is_dir():
-        shutil.rmtree(folder)

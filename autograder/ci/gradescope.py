@@ -1,11 +1,11 @@
-"""Gradescope's zip: the assignment with its reference, this package, and two programs."""
+"""Gradescope's zip: what grades an assignment, this package, and two programs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from autograder.archives import archive
-from autograder.assignment import Assignment
+from autograder.assignment import NOT_DECIDING, Assignment
 from autograder.ci import packing, written
 from autograder.errors import UsageError
 from autograder.project import FOLDERS
@@ -46,7 +46,9 @@ def pack(assignment: Assignment, seconds: int = _SECONDS) -> bytes:
     for part, folder in zip(FOLDERS, (assignment.public, assignment.secret), strict=True):
         for path in sorted(folder.rglob("*")):
             relative = path.relative_to(folder)
-            if path.is_file() and not any(word in _LEFT_OUT for word in relative.parts):
+            # Wrong work that proves the suite decides no mark, nor does the workbook.
+            needed = relative.parts[0] not in NOT_DECIDING
+            if needed and path.is_file() and not any(word in _LEFT_OUT for word in relative.parts):
                 name = f"project/{part}/{assignment.name}/{relative.as_posix()}"
                 files.append((name, _read(path), False))
     return archive(files)

@@ -32,7 +32,7 @@ def wheel() -> bytes:
     files = {
         f"{_PACKAGE.name}/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes()
         for path in sorted(_PACKAGE.rglob("*"))
-        if path.is_file() and path.suffix in (".py", ".jinja")
+        if path.is_file() and "__pycache__" not in path.parts
     }
     files[f"{about}/WHEEL"] = _WHEEL.encode()
     found = _installed()

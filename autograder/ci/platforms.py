@@ -1,160 +1,176 @@
-"""GitHub and GitLab: where repositories are, and how a commit gets a status and a comment."""
+"""GitHub and GitLab: whose repositories there are, their commits, statuses and comments."""
 
 from __future__ import annotations
 
 import os
+import re
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Literal
 from urllib.parse import quote
 
-from autograder.ci.web import Web, WebFault
+from autograder.ci.api import Api, ApiFault
 from autograder.errors import UsageError
 
-TOKEN = "GRADEFORMER_TOKEN"  # noqa: S105 - the name of a variable
+FETCH_TOKEN = "GRADEFORMER_FETCH_TOKEN"  # noqa: S105 - the name of a variable
+POST_TOKEN = "GRADEFORMER_POST_TOKEN"  # noqa: S105
 State = Literal["success", "failure", "pending", "error"]
 _MAX_DESCRIPTION = 140
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-class Platform(ABC):
-    """What differs from one platform to another.
+@dataclass(frozen=True)
+class Dialect:
+    """What a platform calls things; the defaults are GitHub's. `{c}` is a commit."""
+
+    api_variable: str = "GITHUB_API_URL"
+    default_api: str = "https://api.github.com"
+    header: str = "Authorization"
+    shown: str = "Bearer {}"
+    listing: str = "/orgs/{}/repos"
+    listing_query: tuple[tuple[str, str], ...] = (("type", "all"),)
+    full_name: str = "full_name"
+    repository: str = "/repos/{}"
+    unescaped: str = "/"
+    # A branch, and no tag that has its name.
+    branch: str = "/branches/{}"
+    sha: str = "sha"
+    commits: str = "/commits"
+    archive: str = "/tarball/{c}"
+    statuses: str = "/commits/{c}/statuses"
+    newest_first: bool = True
+    context: str = "context"
+    state: str = "state"
+    states: tuple[tuple[State, str], ...] = ()
+    comments: str = "/commits/{c}/comments"
+    comment: str = "body"
+
+
+GITHUB = Dialect()
+GITLAB = Dialect(
+    api_variable="CI_API_V4_URL",
+    default_api="https://gitlab.com/api/v4",
+    header="PRIVATE-TOKEN",
+    shown="{}",
+    listing="/groups/{}/projects",
+    # What others share into a group does not belong to it.
+    listing_query=(("simple", "true"), ("with_shared", "false")),
+    full_name="path_with_namespace",
+    repository="/projects/{}",
+    unescaped="",
+    branch="/repository/branches/{}",
+    sha="id",
+    commits="/repository/commits",
+    archive="/repository/archive.tar.gz?sha={c}",
+    statuses="/repository/commits/{c}/statuses",
+    newest_first=False,
+    context="name",
+    state="status",
+    states=(("failure", "failed"), ("error", "failed")),
+    comments="/repository/commits/{c}/comments",
+    comment="note",
+)
+PLATFORMS = {"github": GITHUB, "gitlab": GITLAB}
+
+
+class Platform:
+    """A platform, asked with a token.
 
     Args:
-        api: the root of its HTTP API.
+        dialect: which one it is.
+        api: the root of its HTTP API; None for the pipeline's own or the public one.
         token: what it is shown.
         wait: waits so many seconds.
     """
 
-    # The name that goes with a token over git, the variables and the values of its addresses.
-    user: str
-    server_variable: str
-    api_variable: str
-    default_server: str
-    default_api: str
-
     def __init__(
-        self, api: str, token: str | None, wait: Callable[[float], None] = time.sleep
+        self,
+        dialect: Dialect,
+        api: str | None,
+        token: str,
+        wait: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._web = Web(api, self._shown(token) if token else {}, wait)
+        root = api or os.environ.get(dialect.api_variable) or dialect.default_api
+        self._is = dialect
+        self._api = Api(root, {dialect.header: dialect.shown.format(token)}, token, wait)
+        self.wait = wait
 
-    def pause(self, attempt: int) -> None:
-        """Wait before something is tried once more."""
-        self._web.pause(attempt)
-
-    @staticmethod
-    @abstractmethod
-    def _shown(token: str) -> dict[str, str]:
-        """Return the header that shows a token."""
-
-    @abstractmethod
     def repositories(self, organisation: str) -> list[str]:
-        """Return all repositories of an organisation or group, as `owner/name`."""
+        """Return all repositories of an organisation or group, as `owner/name`.
 
-    @abstractmethod
+        This and all that follows raises ApiFault if the platform does not do it.
+        """
+        place = self._is.listing.format(quote(organisation, safe=""))
+        entries = self._api.all(place, **dict(self._is.listing_query))
+        return [_text(entry, self._is.full_name) for entry in entries]
+
+    def newest(self, repository: str, branch: str | None) -> str | None:
+        """Return the newest commit of a branch, or of the default one; None if there is none."""
+        place = self._place(repository)
+        if branch is not None:
+            named = self._is.branch.format(quote(branch, safe=self._is.unescaped))
+            found = self._api.get(place + named)
+            entry = found.get("commit") if isinstance(found, dict) else None
+        else:
+            try:
+                found = self._api.get(place + self._is.commits, per_page=1)
+            except ApiFault as fault:
+                # GitHub says so of a repository that is empty.
+                if fault.code != 409:
+                    raise
+                return None
+            if found == []:
+                return None
+            entry = found[0] if isinstance(found, list) else None
+        commit = _text(entry, self._is.sha)
+        if not _COMMIT.fullmatch(commit):
+            raise ApiFault(f"{place} names no commit")
+        return commit
+
+    def archive(self, repository: str, commit: str, file: BinaryIO, seconds: float) -> None:
+        """Write a commit's files to a file, as a .tar.gz."""
+        self._api.archive(self._place(repository, self._is.archive, commit), file, seconds)
+
     def status(self, repository: str, commit: str, context: str) -> tuple[str, str] | None:
         """Return the newest status of this name that a commit has: its state and description."""
+        entries = self._api.all(self._place(repository, self._is.statuses, commit))
+        found = [entry for entry in entries if _text(entry, self._is.context) == context]
+        if not found:
+            return None
+        newest = found[0 if self._is.newest_first else -1]
+        return _text(newest, self._is.state), _text(newest, "description")
 
-    @abstractmethod
     def set_status(
         self, repository: str, commit: str, context: str, state: State, description: str
     ) -> None:
         """Give a commit a status."""
+        cut = description[: _MAX_DESCRIPTION - 1] + "…"
+        said = description if len(description) <= _MAX_DESCRIPTION else cut
+        body = {"state": self.named(state), "description": said, self._is.context: context}
+        self._api.post(self._place(repository, "/statuses/{c}", commit), body)
 
-    @abstractmethod
     def comments(self, repository: str, commit: str) -> list[str]:
         """Return the texts of a commit's comments."""
+        entries = self._api.all(self._place(repository, self._is.comments, commit))
+        return [_text(entry, self._is.comment) for entry in entries]
 
-    @abstractmethod
     def comment(self, repository: str, commit: str, text: str) -> None:
         """Comment on a commit."""
+        place = self._place(repository, self._is.comments, commit)
+        self._api.post(place, {self._is.comment: text})
 
     def named(self, state: State) -> str:
         """Return what a state is called there."""
-        return state
+        return dict(self._is.states).get(state, state)
+
+    def _place(self, repository: str, path: str = "", commit: str = "") -> str:
+        name = quote(repository, safe=self._is.unescaped)
+        return self._is.repository.format(name) + path.format(c=commit)
 
 
-class GitHub(Platform):
-    """GitHub, also on a server of one's own."""
-
-    user = "x-access-token"
-    server_variable, default_server = "GITHUB_SERVER_URL", "https://github.com"
-    api_variable, default_api = "GITHUB_API_URL", "https://api.github.com"
-
-    @staticmethod
-    def _shown(token: str) -> dict[str, str]:
-        return {"Authorization": f"Bearer {token}", "X-GitHub-Api-Version": "2022-11-28"}
-
-    def repositories(self, organisation: str) -> list[str]:
-        found = self._web.all(f"/orgs/{quote(organisation, safe='')}/repos", type="all")
-        return [_text(entry, "full_name") for entry in found]
-
-    def status(self, repository: str, commit: str, context: str) -> tuple[str, str] | None:
-        # The newest is the first.
-        for entry in self._web.all(f"/repos/{quote(repository)}/commits/{commit}/statuses"):
-            if _text(entry, "context") == context:
-                return _text(entry, "state"), _text(entry, "description")
-        return None
-
-    def set_status(
-        self, repository: str, commit: str, context: str, state: State, description: str
-    ) -> None:
-        body = {"state": state, "context": context, "description": _short(description)}
-        self._web.post(f"/repos/{quote(repository)}/statuses/{commit}", body)
-
-    def comments(self, repository: str, commit: str) -> list[str]:
-        found = self._web.all(f"/repos/{quote(repository)}/commits/{commit}/comments")
-        return [_text(entry, "body") for entry in found]
-
-    def comment(self, repository: str, commit: str, text: str) -> None:
-        self._web.post(f"/repos/{quote(repository)}/commits/{commit}/comments", {"body": text})
-
-
-class GitLab(Platform):
-    """GitLab, also on a server of one's own."""
-
-    user = "oauth2"
-    server_variable, default_server = "CI_SERVER_URL", "https://gitlab.com"
-    api_variable, default_api = "CI_API_V4_URL", "https://gitlab.com/api/v4"
-    _STATES: Mapping[str, str] = {"failure": "failed", "error": "failed"}
-
-    @staticmethod
-    def _shown(token: str) -> dict[str, str]:
-        return {"PRIVATE-TOKEN": token}
-
-    def named(self, state: State) -> str:
-        return self._STATES.get(state, state)
-
-    def repositories(self, organisation: str) -> list[str]:
-        found = self._web.all(f"/groups/{quote(organisation, safe='')}/projects", simple="true")
-        return [_text(entry, "path_with_namespace") for entry in found]
-
-    def status(self, repository: str, commit: str, context: str) -> tuple[str, str] | None:
-        # The oldest is the first, and only the newest of a name is listed.
-        place = f"{_project(repository)}/repository/commits/{commit}/statuses"
-        found = [e for e in self._web.all(place, name=context) if _text(e, "name") == context]
-        return (_text(found[-1], "status"), _text(found[-1], "description")) if found else None
-
-    def set_status(
-        self, repository: str, commit: str, context: str, state: State, description: str
-    ) -> None:
-        body = {"state": self.named(state), "name": context, "description": _short(description)}
-        self._web.post(f"{_project(repository)}/statuses/{commit}", body)
-
-    def comments(self, repository: str, commit: str) -> list[str]:
-        found = self._web.all(f"{_project(repository)}/repository/commits/{commit}/comments")
-        return [_text(entry, "note") for entry in found]
-
-    def comment(self, repository: str, commit: str, text: str) -> None:
-        place = f"{_project(repository)}/repository/commits/{commit}/comments"
-        self._web.post(place, {"note": text})
-
-
-PLATFORMS: Mapping[str, type[Platform]] = {"github": GitHub, "gitlab": GitLab}
-
-
-def kind_of(name: str) -> type[Platform]:
-    """Return a platform by its name.
+def dialect_of(name: str) -> Dialect:
+    """Return a platform's dialect by its name.
 
     Raises:
         UsageError: it is none of ours.
@@ -164,28 +180,27 @@ def kind_of(name: str) -> type[Platform]:
     return PLATFORMS[name]
 
 
-def take_token() -> str | None:
-    """Take the token out of the environment, so that nothing that is started inherits it.
+def take_token(variable: str) -> str:
+    """Take a token out of the environment, so that nothing that is started inherits one.
 
     Raises:
-        UsageError: it cannot be sent.
+        UsageError: it is not there, or cannot be sent.
     """
-    token = os.environ.pop(TOKEN, "").strip()
+    tokens = {name: os.environ.pop(name, "").strip() for name in (FETCH_TOKEN, POST_TOKEN)}
+    token = tokens[variable]
+    if not token:
+        raise UsageError(
+            f'{variable} is not set: make a token as docs/ci.md says under "Tokens" and store it '
+            "under this name, on GitHub as a secret of your repository, on GitLab as a variable of "
+            "your project"
+        )
     if not token.isprintable() or not token.isascii() or " " in token:
-        raise UsageError(f"the token in {TOKEN} is none: it has characters that no token has")
-    return token or None
-
-
-def _project(repository: str) -> str:
-    return f"/projects/{quote(repository, safe='')}"
+        raise UsageError(f"{variable} holds no token: there are characters in it that none has")
+    return token
 
 
 def _text(entry: Any, key: str) -> str:
     if not isinstance(entry, dict):
-        raise WebFault(f"an entry without {key}")
+        raise ApiFault(f"an entry without {key}")
     value = entry.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _MAX_DESCRIPTION else text[: _MAX_DESCRIPTION - 1] + "…"

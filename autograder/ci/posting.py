@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from autograder.ci.api import ApiFault, Unsure
 from autograder.ci.platforms import Platform, State
 from autograder.ci.telling import CannotTell, seen_of, status_of, text_of
-from autograder.ci.web import Unsure, WebFault
 from autograder.ci.work import Commit, Work
 from autograder.grading import store
 
-_ATTEMPTS = 3
+_ATTEMPTS = 5
 _WAITING = "Not graded yet: {} commits a day are; the newest is when a new day begins"
 # A student, what is said, and whether it could be said.
 Tell = Callable[[str, str, bool], None]
@@ -60,7 +60,7 @@ class Poster:
             try:
                 for said in self._one(commit):
                     tell(student, said, True)
-            except (WebFault, CannotTell) as fault:
+            except (ApiFault, CannotTell, OSError) as fault:
                 complete = False
                 tell(student, str(fault), False)
         return complete
@@ -69,7 +69,9 @@ class Poster:
         """Tell one student; yield what was said."""
         before = self._work.posted(commit.student)
         # Of older commits nothing is said any more.
-        told = {k: v for k, v in before.items() if k.split()[1] in (commit.commit, commit.waiting)}
+        told = {
+            k: v for k, v in before.items() if k.endswith((commit.commit, commit.waiting or " "))
+        }
         result = store.read(self._work.graded, commit.student)
         if result is not None and result.assignment == self._assignment:
             path = store.path_of(self._work.graded, commit.student)
@@ -133,10 +135,10 @@ class Poster:
                 send()
                 said = True
                 break
-            except Unsure:
-                if attempt == _ATTEMPTS:
+            except Unsure as unsure:
+                self._platform.wait(unsure.pause)
+                if attempt == _ATTEMPTS and not there():
                     raise
-                self._platform.pause(attempt)
         told[key] = _hash(text)
         self._work.tell(commit.student, told)
         return said

@@ -49,23 +49,36 @@ def from_list(path: Path) -> list[Student]:
         if reason:
             raise UsageError(f"line {number} of {path}: {reason}")
         found.append(student)
-    doubled = twice(found)
+    doubled = twice(student.id for student in found)
     if doubled:
         raise UsageError(f"{path} names {doubled[0]} twice: keep one row of each student")
+    shared = twice(student.repository for student in found)
+    if shared:
+        names = [s.id for s in found if s.repository.casefold() == shared[0].casefold()]
+        raise UsageError(
+            f"{path} gives {shared[0]} to {' and '.join(names)}: a commit has one mark, so give "
+            "each student a repository of their own"
+        )
     return found
 
 
-def from_names(names: Iterable[str], prefix: str) -> tuple[list[Student], list[str]]:
+def from_names(
+    names: Iterable[str], organisation: str, prefix: str
+) -> tuple[list[Student], list[str]]:
     """Make a list of an organisation's repositories, and of what cannot be used of them.
 
     Args:
-        names: of all repositories, as `owner/name`.
+        names: of all repositories that it lists, as `owner/name`.
+        organisation: whose they have to be.
         prefix: what those of an assignment begin with; the rest of the name is the student's id.
     """
     found, left_out = [], []
     for name in sorted(set(names)):
-        short = name.rpartition("/")[2]
+        owner, _, short = name.rpartition("/")
         if not short.startswith(prefix):
+            continue
+        if owner.casefold() != organisation.casefold():
+            left_out.append(f"{name}: it is listed there, but belongs to {owner}")
             continue
         student = Student(short.removeprefix(prefix), name)
         reason = unusable(student)
@@ -73,7 +86,7 @@ def from_names(names: Iterable[str], prefix: str) -> tuple[list[Student], list[s
             left_out.append(f"{name}: {reason}")
         else:
             found.append(student)
-    doubled = twice(found)
+    doubled = twice(student.id for student in found)
     left_out += [f"{s.repository}: the id {s.id} is there twice" for s in found if s.id in doubled]
     return [student for student in found if student.id not in doubled], left_out
 
@@ -92,9 +105,9 @@ def unusable(student: Student) -> str:
     return ""
 
 
-def twice(students: Iterable[Student]) -> list[str]:
-    """Return the ids that are there twice, also where upper and lower case are one."""
+def twice(names: Iterable[str]) -> list[str]:
+    """Return the names that are there twice, also where upper and lower case are one."""
     folded: dict[str, list[str]] = {}
-    for student in students:
-        folded.setdefault(student.id.casefold(), []).append(student.id)
-    return [name for names in folded.values() if len(names) > 1 for name in names]
+    for name in names:
+        folded.setdefault(name.casefold(), []).append(name)
+    return [name for same in folded.values() if len(same) > 1 for name in same]

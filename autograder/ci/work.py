@@ -1,15 +1,16 @@
 """The folder that a pipeline works in: what was fetched, what it was graded, what was told.
 
-`submissions/<student>/` is a batch; `commits/<student>.json` says which commit each of them is;
-`graded/` is the `--out` of `autograder grade`; `posted/<student>.json` what was told to whom. A
-result in `graded/` is always of the files in `submissions/`: whoever replaces those removes it
-first.
+`submissions/` is a batch of folders, with an archive where intake rejects that;
+`commits/<student>.json` says which commit each of them is; `graded/` is the `--out` of
+`autograder grade`; `posted/<student>.json` what was told to whom. A result in `graded/` is always
+of the files in `submissions/`: whoever replaces those removes it first.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -32,7 +33,6 @@ class Commit(BaseModel):
         day: the last day, in UTC, on which files were taken that differ from those before.
         attempts: how often that was on this day.
         waiting: a newer commit that is not taken before the next day.
-        left_out: what of the commit was not taken, and why; for the instructor.
     """
 
     version: Literal[1] = 1
@@ -44,7 +44,6 @@ class Commit(BaseModel):
     day: str
     attempts: int = Field(ge=0)
     waiting: str | None = Field(default=None, pattern=_COMMIT)
-    left_out: list[str] = []
 
 
 class Posted(BaseModel):
@@ -78,17 +77,27 @@ class Work:
     def commit(self, student: str) -> Commit | None:
         """Return what a student's submission is; None if it is not there whole."""
         found = _read(Commit, self.folder / "commits" / f"{student}.json")
-        whole = found is not None and (self.submissions / student).is_dir()
-        return found if whole and found is not None and found.student == student else None
+        if found is None or found.student != student:
+            return None
+        return found if any(path.exists() for path in self._places(student)) else None
 
     def record(self, commit: Commit) -> None:
         """Say what a student's submission is."""
         _write(self.folder / "commits" / f"{commit.student}.json", commit)
 
-    def forget(self, student: str) -> None:
-        """Remove what is said of a student's files, as they are about to be others."""
-        (self.folder / "commits" / f"{student}.json").unlink(missing_ok=True)
-        store.path_of(self.graded, student).unlink(missing_ok=True)
+    def replace(self, taken: Path, commit: Commit) -> None:
+        """Put a folder or an archive in the place of a student's files, and of their result."""
+        (self.folder / "commits" / f"{commit.student}.json").unlink(missing_ok=True)
+        store.path_of(self.graded, commit.student).unlink(missing_ok=True)
+        folder, archive = self._places(commit.student)
+        if folder.is_dir():
+            shutil.rmtree(folder)
+        archive.unlink(missing_ok=True)
+        taken.rename(folder if taken.is_dir() else archive)
+        self.record(commit)
+
+    def _places(self, student: str) -> tuple[Path, Path]:
+        return self.submissions / student, self.submissions / f"{student}.tar.gz"
 
     def posted(self, student: str) -> dict[str, str]:
         """Return what was told of a student's work."""

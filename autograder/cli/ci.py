@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import re
 from pathlib import Path
-from typing import Annotated
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from autograder.assignment import load_assignment
-from autograder.ci import roster
-from autograder.ci.fetching import Fetched, Fetcher
-from autograder.ci.git import Git
-from autograder.ci.platforms import TOKEN, Platform, kind_of, take_token
-from autograder.ci.posting import Poster
-from autograder.ci.web import WebFault, check_address
-from autograder.ci.work import Work
 from autograder.cli.options import NameOption, Root
 from autograder.errors import UsageError
 from autograder.project import find_root
 from autograder.reports.terminal import safe
+from autograder.text import clean
+
+if TYPE_CHECKING:
+    from autograder.ci.fetching import Fetched
 
 _NOT_ALL = 1
 WorkOption = Annotated[
@@ -53,63 +49,63 @@ def fetch(
         ),
     ] = None,
     attempts: Attempts = 0,
-    ref: Annotated[str, typer.Option(help="The branch that is graded; default: theirs.")] = "HEAD",
-    server: Annotated[
-        str | None,
-        typer.Option(
-            help="The address that repositories are below; default: $GITHUB_SERVER_URL or "
-            "$CI_SERVER_URL."
-        ),
+    ref: Annotated[
+        str | None, typer.Option(help="The branch that is graded; default: each repository's own.")
     ] = None,
     api: Api = None,
     seconds: Annotated[
-        float, typer.Option(min=1, help="How long each step of fetching a repository may take.")
+        float, typer.Option(min=1, help="How long the download of a repository may take.")
     ] = 60.0,
 ) -> None:
     """Fetch the students' repositories, as a batch to be graded.
 
-    A token is taken from the variable GRADEFORMER_TOKEN. Exit code 1: not all could be fetched.
+    The token is in the variable GRADEFORMER_FETCH_TOKEN. Exit code 1: not all could be fetched.
     """
-    kind, token = kind_of(platform), take_token()
-    address = server or os.environ.get(kind.server_variable) or kind.default_server
-    _check_server(address)
-    if ref.startswith("-") or not ref.isprintable() or " " in ref or ":" in ref:
-        raise UsageError(f"--ref {ref!r} is no name of a branch or tag")
-    console = Console(soft_wrap=True)
+    # Imported here, as no other command needs httpx.
+    from autograder.ci import roster
+    from autograder.ci.api import ApiFault
+    from autograder.ci.fetching import Fetcher
+    from autograder.ci.platforms import FETCH_TOKEN, Platform, dialect_of, take_token
+    from autograder.ci.work import Work
+
     if (repositories is None) == (organisation is None):
         raise UsageError(
             "say whose work is graded: give --repositories FILE or --organisation NAME"
         )
-    complete = True
+    if repositories is not None and prefix is not None:
+        raise UsageError("--prefix goes with --organisation")
+    if organisation is not None and not prefix:
+        raise UsageError("--prefix is missing: what do the students' repositories begin with?")
+    found = Platform(dialect_of(platform), api, take_token(FETCH_TOKEN))
+    left_out: list[str] = []
     if repositories is not None:
-        if prefix is not None:
-            raise UsageError("--prefix goes with --organisation")
         students = roster.from_list(repositories)
     else:
-        assert organisation is not None
-        if not prefix:
-            raise UsageError("--prefix is missing: what do the students' repositories begin with?")
-        names = _listed(_platform(kind, api, token), organisation)
-        students, left_out = roster.from_names(names, prefix)
-        for line in left_out:
-            complete = False
-            console.print(f"left out: {safe(line, 500)}", highlight=False)
-    place = Work(work)
-    fetcher = Fetcher(place, Git(token, kind.user, seconds), address, ref, attempts)
+        try:
+            names = found.repositories(organisation or "")
+        except ApiFault as fault:
+            raise UsageError(
+                f"the repositories of {organisation} cannot be listed ({fault}): see that the name "
+                "is right and the token may read them"
+            ) from fault
+        students, left_out = roster.from_names(names, organisation or "", prefix or "")
+    for line in left_out:
+        _log(f"left out: {line}")
+    work_folder = Work(work)
+    fetcher = Fetcher(work_folder, found, None if ref == "HEAD" else ref, attempts, seconds)
 
     def tell(one: Fetched) -> None:
-        words = f"{one.student.id}: {one.outcome}"
         reason = f" ({one.reason})" if one.reason else ""
-        console.print(safe(words + reason, 500), highlight=False)
+        _log(f"{one.student.id}: {one.outcome}{reason}")
 
-    found = fetcher.fetch(students, tell)
+    fetched = fetcher.fetch(students, tell)
     known = {student.id for student in students}
-    for name in place.students():
+    for name in work_folder.students():
         if name not in known:
-            console.print(f"{safe(name)}: no longer listed; what was fetched is kept")
-    failed = [one for one in found if one.outcome == "failed"]
-    console.print(f"{len(found)} repositories, {len(failed)} failed", highlight=False)
-    raise typer.Exit(0 if complete and not failed else _NOT_ALL)
+            _log(f"{name}: no longer listed; what was fetched is kept")
+    failed = [one for one in fetched if one.outcome == "failed"]
+    _log(f"{len(fetched)} repositories, {len(failed)} failed")
+    raise typer.Exit(_NOT_ALL if failed or left_out else 0)
 
 
 def post(
@@ -126,42 +122,25 @@ def post(
 ) -> None:
     """Tell students what their commits were graded, as much of it as they may see.
 
-    A token is taken from the variable GRADEFORMER_TOKEN. Exit code 1: not all could be told.
+    The token is in the variable GRADEFORMER_POST_TOKEN. Exit code 1: not all could be told.
     """
-    kind, token = kind_of(platform), take_token()
+    from autograder.ci.platforms import POST_TOKEN, Platform, dialect_of, take_token
+    from autograder.ci.posting import Poster
+    from autograder.ci.work import Work
+
     if assignment is None:
         raise UsageError("--assignment is missing: whose results are posted?")
-    if token is None:
-        raise UsageError(f"nothing can be posted without a token: set the variable {TOKEN}")
+    on = Platform(dialect_of(platform), api, take_token(POST_TOKEN))
     found = load_assignment(find_root(root), assignment)
-    console = Console(soft_wrap=True)
 
     def tell(student: str, said: str, done: bool) -> None:
-        words = said if done else f"could not be told: {said}"
-        console.print(safe(f"{student}: {words}", 500), highlight=False)
+        _log(f"{student}: {said if done else f'could not be told: {said}'}")
 
-    poster = Poster(
-        *(Work(work), _platform(kind, api, token), found.name, found.root),
-        *(fail_under, comments, attempts),
-    )
+    poster = Poster(Work(work), on, found.name, found.root, fail_under, comments, attempts)
     raise typer.Exit(0 if poster.post(tell) else _NOT_ALL)
 
 
-def _platform(kind: type[Platform], api: str | None, token: str | None) -> Platform:
-    return kind(api or os.environ.get(kind.api_variable) or kind.default_api, token)
-
-
-def _listed(platform: Platform, organisation: str) -> list[str]:
-    try:
-        return platform.repositories(organisation)
-    except WebFault as fault:
-        raise UsageError(
-            f"the repositories of {organisation} cannot be listed ({fault}): see that the name is "
-            "right and the token may read them"
-        ) from fault
-
-
-def _check_server(address: str) -> None:
-    """Refuse a server to which a token may not be sent; folders of this machine get none."""
-    if urlsplit(address).scheme != "file":
-        check_address(address, "--server")
+def _log(line: str) -> None:
+    """Print a line of which neither a terminal nor the runner's log takes a part for a command."""
+    apart = re.sub(r"([:#])(?=\1)", r"\1 ", clean(line, 500))
+    Console(soft_wrap=True).print(safe(apart, 600), highlight=False)

@@ -8,6 +8,7 @@ import hashlib
 import io
 import lzma
 import os
+import re
 import stat
 import struct
 import tarfile
@@ -28,6 +29,8 @@ MAX_UNPACKED = 256_000_000
 # What one entry of a tarball may need beside its data, and a zip in one piece: its list of entries.
 _MAX_HEADER = 256_000
 _MAX_PIECE = 4_000_000
+# What stands before an entry's data in a zip, at least.
+_MIN_HEADER = 30
 _MAX_DEPTH = 6
 _MAX_NAME = 180
 
@@ -137,10 +140,12 @@ def _from_zip(path: Path) -> Iterator[tuple[str, bytes]]:
         entries = archive.infolist()
         if len(entries) > MAX_ENTRIES:
             raise Rejected(f"{path.name} has {len(entries)} entries; at most {MAX_ENTRIES}")
+        _check_apart(path, entries)
         for entry in entries:
-            name = _inside(entry.filename)
+            name = _name_of(entry.filename)
             if entry.is_dir() or not _wanted(name):
                 continue
+            _check_inside(name)
             if stat.S_ISLNK(entry.external_attr >> 16):
                 raise Rejected(f"{name} in {path.name} is a link; hand in the file")
             if entry.flag_bits & 1:
@@ -150,6 +155,16 @@ def _from_zip(path: Path) -> Iterator[tuple[str, bytes]]:
                 raise NotImplementedError
             with archive.open(entry) as member:
                 yield name, _read(member, name)
+
+
+def _check_apart(path: Path, entries: list[zipfile.ZipInfo]) -> None:
+    """Refuse entries that share bytes: a short file would be unpacked again for each of them."""
+    wanted = [entry for entry in entries if _wanted(_name_of(entry.filename))]
+    end = 0
+    for entry in sorted(wanted, key=lambda entry: entry.header_offset):
+        if entry.header_offset < end:
+            raise Rejected(f"entries of {path.name} overlap; pack the component files again")
+        end = entry.header_offset + _MIN_HEADER + entry.compress_size
 
 
 def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -162,8 +177,9 @@ def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
                 archive.pax_headers = {}
                 if number >= MAX_ENTRIES:
                     raise Rejected(f"{path.name} has more than {MAX_ENTRIES} entries")
-                name = _inside(entry.name)
+                name = _name_of(entry.name)
                 if not entry.isdir() and _wanted(name):
+                    _check_inside(name)
                     if not entry.isreg() or entry.issparse():
                         words = "is a link or device; hand in the file"
                         raise Rejected(f"{name} in {path.name} {words}")
@@ -223,7 +239,8 @@ class _Capped(io.RawIOBase):
 
 
 def _counts(part: str) -> bool:
-    return not part.startswith(".") and part not in ("__MACOSX", "__pycache__")
+    # What leads out of an archive is judged, not ignored.
+    return (part == ".." or not part.startswith(".")) and part not in ("__MACOSX", "__pycache__")
 
 
 def _wanted(name: str) -> bool:
@@ -234,12 +251,17 @@ def _wanted(name: str) -> bool:
     return len(parts) <= _MAX_DEPTH and len(name.encode(errors="surrogateescape")) <= _MAX_NAME
 
 
-def _inside(name: str) -> str:
-    """Return an archive entry's path, refusing one that leaves the archive."""
-    path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or ":" in name or "\0" in name:
+def _name_of(name: str) -> str:
+    """Return an archive entry's path, which may lead anywhere; some programs write backslashes."""
+    return PurePosixPath(name.replace("\\", "/")).as_posix()
+
+
+def _check_inside(name: str) -> None:
+    """Refuse an entry that leaves the archive. Names that nobody wants are not judged."""
+    path = PurePosixPath(name)
+    drive = re.match("[A-Za-z]:", name)
+    if path.is_absolute() or ".." in path.parts or drive or "\0" in name:
         raise Rejected("an entry of the archive leads out of it; pack the component files alone")
-    return path.as_posix()
 
 
 def _read(file: IO[bytes], name: str) -> bytes:

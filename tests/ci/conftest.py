@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,19 +13,18 @@ TOKEN = "ghp_canary5e7a91"
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Path:
-    """The folder that repositories are below."""
-    folder = tmp_path / "server"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def repository(server: Path) -> Callable[[str], Repository]:
-    return lambda name: Repository(server, f"course/{name}")
-
-
-@pytest.fixture
-def platform(server: Path) -> Iterator[Platform]:
-    with serving(Platform(server, (TOKEN,))) as found:
+def platform() -> Iterator[Platform]:
+    with serving(Platform((TOKEN,))) as found:
         yield found
+
+
+@pytest.fixture
+def stranger() -> Iterator[Platform]:
+    """Another server, where no token may be shown."""
+    with serving(Platform(())) as found:
+        yield found
+
+
+@pytest.fixture
+def repository(platform: Platform) -> Callable[[str], Repository]:
+    return lambda name: platform.repository(f"course/{name}")

@@ -1,19 +1,17 @@
-"""A platform on this machine: its HTTP API, and its repositories for who has the token."""
+"""A platform on this machine: its HTTP API, for who has the token."""
 
 from __future__ import annotations
 
-import base64
 import json
-import os
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.ci.repositories import Repository
 
 
 @dataclass
@@ -21,34 +19,41 @@ class Platform:
     """What is there, and what was asked.
 
     Attributes:
-        repositories: the folder of the bare repositories.
         tokens: one of these must be shown.
+        repositories: those of students, by name.
         listed: the repositories of the organisation.
+        page: how many entries of a list are on a page; a further page is linked.
         statuses, comments: by repository and commit, oldest first.
         faults: how the next requests are answered instead; "lost" does what is asked and hangs up,
             "done 502" and the like do it and say that it failed, "down" hangs up at once, "says X"
-            answers X.
+            answers X, "trickles" a byte now and then.
         headers: further headers of these answers.
         asked: method and path of every request.
-        shown: the authorization that each request for a repository brought.
-        elsewhere: where requests for repositories are sent on to.
+        shown: what was shown of a token, by the path of every request.
+        elsewhere: where archives are; they are refused to who shows a token there.
     """
 
-    repositories: Path
     tokens: tuple[str, ...]
-    listed: list[str] = field(default_factory=list)
+    repositories: dict[str, Repository] = field(default_factory=dict)
+    listed: list[Any] = field(default_factory=list)
+    page: int = 100
     statuses: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
-    comments: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    faults: list[int | str] = field(default_factory=list)
+    comments: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
+    faults: list[int | str | None] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=lambda: {"Retry-After": "0"})
     asked: list[tuple[str, str]] = field(default_factory=list)
-    shown: list[str] = field(default_factory=list)
+    shown: list[tuple[str, str]] = field(default_factory=list)
     elsewhere: str = ""
     address: str = ""
+    closing: threading.Event = field(default_factory=threading.Event)
 
     @property
     def posts(self) -> int:
-        return sum(method == "POST" and "/git/" not in path for method, path in self.asked)
+        return sum(method == "POST" for method, _ in self.asked)
+
+    def repository(self, name: str) -> Repository:
+        """Return a repository, and begin it if it is not there."""
+        return self.repositories.setdefault(name, Repository(name))
 
 
 @contextmanager
@@ -63,6 +68,7 @@ def serving(platform: Platform) -> Iterator[Platform]:
     try:
         yield platform
     finally:
+        platform.closing.set()
         server.shutdown()
         thread.join()
         server.server_close()
@@ -70,6 +76,7 @@ def serving(platform: Platform) -> Iterator[Platform]:
 
 class _Handler(BaseHTTPRequestHandler):
     shared: Platform
+    _more: dict[str, str]
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -92,11 +99,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: bytes) -> None:
         platform = self.shared
+        self._more = {}
         platform.asked.append((self.command, self.path))
-        if self.path.startswith("/git/"):
-            return self._git(body)
         shown = self.headers.get("Authorization", "").removeprefix("Bearer ")
         shown = shown or self.headers.get("PRIVATE-TOKEN", "")
+        platform.shown.append((self.path, shown))
         fault = platform.faults.pop(0) if platform.faults else None
         if fault == "down":
             self.close_connection = True
@@ -108,6 +115,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(data)
             return None
+        if fault == "trickles":
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            while not platform.closing.wait(0.05):
+                self.wfile.write(b" ")
+            return None
         if fault not in (None, "lost") and not str(fault).startswith("done"):
             self.send_response(int(fault))
             if fault == 302:
@@ -116,6 +130,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
             self.send_header("Content-Length", "0")
             return self.end_headers()
+        if self.path.startswith("/codeload/"):
+            # What is signed there is the address; a token shown here is one too many.
+            if shown:
+                return self._say(400, {"message": "a token"})
+            name, _, commit = self.path.partition("?")[0].removeprefix("/codeload/").partition(":")
+            return self._data(200, platform.repositories[name].archives[commit])
         if shown not in platform.tokens:
             return self._say(401, {"message": "Bad credentials"})
         code, said = self._api(body)
@@ -127,9 +147,14 @@ class _Handler(BaseHTTPRequestHandler):
         return self._say(code, said)
 
     def _say(self, code: int, value: Any) -> None:
-        data = json.dumps(value).encode()
+        if isinstance(value, bytes):
+            return self._data(code, value)
+        return self._data(code, json.dumps(value).encode())
+
+    def _data(self, code: int, data: bytes) -> None:
         self.send_response(code)
-        self.send_header("Content-Type", "application/json")
+        for name, value in self._more.items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -144,8 +169,21 @@ class _Handler(BaseHTTPRequestHandler):
         sent = json.loads(body) if body else None
 
         def paged(found: list[Any]) -> tuple[int, Any]:
-            return 200, found[100 * page : 100 * page + 100]
+            each = platform.page
+            if len(found) > each * (page + 1):
+                onward = f"{platform.address}{parts.path}?page={page + 2}"
+                self._more["Link"] = f'<{onward}>; rel="next", <{onward}>; rel="last"'
+            return 200, found[each * page : each * page + each]
 
+        match words:
+            case ["repos", owner, name, *what] if what and what[0] != "statuses" and len(what) < 4:
+                found = self._repository(f"{owner}/{name}", what, "sha")
+                if found is not None:
+                    return found
+            case ["projects", name, "repository", *what] if len(what) < 3:
+                found = self._repository(name, what, "id", query.get("sha", [""])[0])
+                if found is not None:
+                    return found
         match words:
             case ["orgs", _, "repos"]:
                 return paged([{"full_name": name} for name in platform.listed])
@@ -178,47 +216,31 @@ class _Handler(BaseHTTPRequestHandler):
         there.append(sent[key])
         return 201, {}
 
-    def _git(self, body: bytes) -> None:
-        """Serve a repository, by the program that comes with git."""
-        shown = self.headers.get("Authorization", "").removeprefix("Basic ")
-        self.shared.shown.append(base64.b64decode(shown).decode())
-        if self.shared.elsewhere:
-            self.send_response(302)
-            self.send_header("Location", f"{self.shared.elsewhere}{self.path}")
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
-        if base64.b64decode(shown).decode().partition(":")[2] not in self.shared.tokens:
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", 'Basic realm="git"')
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
-        parts = urlsplit(self.path)
-        done = subprocess.run(
-            ["git", "http-backend"],
-            input=body,
-            capture_output=True,
-            timeout=60,
-            env={
-                "PATH": os.environ["PATH"],
-                "GIT_PROJECT_ROOT": str(self.shared.repositories),
-                "GIT_HTTP_EXPORT_ALL": "1",
-                "GIT_CONFIG_GLOBAL": "/dev/null",
-                "PATH_INFO": parts.path.removeprefix("/git"),
-                "QUERY_STRING": parts.query,
-                "REQUEST_METHOD": self.command,
-                "CONTENT_TYPE": self.headers.get("Content-Type", ""),
-                "CONTENT_LENGTH": str(len(body)),
-                "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-                "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
-                "REMOTE_USER": "someone",
-            },
-        )
-        head, _, data = done.stdout.partition(b"\r\n\r\n")
-        lines = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
-        self.send_response(int(lines.pop("Status", "200").split()[0]))
-        for name, value in lines.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+    def _repository(
+        self, name: str, what: list[str], key: str, asked: str = ""
+    ) -> tuple[int, Any] | None:
+        """What is said of commits and their archives; None if it is about something else."""
+        platform = self.shared
+        match what:
+            case ["commits"] | ["branches", *_] | ["tarball", _] | ["archive.tar.gz"]:
+                repository = platform.repositories.get(name)
+                if repository is None:
+                    return 404, {"message": "Not Found"}
+        match what:
+            case ["commits"]:
+                if not repository.branches:
+                    return (409, {}) if key == "sha" else (200, [])
+                return 200, [{key: repository.branches["main"]}]
+            case ["branches", *parts]:
+                branch = "/".join(parts)
+                if branch not in repository.branches:
+                    return 404, {"message": "Branch not found"}
+                return 200, {"name": branch, "commit": {key: repository.branches[branch]}}
+            case ["tarball", commit]:
+                self._more["Location"] = (
+                    f"{platform.elsewhere}/codeload/{name}:{commit}?token=SIGNED"
+                )
+                return 302, b""
+            case ["archive.tar.gz"]:
+                return 200, repository.archives[asked]
         return None

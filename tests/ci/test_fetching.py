@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import tarfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from autograder.ci.fetching import Fetched, Fetcher
-from autograder.ci.git import Git
+from autograder.ci import api
+from autograder.ci.fetching import Fetcher
+from autograder.ci.platforms import PLATFORMS, Platform
 from autograder.ci.roster import Student
 from autograder.ci.work import Work
-from tests.ci.repositories import git
+from autograder.judge.intake import take_in
+from tests.ci.conftest import TOKEN
 
 
 class Clock:
@@ -31,14 +36,20 @@ def work(tmp_path: Path) -> Work:
     return Work(tmp_path / "work")
 
 
-@pytest.fixture
-def fetch(server: Path, work: Work, clock: Clock):
-    def run(*names: str, attempts: int = 0) -> dict[str, str]:
-        git = Git(None, "nobody", 30)
-        fetcher = Fetcher(work, git, f"file://{server}", "HEAD", attempts, clock)
-        students = [Student(name, f"course/{name}") for name in names]
-        return {one.student.id: one.outcome for one in fetcher.fetch(students, lambda _: None)}
+@pytest.fixture(params=PLATFORMS)
+def fetch(request, platform, work: Work, clock: Clock):
+    """Fetch from each platform in turn; `all_of` is what became of all, with reasons."""
 
+    def run(*names: str, attempts: int = 0, branch: str | None = None, **more) -> dict[str, str]:
+        dialect = PLATFORMS[request.param]
+        found = Platform(dialect, platform.address, TOKEN, lambda _: None)
+        fetcher = Fetcher(work, found, branch, attempts, more.get("seconds", 30), clock)
+        students = [Student(name, more.get("of", f"course/{name}")) for name in names]
+        run.told = []
+        run.all_of = fetcher.fetch(students, run.told.append)
+        return {one.student.id: one.outcome for one in run.all_of}
+
+    run.kind = request.param
     return run
 
 
@@ -122,25 +133,21 @@ def test_going_back_to_what_was_graded_ends_the_waiting(fetch, repository, work)
     assert (work.commit("ada").commit, work.commit("ada").waiting) == (commit, None)
 
 
-def test_another_repository_of_a_student_is_another_submission(
-    server, fetch, repository, work, clock
-) -> None:
+def test_another_repository_of_a_student_is_another_submission(fetch, repository, work) -> None:
     repository("ada").push({"layer_norm.py": "1"})
     repository("other").push({"layer_norm.py": "1"})
     fetch("ada")
     kept = result(work, "ada")
-    fetcher = Fetcher(work, Git(None, "nobody", 30), f"file://{server}", "HEAD", 0, clock)
-    (one,) = fetcher.fetch([Student("ada", "course/other")], lambda _: None)
-    assert (one.outcome, work.commit("ada").repository) == ("taken", "course/other")
+    assert fetch("ada", of="course/other") == {"ada": "taken"}
+    assert work.commit("ada").repository == "course/other"
     assert not kept.exists()
 
 
-def test_a_failure_keeps_what_was_there(fetch, repository, work, server) -> None:
-    ada = repository("ada")
-    commit = ada.push({"layer_norm.py": "1"})
+def test_a_failure_keeps_what_was_there(fetch, repository, work, platform) -> None:
+    commit = repository("ada").push({"layer_norm.py": "1"})
     fetch("ada")
     kept = result(work, "ada")
-    ada.folder.rename(server / "away")
+    platform.repositories.clear()
     assert fetch("ada") == {"ada": "failed"}
     assert work.commit("ada").commit == commit
     assert (file(work, "ada"), kept.exists()) == ("1", True)
@@ -149,8 +156,8 @@ def test_a_failure_keeps_what_was_there(fetch, repository, work, server) -> None
 def test_what_was_interrupted_is_fetched_again(fetch, repository, work) -> None:
     repository("ada").push({"layer_norm.py": "1"})
     fetch("ada")
-    # Killed after the files were removed, and before what is said of them was written.
-    work.forget("ada")
+    # Killed after the files were replaced, and before what is said of them was written.
+    (work.folder / "commits" / "ada.json").unlink()
     (work.folder / "incoming" / "ada").mkdir(parents=True)
     assert fetch("ada") == {"ada": "taken"}
     assert file(work, "ada") == "1"
@@ -164,32 +171,16 @@ def test_what_was_taken_back_waits_no_more(fetch, repository, work) -> None:
     second = ada.push({"layer_norm.py": "2"})
     assert fetch("ada", attempts=1) == {"ada": "waiting"}
     assert work.commit("ada").waiting == second
-    git(ada.folder, "update-ref", "refs/heads/main", first)
+    ada.branches["main"] = first
     assert fetch("ada", attempts=1) == {"ada": "unchanged"}
     assert (work.commit("ada").commit, work.commit("ada").waiting) == (first, None)
-
-
-def test_what_was_not_taken_of_a_commit_is_noted_and_told(server, repository, work, clock) -> None:
-    ada = repository("ada")
-    ada.push({"layer_norm.py": "1"}, {"lm_head.py": "/etc/passwd"})
-    fetcher = Fetcher(work, Git(None, "nobody", 30), f"file://{server}/", "HEAD", 0, clock)
-    told: list[Fetched] = []
-    (one,) = fetcher.fetch([Student("ada", "course/ada")], told.append)
-    assert (one.outcome, one.reason) == ("taken", "lm_head.py is a link")
-    assert told == [one]
-    assert work.commit("ada").left_out == ["lm_head.py is a link"]
-    # The same files, and one thing more that is not taken.
-    ada.push({"layer_norm.py": "1"}, {"lm_head.py": "x", "other.py": "x"})
-    (one,) = fetcher.fetch([Student("ada", "course/ada")], told.append)
-    assert one.outcome == "unchanged"
-    assert work.commit("ada").left_out == ["lm_head.py is a link", "other.py is a link"]
 
 
 def test_what_cannot_be_written_is_said_and_costs_nobody_else(fetch, repository, work) -> None:
     for name in ("ada", "bob"):
         repository(name).push({"layer_norm.py": "1"})
-    # A file where the folder of one student has to be.
-    (work.submissions / "ada").write_text("")
+    # A folder where the file about one student has to be.
+    (work.folder / "commits" / "ada.json").mkdir()
     assert fetch("ada", "bob") == {"ada": "failed", "bob": "taken"}
     assert work.commit("ada") is None
 
@@ -216,15 +207,115 @@ def test_without_a_limit_every_commit_of_a_day_is_taken(fetch, repository, work)
     assert work.commit("ada").attempts == 4
 
 
-def test_a_repository_is_below_the_server_with_one_slash_between(work, clock) -> None:
-    asked: list[tuple[str, str]] = []
+def test_only_python_files_are_kept_as_they_were_pushed(fetch, repository, work) -> None:
+    data = 'text = "$Id$"\r\n# version https://git-lfs.github.com/spec/v1\r\n'
+    files = {"layer_norm.py": data, "own/help.py": "h = 1\n", "big.pt": "x" * 99}
+    odd = {"Screenshot 12:30.png": "x", "layer_norm.py:Zone.Identifier": "x", ".github/x.py": "x"}
+    repository("ada").push(files | odd, {"students.csv": "/etc/passwd", "sub": ".."})
+    assert fetch("ada") == {"ada": "taken"}
+    assert fetch.told == fetch.all_of
+    kept = {"layer_norm.py": data.encode(), "own/help.py": b"h = 1\n"}
+    assert take_in(work.submissions / "ada") == kept
 
-    class Asked(Git):
-        def newest(self, url: str, ref: str) -> str | None:
-            asked.append((url, ref))
-            return None
 
-    for server in ("https://example.org", "https://example.org/"):
-        fetcher = Fetcher(work, Asked(None, "nobody", 30), server, "main", 0, clock)
-        fetcher.fetch([Student("ada", "course/ada")], lambda _: None)
-    assert asked == [("https://example.org/course/ada.git", "main")] * 2
+def test_what_intake_rejects_is_kept_so_that_grading_says_so(fetch, repository, work) -> None:
+    eve = repository("eve")
+    eve.push({"a.py": "1"}, {"layer_norm.py": "/etc/passwd"})
+    assert fetch("eve") == {"eve": "taken"}
+    (one,) = fetch.all_of
+    assert one.reason.startswith("not accepted: eve-0000000/layer_norm.py in eve.tar.gz is a link")
+    assert [path.name for path in work.submissions.iterdir()] == ["eve.tar.gz"]
+    assert fetch("eve") == {"eve": "unchanged"}
+    eve.push({"layer_norm.py": "1"})
+    assert fetch("eve") == {"eve": "taken"}
+    assert [path.name for path in work.submissions.iterdir()] == ["eve"]
+    eve.push_archive(b"no archive")
+    assert fetch("eve") == {"eve": "taken"}
+    assert "damaged archive" in fetch.all_of[0].reason
+    assert [path.name for path in work.submissions.iterdir()] == ["eve.tar.gz"]
+
+
+def test_a_bomb_costs_nobody_else(fetch, repository, work) -> None:
+    made = io.BytesIO()
+    with gzip.open(made, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
+        entry = tarfile.TarInfo("x/layer_norm.py")
+        entry.size = 20_000_000
+        archive.addfile(entry, io.BytesIO(bytes(entry.size)))
+    repository("eve").push_archive(made.getvalue())
+    repository("ada").push({"layer_norm.py": "1"})
+    assert fetch("eve", "ada") == {"eve": "taken", "ada": "taken"}
+    assert "is larger than" in fetch.all_of[0].reason
+
+
+def test_a_branch_is_a_branch_and_not_a_tag_or_commit(fetch, repository, work) -> None:
+    ada = repository("ada")
+    first = ada.push({"layer_norm.py": "1"})
+    second = ada.push({"layer_norm.py": "2"}, branch="late/work")
+    assert fetch("ada", branch="late/work") == {"ada": "taken"}
+    assert (work.commit("ada").commit, file(work, "ada")) == (second, "2")
+    assert fetch("ada", branch=first) == {"ada": "failed"}
+
+
+def test_where_an_archive_is_elsewhere_the_token_does_not_go_along(
+    fetch, repository, work, platform, stranger
+) -> None:
+    repository("ada").push({"layer_norm.py": "1"})
+    stranger.repositories = platform.repositories
+    platform.elsewhere = stranger.address
+    assert fetch("ada") == {"ada": "taken"}
+    if fetch.kind == "github":
+        assert [shown for _, shown in stranger.shown] == [""]
+    # Nor where it is on the same server, as that is where it was sent.
+    assert all(shown == TOKEN for path, shown in platform.shown if "codeload" not in path)
+
+
+@pytest.mark.parametrize("elsewhere", ["http://example.org", "file://", "https://u:p@h"])
+def test_an_archive_is_not_fetched_where_it_can_be_listened_to(
+    fetch, repository, platform, elsewhere: str
+) -> None:
+    if fetch.kind == "gitlab":
+        pytest.skip("it has no archive elsewhere")
+    repository("ada").push({"layer_norm.py": "1"})
+    platform.elsewhere = elsewhere
+    assert fetch("ada") == {"ada": "failed"}
+    assert fetch.all_of[0].reason.endswith("is redirected to an address that is not https")
+    assert "SIGNED" not in fetch.all_of[0].reason
+
+
+def test_an_archive_that_is_too_large_is_given_up_and_nothing_of_it_kept(
+    fetch, repository, work, monkeypatch
+) -> None:
+    monkeypatch.setattr(api, "MAX_ARCHIVE", 1000)
+    repository("eve").push_archive(bytes(1001))
+    repository("ada").push({"layer_norm.py": "1"})
+    assert fetch("eve", "ada") == {"eve": "failed", "ada": "taken"}
+    assert "answers with more than 1000 bytes" in fetch.all_of[0].reason
+    assert [path.name for path in work.submissions.iterdir()] == ["ada"]
+
+
+def test_a_server_that_trickles_is_late(fetch, repository, platform, monkeypatch) -> None:
+    repository("ada").push({"layer_norm.py": "1"})
+    platform.faults += [None, "trickles"]
+    assert fetch("ada", seconds=0.3) == {"ada": "failed"}
+    assert fetch.all_of[0].reason == "127.0.0.1 takes longer than 0.3 s"
+    monkeypatch.setattr(api, "_SECONDS", 0.3)
+    assert fetch("ada") == {"ada": "taken"}
+
+
+def test_a_damaged_note_is_fetched_anew_and_costs_nobody_else(fetch, repository, work) -> None:
+    for name in ("ada", "bob"):
+        repository(name).push({"layer_norm.py": "1"})
+    fetch("ada", "bob")
+    (work.folder / "commits" / "ada.json").write_bytes(b"[" * 100_000)
+    assert fetch("ada", "bob") == {"ada": "taken", "bob": "unchanged"}
+
+
+def test_a_commit_that_is_none_is_a_fault(fetch, repository, platform) -> None:
+    ada = repository("ada")
+    ada.branches["main"] = "../../x"
+    assert fetch("ada") == {"ada": "failed"}
+    assert "names no commit" in fetch.all_of[0].reason
+    platform.faults += ["says {}"]
+    assert fetch("ada") == {"ada": "failed"}
+    platform.faults += ["says [7]"]
+    assert fetch("ada") == {"ada": "failed"}

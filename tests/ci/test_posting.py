@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.ci import posting, telling
-from autograder.ci.platforms import PLATFORMS
+from autograder.ci import api, posting, telling
+from autograder.ci.api import Api, ApiFault
+from autograder.ci.platforms import PLATFORMS, Platform
 from autograder.ci.posting import Poster
 from autograder.ci.telling import CannotTell, Seen, status_of
-from autograder.ci.web import Web, WebFault
 from autograder.ci.work import Commit, Work
 from autograder.errors import UsageError
 from autograder.grading import store
@@ -72,11 +72,10 @@ def graded(work: Work, student: str, score: float | None, status: str = "graded"
 @pytest.fixture(params=["github", "gitlab"])
 def post(request, platform, work):
     """Post to each platform in turn; return what was said, and what could not be."""
-    api = platform.address
 
     def run(token: str = TOKEN, comments: bool = True) -> tuple[bool, list[str]]:
-        kind = PLATFORMS[request.param]
-        poster = Poster(work, kind(api, token, waits.append), "norm", Path(), 50.0, comments, 3)
+        there = Platform(PLATFORMS[request.param], platform.address, token, waits.append)
+        poster = Poster(work, there, "norm", Path(), 50.0, comments, 3)
         failed: list[str] = []
         run.said = []
 
@@ -88,6 +87,16 @@ def post(request, platform, work):
     waits: list[float] = []
     run.kind, run.waits = request.param, waits
     return run
+
+
+def each(platform, waits: list[float] | None = None) -> list[Platform]:
+    wait = (lambda _: None) if waits is None else waits.append
+    return [Platform(dialect, platform.address, TOKEN, wait) for dialect in PLATFORMS.values()]
+
+
+def asking(platform, waits: list[float] | None = None) -> Api:
+    wait = (lambda _: None) if waits is None else waits.append
+    return Api(platform.address, {"PRIVATE-TOKEN": TOKEN}, TOKEN, wait)
 
 
 def states(platform, student: str, commit: str = A) -> list[tuple[str, str]]:
@@ -146,7 +155,8 @@ def test_nothing_is_said_twice_also_when_what_was_kept_is_lost(platform, work, p
 def test_a_server_that_is_busy_is_asked_again(platform, work, post) -> None:
     fetched(work, "ada")
     graded(work, "ada", 2.0)
-    platform.faults += [503, 429, 502, None, 500, None, 429, None]
+    # The status is looked for; after every failure to send it, once more; the comment likewise.
+    platform.faults += [503, 429, None, 502, None, 429, None, None, None, 429]
     assert post() == (True, [])
     assert len(states(platform, "ada")) == 1
 
@@ -203,20 +213,51 @@ def test_the_token_is_not_taken_elsewhere_and_not_shown(platform, work, post) ->
 )
 def test_an_address_that_can_be_listened_to_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="--api"):
-        Web(address, {})
+        Api(address, {}, TOKEN)
 
 
 def test_every_page_of_a_list_is_read(platform) -> None:
     platform.listed = [f"course/hw1-{n}" for n in range(250)]
-    for kind in PLATFORMS.values():
-        assert kind(platform.address, TOKEN).repositories("course") == platform.listed
+    for page in (100, 99, 30):
+        platform.page = page
+        for there in each(platform):
+            assert there.repositories("course") == platform.listed
+
+
+def test_a_list_that_does_not_end_is_a_fault_and_nobody_is_left_out_unsaid(platform) -> None:
+    platform.listed = [f"course/hw1-{n}" for n in range(101)]
+    platform.page = 1
+    for there in each(platform):
+        with pytest.raises(ApiFault, match="has more than 100 pages"):
+            there.repositories("course")
+
+
+def test_no_token_goes_to_a_next_page_that_is_elsewhere(platform, stranger) -> None:
+    platform.listed = ["course/hw1-ada"] * 2
+    platform.page = 1
+    here, platform.address = platform.address, stranger.address
+    with pytest.raises(ApiFault, match="elsewhere, where no token is sent"):
+        Api(here, {"PRIVATE-TOKEN": TOKEN}, TOKEN).all("/orgs/course/repos")
+    assert stranger.asked == []
+
+
+def test_what_repeats_the_token_is_not_used_nor_shown(platform) -> None:
+    platform.listed = [f"course/hw1-{TOKEN}"]
+    for there in each(platform):
+        with pytest.raises(ApiFault, match="repeats the token") as caught:
+            there.repositories("course")
+        assert TOKEN not in str(caught.value)
+
+
+def test_nested_answers_are_a_fault(platform) -> None:
+    platform.faults += ["says " + "[" * 200_000]
+    with pytest.raises(ApiFault, match="not JSON that can be read"):
+        asking(platform).get("/orgs/a/repos")
 
 
 def test_a_list_that_is_none_is_a_fault(platform) -> None:
-    platform.listed = [None]
-    platform.tokens = ("",)
-    with pytest.raises(WebFault):
-        Web(platform.address, {}).all("/nothing")
+    with pytest.raises(ApiFault, match="404 Not Found for /nothing: it is not there, or"):
+        asking(platform).all("/nothing")
 
 
 def test_what_was_done_and_then_called_a_failure_is_not_done_twice(platform, work, post) -> None:
@@ -230,12 +271,12 @@ def test_what_was_done_and_then_called_a_failure_is_not_done_twice(platform, wor
     assert platform.posts == 2
 
 
-@pytest.mark.parametrize("code", [500, 501, 502, 503, 504, 520])
+@pytest.mark.parametrize("code", [408, 425, 429, 500, 501, 502, 503, 504, 520])
 def test_any_failure_of_the_servers_may_have_been_done(platform, work, post, code: int) -> None:
     fetched(work, "ada")
     graded(work, "ada", 2.0)
     # Also at the last attempt of several.
-    platform.faults += [None, 429, 429, 429, 429, f"done {code}"]
+    platform.faults += [None, 429, None, 429, None, 429, None, 429, None, f"done {code}"]
     assert post() == (True, [])
     assert len(states(platform, "ada")) == 1
     assert len(platform.comments["course/ada", A]) == 1
@@ -244,11 +285,11 @@ def test_any_failure_of_the_servers_may_have_been_done(platform, work, post, cod
 def test_what_could_not_be_sent_is_not_noted_as_said(platform, work, post) -> None:
     fetched(work, "ada")
     graded(work, "ada", 2.0)
-    platform.faults += [None, "down"] * 3
+    platform.faults += [*([None, "down"] * 5), None]
     done, failed = post()
     assert (done, len(failed), states(platform, "ada")) == (False, 1, [])
     assert "cannot be reached" in failed[0]
-    assert post.waits == [2.0, 4.0]
+    assert post.waits == [2.0] * 5
     assert post() == (True, [])
     assert len(states(platform, "ada")) == 1
 
@@ -261,6 +302,8 @@ def test_what_could_not_be_sent_is_not_noted_as_said(platform, work, post) -> No
         ({"Retry-After": "-5"}, 0.0),
         ({"Retry-After": "Fri, 31 Dec 2027 23:59:59 GMT"}, 2.0),
         ({}, 2.0),
+        ({"Retry-After": "nan"}, 120.0),
+        ({"Retry-After": "1e999"}, 120.0),
     ],
 )
 def test_a_server_says_how_long_to_wait_within_bounds(
@@ -269,7 +312,7 @@ def test_a_server_says_how_long_to_wait_within_bounds(
     waits: list[float] = []
     platform.headers = headers
     platform.faults += [429]
-    Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, waits.append).get("/orgs/course/repos")
+    asking(platform, waits).get("/orgs/course/repos")
     assert waits == [wait]
 
 
@@ -277,8 +320,8 @@ def test_without_a_word_each_wait_is_twice_as_long_and_the_fifth_failure_the_las
     waits: list[float] = []
     platform.headers = {}
     platform.faults += [503] * 6
-    with pytest.raises(WebFault, match=r"^503 Service Unavailable for /orgs/course/repos$"):
-        Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, waits.append).get("/orgs/course/repos")
+    with pytest.raises(ApiFault, match=r"^503 Service Unavailable for /orgs/course/repos$"):
+        asking(platform, waits).get("/orgs/course/repos")
     assert waits == [2.0, 4.0, 8.0, 16.0]
     assert len(platform.faults) == 1
 
@@ -303,9 +346,9 @@ def test_a_refusal_is_final_but_where_it_is_about_how_often(
     waits: list[float] = []
     platform.headers = headers
     platform.faults += [code]
-    web = Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, waits.append)
+    web = asking(platform, waits)
     if wait is None:
-        with pytest.raises(WebFault, match=str(code)):
+        with pytest.raises(ApiFault, match=str(code)):
             web.get("/orgs/course/repos")
         assert waits == []
     else:
@@ -313,66 +356,81 @@ def test_a_refusal_is_final_but_where_it_is_about_how_often(
         assert waits == [wait]
 
 
-def test_an_answer_is_json_of_a_size_that_is_read_and_a_list_where_one_is_wanted(platform) -> None:
-    web = Web(platform.address, {"PRIVATE-TOKEN": TOKEN}, lambda _: None)
+def test_an_answer_is_json_of_a_size_that_is_read_and_a_list_where_one_is_wanted(
+    platform, monkeypatch
+) -> None:
+    web = asking(platform)
     platform.faults += ["says <html>"]
-    with pytest.raises(WebFault, match="what /orgs/a/repos says is no JSON"):
+    with pytest.raises(ApiFault, match="the answer to /orgs/a/repos is not JSON"):
         web.get("/orgs/a/repos")
-    platform.listed = ["x" * 20_000_000]
-    with pytest.raises(WebFault, match="says is no JSON"):
+    monkeypatch.setattr(api, "MAX_ANSWER", 1000)
+    platform.listed = ["x" * 1000]
+    with pytest.raises(ApiFault, match=r"127\.0\.0\.1 answers with more than 1000 bytes"):
         web.get("/orgs/a/repos")
-    with pytest.raises(WebFault, match="/repos/a/b/statuses/c is no list"):
+    platform.faults += ["says {}"]
+    with pytest.raises(ApiFault, match="/repos/a/b/statuses/c is not a list"):
         web.all("/repos/a/b/statuses/c")
-    fault = WebFault("a\x1b[31m\n" * 1000)
+    fault = ApiFault("a\x1b[31m\n" * 1000)
     assert str(fault).isprintable()
     assert len(str(fault)) == 300
 
 
-def test_no_request_waits_for_ever(monkeypatch) -> None:
-    waited: list[float | None] = []
+def test_an_answer_that_is_packed_is_not_unpacked(platform) -> None:
+    platform.faults += [429]
+    platform.headers = {"Content-Encoding": "gzip"}
+    with pytest.raises(ApiFault, match="packs its answer"):
+        asking(platform).get("/orgs/course/repos")
 
-    class Silent:
-        def open(self, request: object, timeout: float | None = None) -> None:
-            waited.append(timeout)
-            raise TimeoutError
 
-    monkeypatch.setattr("urllib.request.build_opener", lambda *_: Silent())
-    with pytest.raises(WebFault, match="cannot be reached"):
-        Web("https://example.org", {}, lambda _: None).get("/x")
-    assert waited == [30.0] * 5
+def test_no_request_waits_for_ever(platform, work, post, monkeypatch) -> None:
+    monkeypatch.setattr(api.Api._ask, "__defaults__", (None, None, None, 0.3))
+    fetched(work, "ada")
+    graded(work, "ada", 2.0)
+    platform.faults += ["trickles"]
+    assert post() == (False, ["127.0.0.1 takes longer than 0.3 s"])
+
+
+def test_notes_that_are_damaged_cost_nobody_else(platform, work, post) -> None:
+    for student in ("ada", "bob", "cy"):
+        fetched(work, student)
+        graded(work, student, 2.0)
+    (work.folder / "posted" / "ada.json").write_text('{"told": {"x": "y"}}')
+    (work.folder / "posted" / "bob.json").mkdir()
+    (work.folder / "posted" / "cy.json").write_bytes(b"\xff[" * 1000)
+    done, failed = post()
+    assert (done, len(failed)) == (False, 1)
+    assert len(states(platform, "ada")) == len(states(platform, "cy")) == 1
 
 
 def test_entries_that_are_none_are_a_fault_and_a_missing_text_is_empty(platform, work) -> None:
     platform.comments["course/ada", A] = [None]
-    for kind in PLATFORMS.values():
-        assert kind(platform.address, TOKEN).comments("course/ada", A) == [""]
+    for there in each(platform):
+        assert there.comments("course/ada", A) == [""]
     platform.statuses["course/ada", A] = [{"context": "x", "name": "x", "state": "pending"}]
-    for kind in PLATFORMS.values():
-        api = kind(platform.address, TOKEN)
-        assert api.status("course/ada", A, "x") == ("pending", "")
-        assert api.status("course/ada", A, "y") is None
+    for there in each(platform):
+        assert there.status("course/ada", A, "x") == ("pending", "")
+        assert there.status("course/ada", A, "y") is None
 
 
 def test_entries_that_are_no_objects_are_a_fault(platform) -> None:
-    for kind in PLATFORMS.values():
+    for there in each(platform):
         platform.faults += ["says [7]"]
-        with pytest.raises(WebFault, match="an entry without"):
-            kind(platform.address, TOKEN).repositories("course")
+        with pytest.raises(ApiFault, match="an entry without"):
+            there.repositories("course")
 
 
 def test_a_group_in_a_group_is_one_name(platform) -> None:
     platform.listed = ["course/2026/hw1-s01"]
-    for kind in PLATFORMS.values():
-        assert kind(platform.address, TOKEN).repositories("course/2026") == platform.listed
+    for there in each(platform):
+        assert there.repositories("course/2026") == platform.listed
 
 
 def test_the_state_that_counts_is_the_newest_of_that_name(platform) -> None:
-    for kind in PLATFORMS.values():
+    for there in each(platform):
         platform.statuses.clear()
-        api = kind(platform.address, TOKEN)
         for context, state in (("a", "failure"), ("a", "success"), ("b", "pending")):
-            api.set_status("course/ada", A, context, state, f"{context} {state}")
-        assert api.status("course/ada", A, "a") == ("success", "a success")
+            there.set_status("course/ada", A, context, state, f"{context} {state}")
+        assert there.status("course/ada", A, "a") == ("success", "a success")
 
 
 def test_a_description_is_cut_and_known_again(platform, work, post) -> None:

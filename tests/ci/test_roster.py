@@ -61,9 +61,24 @@ def test_a_list_without_its_columns_is_refused(read) -> None:
 
 def test_an_organisations_repositories_are_found_by_their_prefix() -> None:
     names = ["c/hw1-ada", "c/hw1-", "c/hw2-bob", "c/hw1-Bob", "c/hw1-bob", "c/readme"]
-    found, left_out = roster.from_names(names, "hw1-")
+    found, left_out = roster.from_names(names, "C", "hw1-")
     assert found == [Student("ada", "c/hw1-ada")]
     assert [line.partition(":")[0] for line in left_out] == ["c/hw1-", "c/hw1-Bob", "c/hw1-bob"]
+
+
+def test_a_foreign_repository_that_is_listed_is_no_student() -> None:
+    names = ["evil/hw1-zed", "c/sub/hw1-cy", "c/hw1-ada"]
+    found, left_out = roster.from_names(names, "c", "hw1-")
+    assert found == [Student("ada", "c/hw1-ada")]
+    assert left_out == [
+        "c/sub/hw1-cy: it is listed there, but belongs to c/sub",
+        "evil/hw1-zed: it is listed there, but belongs to evil",
+    ]
+
+
+def test_one_repository_is_not_two_students(read) -> None:
+    with pytest.raises(UsageError, match="gives c/pair to ada and bob: a commit has one mark"):
+        read("student,repository\nada,c/pair\ncy,c/cy\nbob,C/Pair\n")
 
 
 @pytest.mark.parametrize("name", ["a" * 100, "A.b_c@d+e-f", "0"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.ci.platforms import TOKEN, kind_of, take_token
+from autograder.ci.platforms import FETCH_TOKEN, POST_TOKEN, dialect_of, take_token
 from autograder.ci.written import Setting, files
 from autograder.errors import UsageError
 from tests.tiny import write_tiny
@@ -70,23 +70,35 @@ def test_a_time_that_is_none_is_refused(assignment: Assignment, cron: str) -> No
 
 
 def test_a_token_is_taken_out_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(TOKEN, " ghp_5e7a91\n")
-    assert take_token() == "ghp_5e7a91"
-    assert TOKEN not in os.environ
-    assert take_token() is None
+    monkeypatch.setenv(FETCH_TOKEN, " ghp_5e7a91\n")
+    monkeypatch.setenv(POST_TOKEN, "ghp_other")
+    assert take_token(FETCH_TOKEN) == "ghp_5e7a91"
+    assert {FETCH_TOKEN, POST_TOKEN}.isdisjoint(os.environ)
+
+
+@pytest.mark.parametrize("value", [None, "", " \n"])
+@pytest.mark.parametrize("variable", [FETCH_TOKEN, POST_TOKEN])
+def test_a_token_that_is_missing_is_said_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str | None
+) -> None:
+    monkeypatch.delenv(variable, raising=False)
+    if value is not None:
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(UsageError, match=f"^{variable} is not set: make a token as docs/ci.md"):
+        take_token(variable)
 
 
 @pytest.mark.parametrize("token", ["a b", "a\nb", "a\x1b", "ä"])
 def test_what_cannot_be_sent_is_no_token_and_is_not_shown(
     monkeypatch: pytest.MonkeyPatch, token: str
 ) -> None:
-    monkeypatch.setenv(TOKEN, token)
+    monkeypatch.setenv(FETCH_TOKEN, token)
     with pytest.raises(UsageError) as caught:
-        take_token()
+        take_token(FETCH_TOKEN)
     assert token not in str(caught.value)
-    assert TOKEN not in os.environ
+    assert FETCH_TOKEN not in os.environ
 
 
 def test_a_platform_that_is_none_names_those_there_are() -> None:
     with pytest.raises(UsageError, match="choose one of github, gitlab"):
-        kind_of("gitea")
+        dialect_of("gitea")

@@ -18,7 +18,6 @@ import pytest
 from autograder.cli.accepting import accept
 from tests import sources, tiny
 from tests.ci.platform import Platform, serving
-from tests.ci.repositories import Repository
 from tests.e2e.conftest import _need
 
 _need("yaml")
@@ -56,16 +55,14 @@ class World:
         self.home = folder / "teacher"
         self.work = self.home / "ci-work" / "norm"
         tiny.write_tiny(self.home)
-        students = ("ada", "bob", "eve", "pia")
-        self.students = {
-            name: Repository(platform.repositories, f"course/{name}") for name in students
-        }
+        students = ("ada", "bob", "eve", "pat", "pia")
+        self.students = {name: platform.repository(f"course/{name}") for name in students}
         (self.home / "students.csv").write_text(
             "student,repository\n"
             + "".join(f"{name},course/{name}\n" for name in students)
             + "new,course/new\ngone,course/gone\n"
         )
-        Repository(platform.repositories, "course/new")
+        platform.repository("course/new")
         self.write()
 
     def write(self, *options: str) -> None:
@@ -83,9 +80,7 @@ class World:
             "PATH": steps.programs(self.folder / "bin"),
             "HOME": str(self.folder),
             "LANG": "C.UTF-8",
-            "GITHUB_SERVER_URL": f"{address}/git",
             "GITHUB_API_URL": address,
-            "CI_SERVER_URL": f"{address}/git",
             "CI_API_V4_URL": address,
         }
 
@@ -95,8 +90,8 @@ class World:
             secrets = {"GRADEFORMER_FETCH_TOKEN": FETCH, "GRADEFORMER_POST_TOKEN": POST}
             return steps.github(path, self.home, self.environment, secrets, **options)
         variables = {
-            "gradeformer-fetch": {"GRADEFORMER_TOKEN": FETCH},
-            "gradeformer-post": {"GRADEFORMER_TOKEN": POST},
+            "gradeformer-fetch": {"GRADEFORMER_FETCH_TOKEN": FETCH},
+            "gradeformer-post": {"GRADEFORMER_POST_TOKEN": POST},
         }
         path = self.home / ".gitlab-ci.yml"
         return steps.gitlab(path, self.home, self.environment, variables)
@@ -129,9 +124,7 @@ def run(words: list[Any], **options: Any) -> str:
 
 @pytest.fixture(params=["github", pytest.param("gitlab", marks=pytest.mark.release)])
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    repositories = tmp_path / "repositories"
-    repositories.mkdir()
-    with serving(Platform(repositories, TOKENS)) as platform:
+    with serving(Platform(TOKENS)) as platform:
         yield World(tmp_path / "world", platform, request.param)
 
 
@@ -143,6 +136,7 @@ def push_all(world: World) -> dict[str, str]:
         "ada": world.students["ada"].push({"layer_norm.py": sources.RIGHT}),
         "bob": world.students["bob"].push({"layer_norm.py": sources.WRONG}),
         "eve": world.students["eve"].push(hostile, {"students.csv": "/etc/passwd"}),
+        "pat": world.students["pat"].push({"a.py": ""}, {"layer_norm.py": "/etc/passwd"}),
         "pia": world.students["pia"].push({"layer_norm.py": sources.WRONG}),
     }
 
@@ -164,12 +158,21 @@ def test_a_class_is_graded_and_told(world: World) -> None:
     }, found.output
     assert "gone: failed" in found.output
     assert "new: empty" in found.output
+    assert "pat: taken (not accepted: " in found.output
+    if world.kind == "github":
+        # While students' words may be printed, the runner takes none of them for a command.
+        said = found.said["Grade"].splitlines()
+        assert said[0].removeprefix("::stop-commands::") == said[-1].strip(":")
     bad = "failure" if world.kind == "github" else "failed"
     assert world.marks("ada") == {commits["ada"]: ["success: 2 of 2 points"]}
     assert world.marks("bob") == {commits["bob"]: [f"{bad}: 0 of 2 points"]}
     held = "pending: 0 of 2 points; held for review: layer_norm"
     assert world.marks("eve") == {commits["eve"]: [held]}
     assert world.marks("pia") == {commits["pia"]: [f"{bad}: 0 of 2 points"]}
+    ((told,),) = world.marks("pat").values()
+    assert told.startswith(
+        f"{bad}: Not accepted: pat-0000000/layer_norm.py in pat.tar.gz is a link"
+    )
     (comment,) = world.platform.comments["course/bob", commits["bob"]]
     assert "Norm: 0 of 2 points" in comment
     (comment,) = world.platform.comments["course/eve", commits["eve"]]
@@ -230,7 +233,10 @@ def test_a_run_that_was_killed_goes_on(world: World) -> None:
     environment = {**world.environment, "GRADEFORMER_CACHE": str(world.home / "ci-cache" / "norm")}
     fetch = ["autograder", "ci", "fetch", *options]
     subprocess.run(
-        fetch, cwd=world.home, env={**environment, "GRADEFORMER_TOKEN": FETCH}, capture_output=True
+        fetch,
+        cwd=world.home,
+        env={**environment, "GRADEFORMER_FETCH_TOKEN": FETCH},
+        capture_output=True,
     )
     results = world.work / "graded" / "results"
     process = subprocess.Popen(
@@ -251,7 +257,7 @@ def test_a_run_that_was_killed_goes_on(world: World) -> None:
     assert found.codes["Tell the students"] == 0
     now = {p.name: p.stat().st_mtime_ns for p in results.glob("*.json")}
     assert {name: now[name] for name in done} == done
-    assert len(now) == 4
+    assert len(now) == 5
     assert len(world.marks("ada")) == 1
 
 
@@ -261,7 +267,7 @@ def test_with_a_token_nothing_is_graded_on_gitlab(world: World) -> None:
         pytest.skip("a token is there for one step alone")
     push_all(world)
     path = world.home / ".gitlab-ci.yml"
-    everywhere = {"GRADEFORMER_TOKEN": FETCH}
+    everywhere = {"GRADEFORMER_POST_TOKEN": POST}
     found = steps.gitlab(path, world.home, {**world.environment, **everywhere}, {})
     assert found.codes["grade"] == 2
     assert "must not reach this job" in found.said["grade"]

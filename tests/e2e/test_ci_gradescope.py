@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from autograder.judge.intake import MAX_FILES
 from tests import sources, tiny
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="GRADESCOPE'S PROGRAMS RUN AS ROOT")
@@ -64,12 +65,19 @@ class Container:
 @pytest.fixture
 def container(tmp_path: Path, autograder) -> Container:
     home = tiny.write_tiny(tmp_path / "home")
+    # More wrong work than is taken in, as assignments have it; none of it is needed to grade.
+    for number in range(MAX_FILES + 1):
+        wrong = home / "reference" / "norm" / "wrong_variants" / "layer_norm" / f"{number}.py"
+        wrong.parent.mkdir(parents=True, exist_ok=True)
+        wrong.write_text(sources.WRONG)
     out = tmp_path / "autograder.zip"
     done = autograder("ci", "gradescope", "norm", "--root", home, "--out", out)
     assert done.returncode == 0, done.stderr
     again = autograder("ci", "gradescope", "norm", "--root", home, "--out", out)
     assert again.returncode == 2
     assert "exists" in again.stderr
+    with zipfile.ZipFile(out) as packed:
+        assert not [name for name in packed.namelist() if "variants" in name]
     return Container(tmp_path / "autograder", out)
 
 

@@ -1,0 +1,276 @@
+"""A platform's HTTP API, by httpx: within limits of size and time, and careful with the token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, BinaryIO
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+
+from autograder.errors import UsageError
+from autograder.text import clean
+
+MAX_ANSWER = 20_000_000
+MAX_ARCHIVE = 100_000_000
+MAX_PAGES = 100
+_ATTEMPTS = 5
+_SECONDS = 30.0
+_LONGEST_WAIT_S = 120.0
+_MAX_REDIRECTS = 3
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+_REDIRECTS = (301, 302, 303, 307, 308)
+_BUSY = (408, 425, 429)
+_HINTS = {
+    401: "is the token right, and not expired?",
+    403: "may the token do this? docs/ci.md lists the permissions",
+    404: "it is not there, or the token may not read it",
+}
+
+
+class ApiFault(Exception):
+    """The platform does not do what it is asked; the message is one line without the token."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(clean(message, 300))
+        self.code = code
+
+
+class Unsure(ApiFault):
+    """What was sent may have been done, or not; it may be tried again after `pause` seconds."""
+
+    pause = 2.0
+
+
+@dataclass(frozen=True)
+class _Answer:
+    code: int
+    headers: httpx.Headers
+    body: bytes
+    following: str
+
+
+class Api:
+    """One API.
+
+    Args:
+        root: its address.
+        headers: of every request that goes there, the token among them.
+        token: what no message may hold.
+        wait: waits so many seconds.
+
+    Raises:
+        UsageError: what is sent to the address could be read on the way.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        headers: Mapping[str, str],
+        token: str,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if not _is_safe(root):
+            raise UsageError(f"--api {root!r} cannot be used: give an address that begins https://")
+        self.wait = wait
+        self._root = root.rstrip("/")
+        self._shown = dict(headers)
+        self._token = token
+        self._trust = ssl.create_default_context()
+
+    def get(self, path: str, **query: str | int) -> Any:
+        """Return what is there.
+
+        Raises:
+            ApiFault: the server does not say, or not within the limits.
+        """
+        return self._read(path, self._patiently(path, self._address(path, query)))
+
+    def all(self, path: str, **query: str | int) -> list[Any]:
+        """Return the entries of a list, from all its pages; arguments and errors as for `get`."""
+        found: list[Any] = []
+        address = self._address(path, {"per_page": 100, **query})
+        for _ in range(MAX_PAGES):
+            answer = self._patiently(path, address)
+            entries = self._read(path, answer)
+            if not isinstance(entries, list):
+                raise ApiFault(f"{path} is not a list")
+            found += entries
+            if not answer.following:
+                return found
+            address = _joined(address, answer.following)
+            if not address.startswith(self._root + "/"):
+                raise ApiFault(f"the next page of {path} is elsewhere, where no token is sent")
+        raise ApiFault(f"{path} has more than {MAX_PAGES} pages; what is beyond is not read")
+
+    def archive(self, path: str, file: BinaryIO, seconds: float) -> None:
+        """Write an archive to a file. Where the platform redirects, the token does not go along.
+
+        Raises:
+            ApiFault: it cannot be had within the limits.
+        """
+        address, headers = self._root + path, self._shown
+        for _ in range(_MAX_REDIRECTS + 1):
+            answer = self._patiently(path, address, headers=headers, file=file, seconds=seconds)
+            if answer.code not in _REDIRECTS:
+                return
+            address, headers = _joined(address, answer.headers.get("Location", "")), {}
+            if not _is_safe(address, signed=True):
+                raise ApiFault(f"{path} is redirected to an address that is not https")
+        raise ApiFault(f"{path} is redirected more than {_MAX_REDIRECTS} times")
+
+    def post(self, path: str, body: Mapping[str, Any]) -> None:
+        """Send something, once.
+
+        Raises:
+            Unsure: it may have been done.
+            ApiFault: it was not.
+        """
+        try:
+            answer = self._ask(self._root + path, body=json.dumps(body).encode())
+        except ApiFault as fault:
+            raise Unsure(str(fault)) from None
+        pause = _pause(answer, 1)
+        if pause is not None:
+            # A server, or one before it, can say so when it has done what it was asked.
+            unsure = Unsure(_reason(answer.code, path))
+            unsure.pause = pause
+            raise unsure
+        if not 200 <= answer.code < 300:
+            raise ApiFault(_reason(answer.code, path), answer.code)
+
+    def _patiently(self, path: str, address: str, **how: Any) -> _Answer:
+        """Ask until there is an answer; arguments are those of `_ask`."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                answer = self._ask(address, **how)
+                if answer.code == 200 or ("file" in how and answer.code in _REDIRECTS):
+                    return answer
+                fault, pause = (
+                    ApiFault(_reason(answer.code, path), answer.code),
+                    _pause(answer, attempt),
+                )
+            except _Unreached as unreached:
+                fault, pause = unreached, 2.0**attempt
+            if pause is None or attempt == _ATTEMPTS:
+                raise fault
+            self.wait(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _ask(
+        self,
+        address: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        file: BinaryIO | None = None,
+        seconds: float = _SECONDS,
+    ) -> _Answer:
+        # Nothing is unpacked on the way, so that what is counted is what is kept.
+        sent = {"Accept-Encoding": "identity", "User-Agent": "gradeformer"}
+        sent |= {"Content-Type": "application/json"} if body is not None else {}
+        sent |= self._shown if headers is None else headers
+        method, limit = "GET" if body is None else "POST", MAX_ARCHIVE if file else MAX_ANSWER
+
+        async def answered() -> _Answer:
+            found, size = bytearray(), 0
+            # One limit for all of it: a server that sends a byte now and then is late, too.
+            async with (
+                asyncio.timeout(seconds),
+                httpx.AsyncClient(verify=self._trust, timeout=seconds) as client,
+                client.stream(method, address, content=body, headers=sent) as answer,
+            ):
+                if answer.headers.get("Content-Encoding", "identity") != "identity":
+                    raise ApiFault(f"{host} packs its answer, though it is asked not to")
+                async for piece in answer.aiter_raw():
+                    size += len(piece)
+                    if size > limit:
+                        raise ApiFault(f"{host} answers with more than {limit} bytes")
+                    if file is not None and answer.status_code == 200:
+                        file.write(piece)
+                    else:
+                        found += piece
+            following = answer.links.get("next", {}).get("url", "")
+            return _Answer(answer.status_code, answer.headers, bytes(found), following)
+
+        host = urlsplit(address).hostname
+        if file is not None:
+            # What an attempt before this one left.
+            file.seek(0)
+            file.truncate()
+        try:
+            return asyncio.run(answered())
+        except (TimeoutError, httpx.TimeoutException):
+            raise ApiFault(f"{host} takes longer than {seconds:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            said = f"{type(error).__name__} {error}".replace(self._token, "(the token)")
+            raise _Unreached(f"{host} cannot be reached: {said}") from None
+
+    def _address(self, path: str, query: Mapping[str, str | int]) -> str:
+        return f"{self._root}{path}?{urlencode(query)}" if query else self._root + path
+
+    def _read(self, path: str, answer: _Answer) -> Any:
+        if self._token.encode() in answer.body:
+            raise ApiFault(f"{path} repeats the token, so nothing of it is used")
+        try:
+            return json.loads(answer.body or b"null")
+        except (ValueError, RecursionError):
+            raise ApiFault(f"the answer to {path} is not JSON that can be read") from None
+
+
+class _Unreached(ApiFault):
+    """A connection that was not made, or was lost."""
+
+
+def _is_safe(address: str, signed: bool = False) -> bool:
+    """Tell whether nobody on the way can read what goes to an address, nor another be meant."""
+    try:
+        parts = urlsplit(address)
+        host, odd = parts.hostname, parts.username is not None or bool(parts.fragment)
+    except ValueError:
+        return False
+    local = parts.scheme == "http" and host in _LOCAL
+    return (
+        bool(host)
+        and not odd
+        and (signed or not parts.query)
+        and (parts.scheme == "https" or local)
+    )
+
+
+def _joined(address: str, onward: str) -> str:
+    try:
+        return str(httpx.URL(address).join(onward))
+    except (httpx.InvalidURL, ValueError):
+        return ""
+
+
+def _reason(code: int, path: str) -> str:
+    # In our words: the server's own could hold anything.
+    phrase = next((status.phrase for status in HTTPStatus if status == code), "")
+    hint = "it was moved or renamed: give its new name" if code in _REDIRECTS else _HINTS.get(code)
+    return f"{code} {phrase} for {path}" + (f": {hint}" if hint else "")
+
+
+def _pause(answer: _Answer, attempt: int) -> float | None:
+    """Return how long to wait before another attempt; None if none would help."""
+    headers, code = answer.headers, answer.code
+    after = headers.get("Retry-After")
+    limited = code == 403 and (after or headers.get("X-RateLimit-Remaining") == "0")
+    if not limited and code not in _BUSY and code < 500:
+        return None
+    pause = 2.0**attempt
+    try:
+        if after:
+            pause = float(after)
+        elif limited:
+            pause = float(headers["X-RateLimit-Reset"]) - time.time()
+    except (KeyError, ValueError):
+        pass
+    return min(max(pause, 0.0), _LONGEST_WAIT_S) if math.isfinite(pause) else _LONGEST_WAIT_S
