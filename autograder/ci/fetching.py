@@ -16,7 +16,8 @@ from autograder.ci.api import ApiFault
 from autograder.ci.platforms import Platform
 from autograder.ci.roster import Student
 from autograder.ci.work import Commit, Work
-from autograder.judge.intake import Rejected, digest, take_in
+from autograder.judge.intake import Rejected, digest
+from autograder.judge.limited import take_in_limited
 
 _SIDE_BY_SIDE = 4
 Outcome = Literal["taken", "unchanged", "waiting", "empty", "failed"]
@@ -127,7 +128,7 @@ class Fetcher:
         with archive.open("wb") as file:
             self._platform.archive(student.repository, commit, file, self._seconds)
         try:
-            files = take_in(archive)
+            files = take_in_limited(archive)
         except Rejected as rejected:
             content = hashlib.sha256(f"rejected: {rejected}".encode()).hexdigest()
             return archive, content, f"not accepted: {rejected}"

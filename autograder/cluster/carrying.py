@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from autograder.judge.intake import Rejected, digest, take_in
+from autograder.judge.intake import Rejected, digest
+from autograder.judge.limited import take_in_limited
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def taken_in(place: Path) -> Taken:
         NotRead: it cannot be read here.
     """
     try:
-        files = take_in(place)
+        files = take_in_limited(place)
     except Rejected as rejection:
         raise NotTaken(str(rejection)) from rejection
     except Exception as error:

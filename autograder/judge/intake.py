@@ -27,10 +27,11 @@ MAX_BYTES = 8_000_000
 MAX_ENTRIES = 10_000
 MAX_UNPACKED = 256_000_000
 # What one entry of a tarball may need beside its data, and a zip in one piece: its list of entries.
-_MAX_HEADER = 256_000
+_MAX_HEADER = 64_000
 _MAX_PIECE = 4_000_000
 # What stands before an entry's data in a zip, at least.
 _MIN_HEADER = 30
+_DIGITS = re.compile(rb"\d{1000}")
 _MAX_DEPTH = 6
 _MAX_NAME = 180
 
@@ -186,9 +187,9 @@ def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
                     file = archive.extractfile(entry)
                     if file is None:
                         raise Rejected(f"{name} in {path.name} cannot be read")
-                    capped.left = MAX_FILE_BYTES + _MAX_HEADER
+                    capped.left, capped.in_header = MAX_FILE_BYTES + _MAX_HEADER, False
                     yield name, _read(file, name)
-                capped.left = _MAX_HEADER
+                capped.left, capped.in_header = _MAX_HEADER, True
         # To the end, where the checksum is.
         capped.seek(MAX_UNPACKED)
 
@@ -209,11 +210,13 @@ class _Capped(io.RawIOBase):
 
     Attributes:
         left: how many bytes may be read, not counting what is passed over.
+        in_header: what is read now says something of a file, and is none of its data.
     """
 
     def __init__(self, file: gzip.GzipFile) -> None:
         self._file = file
         self.left = _MAX_HEADER
+        self.in_header = True
 
     def readable(self) -> bool:
         return True
@@ -235,7 +238,11 @@ class _Capped(io.RawIOBase):
         if not 0 <= size <= self.left:
             raise Rejected("the archive says more about its files than is taken in")
         self.left -= size
-        return self._file.read(size)
+        data = self._file.read(size)
+        # Some versions of tarfile search a header for a time that grows as the square of these.
+        if self.in_header and _DIGITS.search(data):
+            raise Rejected("the archive has a header of nothing but digits; pack the files again")
+        return data
 
 
 def _counts(part: str) -> bool:

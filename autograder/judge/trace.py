@@ -21,8 +21,9 @@ from autograder.grading.messages import (
 )
 from autograder.judge.check import Attempt
 from autograder.judge.difference import differences, written_answer, written_call
-from autograder.judge.intake import Rejected, take_in
+from autograder.judge.intake import Rejected
 from autograder.judge.judge import Judge
+from autograder.judge.limited import take_in_limited
 from autograder.judge.submission import grade_component
 from autograder.judge.verdict import Verdict
 from autograder.results import Graded
@@ -47,7 +48,7 @@ def explain_criterion(
     if criterion is None:
         return UnknownCriterion()
     try:
-        files = take_in(job.place)
+        files = take_in_limited(job.place)
     except Rejected as rejection:
         return Unreadable(reason=str(rejection))
     spec = next(s for s in judge.assignment.components if s.name == criterion.component)

@@ -38,8 +38,9 @@ from autograder.grading.messages import (
 )
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.intake import Rejected, digest, take_in
+from autograder.judge.intake import Rejected, digest
 from autograder.judge.judge import Judge
+from autograder.judge.limited import take_in_limited
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.terms import all_forbidden, largest_budget
@@ -215,7 +216,7 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
         sandbox=description,
     )
     try:
-        files = take_in(job.place)
+        files = take_in_limited(job.place)
     except Rejected as rejection:
         return Marked(result=result.model_copy(update={"message": str(rejection)}))
     graded = _graded(assignment, files, job)

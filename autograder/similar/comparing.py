@@ -24,7 +24,8 @@ from autograder.assignment import Assignment
 from autograder.authoring.release import conftest
 from autograder.errors import UsageError
 from autograder.grading.entries import discover
-from autograder.judge.intake import Rejected, take_in
+from autograder.judge.intake import Rejected
+from autograder.judge.limited import take_in_limited
 from autograder.text import clean
 
 try:
@@ -224,7 +225,7 @@ def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]
     for entry in listing.entries:
         why = None
         try:
-            texts = {name: decoded(data) for name, data in take_in(entry.path).items()}
+            texts = {name: decoded(data) for name, data in take_in_limited(entry.path).items()}
             with _soon():
                 read[entry.id], cut = _prints(texts, components)
         except Rejected as reason:
