@@ -32,10 +32,11 @@ class Fetched:
     reason: str = ""
 
 
+@dataclass(frozen=True)
 class Fetcher:
     """Fetches into one folder.
 
-    Args:
+    Attributes:
         work: the folder.
         platform: where the repositories are.
         branch: which branch is graded; None for the default one of each repository.
@@ -44,22 +45,16 @@ class Fetcher:
         now: says what time it is, in UTC.
     """
 
-    def __init__(
-        self,
-        work: Work,
-        platform: Platform,
-        branch: str | None,
-        attempts: int,
-        seconds: float,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._work = work
-        self._platform = platform
-        self._branch = branch
-        self._attempts = attempts
-        self._seconds = seconds
-        self._now = now
-        self._incoming = work.folder / "incoming"
+    work: Work
+    platform: Platform
+    branch: str | None
+    attempts: int
+    seconds: float
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    @property
+    def _incoming(self) -> Path:
+        return self.work.folder / "incoming"
 
     def fetch(self, students: Iterable[Student], tell: Callable[[Fetched], None]) -> list[Fetched]:
         """Fetch from every student's repository and return what became of it, in their order."""
@@ -83,39 +78,41 @@ class Fetcher:
             return Fetched(student, "failed", f"its files cannot be written: {error.strerror}")
 
     def _fetched(self, student: Student) -> Fetched:
-        before = self._work.commit(student.id)
+        before = self.work.commit(student.id)
         if before is not None and before.repository != student.repository:
             before = None
-        newest = self._platform.newest(student.repository, self._branch)
+        newest = self.platform.newest(student.repository, self.branch)
         if newest is None:
             return Fetched(student, "empty", "there is no commit in it yet")
         if before is not None and before.commit == newest:
-            self._work.record(before.model_copy(update={"waiting": None}))
-            return Fetched(student, "unchanged")
-        if before is not None and before.waiting == newest and self._used_up(before):
-            return Fetched(student, "waiting", self._limit())
+            return self._unchanged(student, before, newest)
+        today = self.now().date().isoformat()
+        count = before.attempts if before is not None and before.day == today else 0
+        used_up = 0 < self.attempts <= count
+        waits = f"{self.attempts} commits a day are graded; the newest is when a new day begins"
+        if before is not None and before.waiting == newest and used_up:
+            return Fetched(student, "waiting", waits)
         taken, content, reason = self._taken(student, newest)
         if before is not None and before.content == content:
-            self._work.record(before.model_copy(update={"commit": newest, "waiting": None}))
-            return Fetched(student, "unchanged")
-        if before is not None and self._used_up(before):
-            self._work.record(before.model_copy(update={"waiting": newest}))
-            return Fetched(student, "waiting", self._limit())
-        today = self._today()
-        count = before.attempts if before is not None and before.day == today else 0
-        self._work.replace(
-            taken,
-            Commit(
-                student=student.id,
-                repository=student.repository,
-                commit=newest,
-                content=content,
-                fetched=self._now().isoformat(timespec="seconds"),
-                day=today,
-                attempts=count + 1,
-            ),
+            return self._unchanged(student, before, newest)
+        if before is not None and used_up:
+            self.work.record(before.model_copy(update={"waiting": newest}))
+            return Fetched(student, "waiting", waits)
+        note = Commit(
+            student=student.id,
+            repository=student.repository,
+            commit=newest,
+            content=content,
+            fetched=self.now().isoformat(timespec="seconds"),
+            day=today,
+            attempts=count + 1,
         )
+        self.work.replace(taken, note)
         return Fetched(student, "taken", reason)
+
+    def _unchanged(self, student: Student, before: Commit, newest: str) -> Fetched:
+        self.work.record(before.model_copy(update={"commit": newest, "waiting": None}))
+        return Fetched(student, "unchanged")
 
     def _taken(self, student: Student, commit: str) -> tuple[Path, str, str]:
         """Download a commit; return what is graded of it, a hash of that, and what is to be said.
@@ -126,7 +123,7 @@ class Fetcher:
         self._incoming.mkdir(exist_ok=True)
         archive = self._incoming / f"{student.id}.tar.gz"
         with archive.open("wb") as file:
-            self._platform.archive(student.repository, commit, file, self._seconds)
+            self.platform.archive(student.repository, commit, file, self.seconds)
         try:
             files = take_in_limited(archive)
         except Rejected as rejected:
@@ -140,13 +137,3 @@ class Fetcher:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         return folder, digest(files), ""
-
-    def _used_up(self, before: Commit) -> bool:
-        today = before.day == self._today()
-        return bool(self._attempts) and today and before.attempts >= self._attempts
-
-    def _limit(self) -> str:
-        return f"{self._attempts} commits a day are graded; the newest is when a new day begins"
-
-    def _today(self) -> str:
-        return self._now().date().isoformat()

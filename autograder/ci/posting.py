@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.ci.api import ApiFault, Unsure
@@ -18,10 +19,11 @@ _WAITING = "Not graded yet: {} commits a day are; the newest is when a new day b
 Tell = Callable[[str, str, bool], None]
 
 
+@dataclass(frozen=True)
 class Poster:
     """Posts to one platform.
 
-    Args:
+    Attributes:
         work: the folder with commits and results.
         platform: where repositories are.
         assignment: its name.
@@ -31,30 +33,24 @@ class Poster:
         attempts: how many commits of a student are graded a day; 0 for all.
     """
 
-    def __init__(
-        self,
-        work: Work,
-        platform: Platform,
-        assignment: str,
-        root: Path,
-        fail_under: float,
-        comments: bool,
-        attempts: int,
-    ) -> None:
-        self._work = work
-        self._platform = platform
-        self._context = f"gradeformer/{assignment}"
-        self._assignment = assignment
-        self._root = root
-        self._fail_under = fail_under
-        self._comments = comments
-        self._attempts = attempts
+    work: Work
+    platform: Platform
+    assignment: str
+    root: Path
+    fail_under: float
+    comments: bool
+    attempts: int
+
+    @property
+    def context(self) -> str:
+        """What the status of a commit is called."""
+        return f"gradeformer/{self.assignment}"
 
     def post(self, tell: Tell) -> bool:
         """Tell everyone what they were not told; return whether all could be."""
         complete = True
-        for student in self._work.students():
-            commit = self._work.commit(student)
+        for student in self.work.students():
+            commit = self.work.commit(student)
             if commit is None:
                 continue
             try:
@@ -67,45 +63,45 @@ class Poster:
 
     def _one(self, commit: Commit) -> Iterator[str]:
         """Tell one student; yield what was said."""
-        before = self._work.posted(commit.student)
+        before = self.work.posted(commit.student)
         # Of older commits nothing is said any more.
         told = {
             k: v for k, v in before.items() if k.endswith((commit.commit, commit.waiting or " "))
         }
-        result = store.read(self._work.graded, commit.student)
-        if result is not None and result.assignment == self._assignment:
-            path = store.path_of(self._work.graded, commit.student)
-            seen = None if result.score is None else seen_of(path, self._root)
-            state, words = status_of(result, seen, self._fail_under)
+        result = store.read(self.work.graded, commit.student)
+        if result is not None and result.assignment == self.assignment:
+            path = store.path_of(self.work.graded, commit.student)
+            seen = None if result.score is None else seen_of(path, self.root)
+            state, words = status_of(result, seen, self.fail_under)
             if self._status(commit, commit.commit, state, words, told):
                 yield f"{words} ({state}) at {commit.commit[:10]}"
-            if self._comments and seen is not None and self._comment(commit, path, told):
+            if self.comments and seen is not None and self._comment(commit, path, told):
                 yield f"comment at {commit.commit[:10]}"
         if commit.waiting is not None:
-            words = _WAITING.format(self._attempts)
+            words = _WAITING.format(self.attempts)
             if self._status(commit, commit.waiting, "pending", words, told):
                 yield f"waiting: {commit.waiting[:10]}"
 
     def _status(
         self, commit: Commit, at: str, state: State, words: str, told: dict[str, str]
     ) -> bool:
-        platform, place = self._platform, (commit.repository, at)
+        platform, place = self.platform, (commit.repository, at)
         wanted = (platform.named(state), words)
 
         def there() -> bool:
-            found = platform.status(*place, self._context)
+            found = platform.status(*place, self.context)
             # A platform may cut a description off.
             return found is not None and found[0] == wanted[0] and _same(found[1], words)
 
         def send() -> None:
-            platform.set_status(*place, self._context, state, words)
+            platform.set_status(*place, self.context, state, words)
 
         return self._once(commit, f"status {at}", "\n".join(wanted), told, there, send)
 
     def _comment(self, commit: Commit, path: Path, told: dict[str, str]) -> bool:
-        platform, place = self._platform, (commit.repository, commit.commit)
-        text = text_of(path, self._root)
-        mark = f"<!-- {self._context} {_hash(text)[:16]} -->"
+        platform, place = self.platform, (commit.repository, commit.commit)
+        text = text_of(path, self.root)
+        mark = f"<!-- {self.context} {_hash(text)[:16]} -->"
 
         def there() -> bool:
             return any(mark in comment for comment in platform.comments(*place))
@@ -136,11 +132,11 @@ class Poster:
                 said = True
                 break
             except Unsure as unsure:
-                self._platform.wait(unsure.pause)
+                self.platform.wait(unsure.pause)
                 if attempt == _ATTEMPTS and not there():
                     raise
         told[key] = _hash(text)
-        self._work.tell(commit.student, told)
+        self.work.tell(commit.student, told)
         return said
 
 

@@ -319,3 +319,27 @@ def test_a_commit_that_is_none_is_a_fault(fetch, repository, platform) -> None:
     assert fetch("ada") == {"ada": "failed"}
     platform.faults += ["says [7]"]
     assert fetch("ada") == {"ada": "failed"}
+
+
+def test_the_command_needs_a_token_and_says_which(autograder, tmp_path, monkeypatch) -> None:
+    (tmp_path / "s.csv").write_text("student,repository\nada,course/ada\n")
+    monkeypatch.delenv("GRADEFORMER_FETCH_TOKEN", raising=False)
+    words = ["ci", "fetch", "--repositories", tmp_path / "s.csv", "--work", tmp_path / "w"]
+    done = autograder(*words)
+    assert done.returncode == 2
+    assert "GRADEFORMER_FETCH_TOKEN is not set: make a token as docs/ci.md says" in done.stderr
+
+
+def test_what_students_name_is_no_command_in_the_log(
+    autograder, tmp_path, monkeypatch, platform, repository
+) -> None:
+    repository("hw-ada").push({"a.py": ""}, {"::set-env name=X::y##[group]\x1b[31m.py": "x"})
+    platform.listed = ["course/hw-ada", "course/hw-::error::", "course/hw-x##[error]\x1b[2J"]
+    monkeypatch.setenv("GRADEFORMER_FETCH_TOKEN", TOKEN)
+    where = ["--organisation", "course", "--prefix", "hw-", "--work", tmp_path / "w"]
+    done = autograder("ci", "fetch", *where, "--api", platform.address)
+    assert done.returncode == 1
+    assert "ada: taken (not accepted:" in done.stdout
+    assert "left out: course/hw-: :error: :" in done.stdout
+    assert not [part for part in ("::", "##[", "\x1b") if part in done.stdout + done.stderr]
+    assert TOKEN not in done.stdout + done.stderr
