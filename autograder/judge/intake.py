@@ -27,7 +27,7 @@ MAX_BYTES = 8_000_000
 MAX_ENTRIES = 10_000
 MAX_UNPACKED = 256_000_000
 # What one entry of a tarball may need beside its data, and a zip in one piece: its list of entries.
-_MAX_HEADER = 64_000
+_MAX_HEADER = 256_000
 _MAX_PIECE = 4_000_000
 # What stands before an entry's data in a zip, at least.
 _MIN_HEADER = 30

@@ -81,10 +81,9 @@ def test_an_archive_that_takes_too_much_memory_is_rejected(
 
 
 def test_headers_of_digits_are_refused_before_they_are_searched(tmp_path: Path) -> None:
-    with pytest.raises(Rejected, match="more about its files than is taken in"):
-        take_in(digits(tmp_path / "ada.tar.gz", 250_000))
-    with pytest.raises(Rejected, match="a header of nothing but digits"):
-        take_in(digits(tmp_path / "ada.tar.gz", 60_000))
+    for count in (1000, 250_000):
+        with pytest.raises(Rejected, match="a header of nothing but digits"):
+            take_in(digits(tmp_path / "ada.tar.gz", count))
     pi = {"layer_norm.py": b"PI = " + b"31" * 5000}
     assert take_in(make_tar(tmp_path / "bob.tar.gz", pi)) == pi
 
