@@ -54,6 +54,7 @@ def striking(findings: Findings) -> dict[str, float]:
     return {part.name: part.share for part in pair.parts[: pair.striking]}
 
 
+@pytest.mark.slow
 def test_work_that_was_done_apart_is_left_alone(tmp_path: Path) -> None:
     assert pairs(find(write(tmp_path, honest()), assignment())) == set()
 
@@ -73,6 +74,7 @@ def test_two_that_were_done_apart_are_left_alone_also_without_a_class(
     assert pairs(find(write(tmp_path, people), assignment())) == set()
 
 
+@pytest.mark.release
 def test_whole_copies_are_found_in_a_full_disguise(tmp_path: Path) -> None:
     copies = {
         f"{name}-copy": {file: everything(text) for file, text in files.items()}
@@ -196,6 +198,7 @@ def test_public_code_is_no_evidence(tmp_path: Path, kind: str) -> None:
     assert pairs(find(batch, assignment(), public=[given])) == set()
 
 
+@pytest.mark.release
 def test_junk_beside_a_copy_hides_nothing(tmp_path: Path) -> None:
     copy = {file: everything(text) for file, text in honest()["v06"].items()}
     junk = {f"junk{n}.py": lines(n, 2000) for n in range(5)}
@@ -203,6 +206,7 @@ def test_junk_beside_a_copy_hides_nothing(tmp_path: Path) -> None:
     assert pairs(found) == {("thief", "v06")}
 
 
+@pytest.mark.release
 def test_of_what_is_too_much_the_components_are_compared_first(tmp_path: Path) -> None:
     own = lines(7, 60)
     a = {"a.py": lines(1, 9000), "z.py": "y = 1\n", "layer_norm.py": own}
@@ -226,6 +230,7 @@ def test_what_takes_a_reader_of_python_for_ever_is_left_out(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, seed", [(NAME, 0), (NAME, 1), ("language_model", 2)])
 def test_of_a_class_of_sixty_six_copies_are_found_and_nobody_else(
     tmp_path: Path, name: str, seed: int
