@@ -231,6 +231,19 @@ def autograder(
 
 
 @pytest.fixture
+def reachable(tmp_path: Path) -> Iterator[Path]:
+    """A folder that every account reaches: pytest's own are closed."""
+    above = [folder for folder in tmp_path.parents if folder.stat().st_mode & 0o011 != 0o011]
+    modes = {folder: folder.stat().st_mode & 0o7777 for folder in above}
+    for folder, before in modes.items():
+        folder.chmod(before | 0o011)
+    tmp_path.chmod(0o755)
+    yield tmp_path
+    for folder, before in modes.items():
+        folder.chmod(before)
+
+
+@pytest.fixture
 def write_class(tmp_path: Path) -> Callable[[Mapping[str, Mapping[str, str]]], Path]:
     """Write a batch: a folder of files for every student id."""
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import multiprocessing
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import tensors_in
+from autograder.grading.cores import cores
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import widest
 from autograder.judge.suite import Suite, SuiteFault
@@ -70,30 +73,66 @@ def table(
     Raises:
         UsageError: the suite or the misconceptions are broken.
     """
-    # Threads gain nothing on small tensors, and lose much beside other work.
-    torch.set_num_threads(1)
     cache = Cache(cache_folder()) if cache is None else cache
-    try:
-        # Not the judge's seed: its examples are for the judge alone to ask.
-        suite = collect(assignment, assignment.seed + 1, tell=tell, cache=cache)
-    except SuiteFault as error:
-        raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
     # This module decides no mark, so that its text is not in the key by itself.
     written_by = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     found: dict[str, Any] = {}
+    keys: dict[str, str] = {}
     for name in assignment.totals:
-        known = read(assignment, name)
-        key = cache.key_of(assignment, name, f"known numbers {written_by}")
-        if known and (kept := cache.load(key)) is not None:
-            found[name] = kept
-        elif not known:
+        if not read(assignment, name):
             found[name] = {"questions": [], "mistakes": []}
-        else:
+            continue
+        keys[name] = cache.key_of(assignment, name, f"known numbers {written_by}")
+        if (kept := cache.load(keys[name])) is not None:
+            found[name] = kept
+    missing = [name for name in keys if name not in found]
+    try:
+        for name, made in _computed(assignment, missing, cache, tell):
+            found[name] = made
+            cache.save(keys[name], made)
+        # A broken suite is found where there is nothing to compute, too.
+        for name in [name for name in found if name not in missing] if missing else [""]:
+            collect(assignment, assignment.seed + 1, only=name, tell=tell, cache=cache)
+    except SuiteFault as error:
+        raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
+    return {name: found[name] for name in assignment.totals}
+
+
+def _computed(
+    assignment: Assignment, names: Sequence[str], cache: Cache, tell: Callable[[str], None]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the tables of components as they are done: of several, side by side."""
+    # A process more imports torch first, which takes as long as a small component.
+    side_by_side = min(cores(), len(names) // 2)
+    if side_by_side < 2:
+        for name in names:
             tell(f"computing what the known mistakes answer: {name}")
-            variants = variants_of(assignment, name, tuple(known))
-            found[name] = _component(suite, variants, known)
-            cache.save(key, found[name])
-    return found
+            yield name, _of_component(assignment, name, cache)
+        return
+    # No fork of this process, which may have threads.
+    fresh = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if fresh else "spawn")
+    context.set_forkserver_preload([__name__])
+    # The most work first, so that none is left with it alone: each mistake meets each other.
+    order = sorted(names, key=lambda name: len(read(assignment, name)), reverse=True)
+    with ProcessPoolExecutor(side_by_side, context) as pool:
+        begun = {pool.submit(_of_component, assignment, name, cache): name for name in order}
+        try:
+            for number, done in enumerate(as_completed(begun)):
+                yield begun[done], done.result()
+                tell(f"what the known mistakes answer: {number + 1} of {len(names)} components")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _of_component(assignment: Assignment, name: str, cache: Cache) -> dict[str, Any]:
+    # Threads gain nothing on small tensors, and lose much beside other work.
+    torch.set_num_threads(1)
+    # Not the judge's seed: its examples are for the judge alone to ask.
+    suite = collect(assignment, assignment.seed + 1, only=name, cache=cache)
+    known = read(assignment, name)
+    return _component(suite, variants_of(assignment, name, tuple(known)), known)
 
 
 class _Session:

@@ -15,6 +15,7 @@ from unittest import mock
 
 import hypothesis
 import pytest
+from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
 from autograder.assignment import Assignment
@@ -75,6 +76,9 @@ def collect(
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     hypothesis.settings.load_profile("gradeformer-judge")
+    # Else its table of characters would be left in the folder that the command is run in.
+    kept = cache_folder()
+    set_hypothesis_home_dir(os.devnull if kept is None else kept / "hypothesis")
     # First, because a test that imports what it may not is told so.
     pattern = f"test_{only or '*'}.py"
     tests = [path for folder in (public, hidden) for path in sorted(folder.glob(pattern))]
