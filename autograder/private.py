@@ -30,7 +30,8 @@ def make_folder(folder: Path) -> None:
     """Make a folder, and those above it that are missing; one that is there stays as it is."""
     if folder.is_dir():
         return
-    make_folder(folder.parent)
+    if not folder.parent.exists():
+        make_folder(folder.parent)
     # Somebody else may make it at the same time.
     folder.mkdir(0o700, exist_ok=True)
     if is_shared(folder.parent) and _is_own(folder):
@@ -203,14 +204,14 @@ def _is_groups(path: Path) -> bool:
 
 def unwritable(path: Path, error: OSError, otherwise: str) -> UsageError:
     """Return what to tell whoever cannot write to `path`: whose it is, or `otherwise`."""
-    return UsageError(f"{path} cannot be written ({error.strerror}): {_whose(path) or otherwise}")
+    return UsageError(f"{path} cannot be written ({error.strerror}): {repair(path, otherwise)}")
 
 
-def _whose(path: Path) -> str:
-    """Say what the owner of a folder types, so that its group writes to it, too; or nothing."""
+def repair(path: Path, otherwise: str) -> str:
+    """Say what the owner of a folder types, so that its group writes to it, too; or `otherwise`."""
     place = next((folder for folder in (path, *path.parents) if folder.is_dir()), path)
     if os.name != "posix" or os.access(place, os.W_OK | os.X_OK) or _is_own(place):
-        return ""
+        return otherwise
     import pwd
 
     try:

@@ -108,7 +108,7 @@ def test_the_version_is_the_package_s() -> None:
         ("selftest x", []),
         ("grade b --assignment ", ["norm"]),
         ("grade b --sandbox t", ["tier1", "tier2", "tier3"]),
-        ("course ", ["init"]),
+        ("course ", ["init", "check"]),
         ("export gr", ["gradescope"]),
     ],
 )

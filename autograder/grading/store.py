@@ -32,7 +32,8 @@ def make_writable(out: Path) -> None:
         private.write_file(folder / ".probe", b"")
         (folder / ".probe").unlink()
     except OSError as error:
-        raise private.unwritable(out, error, "give --out a folder you can write to") from error
+        repair = private.repair(out, "give a folder you can write to")
+        raise UsageError(f"{out} cannot hold results ({error.strerror}): {repair}") from error
 
 
 def path_of(out: Path, submission: str) -> Path:

@@ -175,7 +175,7 @@ def is_wrong(student: str) -> bool:
 
 def check_tidy(out: Path) -> None:
     names = {path.name for path in out.iterdir()}
-    assert names == {"report", "results", "results.csv"}
+    assert names == {".grading", "report", "results", "results.csv"}
     assert {path.name for path in (out / "results").iterdir()} == {f"{s}.json" for s in STUDENTS}
 
 

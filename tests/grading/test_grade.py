@@ -125,7 +125,7 @@ def test_nothing_is_left_behind(graded: Graded) -> None:
     # torch itself leaves a cache folder there.
     assert list((graded.out.parent / "tmp").glob("gradeformer-*")) == []
     names = {path.name for path in graded.out.iterdir()}
-    assert names == {"report", "results", "results.csv"}
+    assert names == {".grading", "report", "results", "results.csv"}
     assert [path for path in (graded.out / "results").iterdir() if path.suffix != ".json"] == []
     commands = list(Path("/proc").glob("[0-9]*/cmdline"))
     assert [path for path in commands if _mentions(path, str(graded.root))] == []
