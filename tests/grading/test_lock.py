@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,13 +53,15 @@ def test_what_a_killed_run_leaves_stops_nobody(tmp_path: Path) -> None:
     if pid == 0:
         with alone(tmp_path, False, silent):
             os.write(writer, b"x")
-            time.sleep(600)
+            signal.pause()
         os._exit(0)
-    assert os.read(reader, 1) == b"x"
-    with pytest.raises(Busy, match=f"process {pid}"), alone(tmp_path, False, silent):
-        pass
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    try:
+        assert os.read(reader, 1) == b"x"
+        with pytest.raises(Busy, match=f"process {pid}"), alone(tmp_path, False, silent):
+            pass
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
     assert f"process {pid}".encode() in (tmp_path / NAME).read_bytes()
     with alone(tmp_path, False, silent):
         assert f"process {os.getpid()}".encode() in (tmp_path / NAME).read_bytes()
