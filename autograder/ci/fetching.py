@@ -61,7 +61,7 @@ class Fetcher:
         # What a run that was killed left half written.
         shutil.rmtree(self._incoming, ignore_errors=True)
         found = []
-        closed = private.umask_of(self._work.folder)
+        closed = private.umask_of(self.work.folder)
         with closed, ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             for one in pool.map(self._one, students):
                 tell(one)

@@ -18,7 +18,7 @@ from autograder.authoring.unfilled import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
 from autograder.nbgrader.collected import CONFIG as CONFIG
-from autograder.nbgrader.collected import EXCHANGE
+from autograder.nbgrader.collected import EXCHANGE, exchange_problem
 from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def must_be_course(folder: Path) -> Path:
 
 
 def complaints(course: Path, root: Path | None) -> list[str]:
-    """Say in a sentence each what of a course is not closed, or not shared, as it should be.
+    """Say in a sentence each what of a course is not closed, not shared or not collected as it should be.
 
     Args:
         course: the course folder.
@@ -277,6 +277,7 @@ def complaints(course: Path, root: Path | None) -> list[str]:
 
     if is_groupshared(course):
         found.append(private.unshared(course))
+    found.append(exchange_problem(course))
     return [words for words in found if words]
 
 
