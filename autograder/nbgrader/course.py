@@ -277,7 +277,7 @@ def complaints(course: Path, root: Path | None) -> list[str]:
 
     if is_groupshared(course):
         found.append(private.unshared(course))
-    found.append(exchange_problem(course))
+    found.append(exchange_problem(course) or "")
     return [words for words in found if words]
 
 
