@@ -7,7 +7,7 @@ import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
@@ -21,6 +21,7 @@ Kind = Literal[
     "solution", "stand-in", "right", "stub", "trivial", "misconception", "pair", "wrong", "mutant"
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def rows_of(
     mutants: int | None = 0,
     components: Sequence[str] = (),
     kinds: Collection[str] = (),
+    followed: int | None = None,
 ) -> list[Row]:
     """Return every row.
 
@@ -63,6 +65,9 @@ def rows_of(
         mutants: how many mutants of each component, None for all.
         components: those that are to be proven; all if there are none.
         kinds: those of the rows, beside the solution; all if there are none.
+        followed: how many misconceptions of each component are graded in the components that build
+            on it, too; None for all. There the stand-in takes the component's place, whichever
+            mistake is in it, so a few rows show what all would.
 
     Raises:
         UsageError: a component or a kind is unknown, a component has no solution, or a file of an
@@ -88,14 +93,15 @@ def rows_of(
         used = {file: solutions[file] for file in needed if file != f"{name}.py"}
         if file_of(assignment, name).is_file():
             wrongs = list(read(assignment, name))
-            combined = list(itertools.combinations(wrongs, 2))
-            if pairs is not None and pairs < len(combined):
-                # The same ones in every run, for a suite that has not changed.
-                combined = random.Random(f"{assignment.seed}{name}").sample(combined, pairs)  # noqa: S311
+            combined = _sample(list(itertools.combinations(wrongs, 2)), pairs, assignment, name)
             touched = _touched_by(assignment, name, only)
+            further = _sample(wrongs, followed, assignment, name)
             for wrong in wrongs:
-                row = _wrong_row(assignment, name, (wrong,), solutions)
-                rows.append(replace(row, only=touched))
+                if wrong in further:
+                    row = _wrong_row(assignment, name, (wrong,), solutions)
+                    rows.append(replace(row, only=touched))
+                else:
+                    rows.append(_wrong_row(assignment, name, (wrong,), used))
             # Of pairs the other components are left out: they are graded in the rows above.
             rows += [_wrong_row(assignment, name, pair, used) for pair in combined]
         for base, text in read_bases(assignment, name).items():
@@ -135,6 +141,13 @@ def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Itera
         yield Row("right-misconceptions-off", "right", {**solutions, **bare}, exempt=exempt)
     yield Row("stubs", "stub", _folder(assignment.public))
     yield from (Row(way, "trivial", files) for way, files in trivial.submissions(assignment))
+
+
+def _sample(found: list[_T], count: int | None, assignment: Assignment, name: str) -> list[_T]:
+    """Return so many of these, the same ones in every run of a suite that has not changed."""
+    if count is None or count >= len(found):
+        return found
+    return random.Random(f"{assignment.seed}{name}").sample(found, count)  # noqa: S311
 
 
 def _touched_by(assignment: Assignment, name: str, only: Sequence[str]) -> tuple[str, ...]:

@@ -140,6 +140,14 @@ def selftest(
     mutants: Annotated[
         int, typer.Option(min=-1, help="Mutants tried a component; -1: all, 0: none.")
     ] = -1,
+    follow_through: Annotated[
+        int,
+        typer.Option(
+            min=-1,
+            help="Misconceptions per component that are also graded in the components that build "
+            "on it; -1: all.",
+        ),
+    ] = -1,
     component: Annotated[
         list[str] | None, typer.Option(help="Prove this component alone; can be given repeatedly.")
     ] = None,
@@ -163,9 +171,11 @@ def selftest(
     check_sandbox(sandbox)
     warn(assignment)
     console = Console(stderr=json, soft_wrap=True)
-    some_pairs, some_mutants = (None if count < 0 else count for count in (pairs, mutants))
+    some_pairs, some_mutants, followed = (
+        None if count < 0 else count for count in (pairs, mutants, follow_through)
+    )
     kinds = list(dict.fromkeys(kind or []))
-    rows = rows_of(assignment, some_pairs, some_mutants, component or [], kinds)
+    rows = rows_of(assignment, some_pairs, some_mutants, component or [], kinds, followed)
     try:
         with (
             tempfile.TemporaryDirectory(prefix="gradeformer-") as folder,

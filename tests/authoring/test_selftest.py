@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -182,6 +183,19 @@ def test_the_pairs_are_the_same_in_every_run(assignment: Assignment) -> None:
     )
     assert first == second
     assert len(first) == 3 * len(assignment.totals)
+
+
+def test_of_some_mistakes_alone_is_asked_what_they_do_to_others(assignment: Assignment) -> None:
+    def graded_in(followed: int | None) -> dict[str, int]:
+        """Count by component the mistakes that are graded elsewhere, too."""
+        rows = [r for r in rows_of(assignment, 0, followed=followed) if r.kind == "misconception"]
+        assert all(r.component in r.only for r in rows)
+        return Counter(r.component for r in rows if len(r.only) > 1)
+
+    few = dict.fromkeys(("layer_norm", "attention", "multi_head_attention", "feed_forward"), 2)
+    assert graded_in(2) == graded_in(2) == few
+    assert graded_in(0) == {}
+    assert min(graded_in(None).values()) > 20
 
 
 def test_there_is_enough_to_prove_them_with(assignment: Assignment) -> None:

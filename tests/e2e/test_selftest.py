@@ -10,9 +10,11 @@ from autograder.authoring.proof import Report
 from autograder.solutions.places import CACHE_VARIABLE
 from tests.conftest import ROOT
 
-# How many pairs of each component are tried here, beside all other rows, and no mutants: `make
-# selftest`, a part of `make test-all`, tries all of them, on every tier.
+# How many pairs of misconceptions are tried per component here, and how many misconceptions are also
+# graded in the components that build on it, beside all other rows. `make selftest`, a part of `make
+# test-all`, grades more pairs, every mutant, and each misconception in every component it reaches.
 PAIRS = 1
+FOLLOWED = 2
 NAMES = ["language_model", "transformer_block"]
 
 
@@ -20,7 +22,7 @@ NAMES = ["language_model", "transformer_block"]
 def whole(request: pytest.FixtureRequest) -> Report:
     """The selftest of an assignment, through the command, with a few pairs."""
     command = [sys.executable, "-m", "autograder", "selftest", request.param, "--json"]
-    command += ["--pairs", str(PAIRS), "--mutants", "0"]
+    command += ["--pairs", str(PAIRS), "--mutants", "0", "--follow-through", str(FOLLOWED)]
     # Not in the tests' cache: what was graded on this machine need not be graded again.
     environment = {name: value for name, value in os.environ.items() if name != CACHE_VARIABLE}
     done = subprocess.run(
