@@ -50,6 +50,7 @@ class Sandbox:
 
     Attributes:
         view: what children see of this machine's files.
+        users: where children of tier 3 get a user each from; None on other tiers.
 
     Raises:
         PackageFault: one of the packages cannot be given to children.
@@ -78,7 +79,7 @@ class Sandbox:
             self._scratch = self._folder
         else:
             self._folder, self._scratch = self._jail.folder, self._jail.scratches
-        self._users = Pool() if tier == 3 else None
+        self.users = Pool() if tier == 3 else None
         self._meanwhile = meanwhile
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._group: MemoryGroup | None = open_group() if tier else None
@@ -249,7 +250,7 @@ class Sandbox:
     ) -> Child:
         # No child can list where they lie, nor guess the name of another's.
         folder = self._scratch / secrets.token_hex(16)
-        user = None if self._users is None else self._users.take(folder)
+        user = None if self.users is None else self.users.take(folder)
         ours, theirs = socket.socketpair()
         if self.tier != 1:
             owner = _UNPRIVILEGED if self.tier == 2 and os.geteuid() == 0 else None

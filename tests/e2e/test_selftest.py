@@ -10,7 +10,7 @@ from autograder.authoring.proof import Report
 from autograder.solutions.places import CACHE_VARIABLE
 from tests.conftest import ROOT
 
-# How many pairs of misconceptions are tried per component here, and how many misconceptions are also
+# How many pairs of misconceptions are tried per component, and how many misconceptions are also
 # graded in the components that build on it, beside all other rows. `make selftest`, a part of `make
 # test-all`, grades more pairs, every mutant, and each misconception in every component it reaches.
 PAIRS = 1

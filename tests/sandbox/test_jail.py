@@ -3,7 +3,8 @@
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,14 @@ def made(machine: Path) -> Iterator:
         jail.close()
 
 
-def end(jail: Jail) -> None:
-    """Leave a jail as a grader does that is killed."""
-    for descriptor in {jail._in_use, jail._filling} - {-1}:
-        os.close(descriptor)
+def leave(jail: Jail, *last: Callable[[], None]) -> None:
+    """Fill a jail, do what comes last, and leave it as a grader does that is killed."""
+    pid = os.fork()
+    if pid == 0:
+        for step in (jail.fill, *last):
+            step()
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 def within(jail: Jail, path: Path) -> Path:
@@ -180,12 +185,8 @@ def test_those_who_are_given_the_same_share_it_and_the_last_removes_it(machine: 
 def test_what_an_ended_grader_left_is_not_taken_over(machine: Path, made, whole: bool) -> None:
     seen = view(machine / "given")
     left, jail = Jail(seen), Jail(seen)
-    left.fill()
-    if whole:
-        left.finish(os.getpid())
-    else:
-        within(left, machine / "given" / "inner" / "code.py").unlink()
-    end(left)
+    file = within(left, machine / "given" / "inner" / "code.py")
+    leave(left, partial(left.finish, os.getpid()) if whole else file.unlink)
     jail.fill()
     jail.finish(os.getpid())
     assert within(jail, machine / "given" / "inner" / "code.py").exists()
@@ -196,8 +197,7 @@ def test_what_an_ended_grader_left_is_not_taken_over(machine: Path, made, whole:
 def test_what_others_left_is_swept_up_and_what_they_use_is_not(machine: Path, made) -> None:
     used = made(view(machine / "given"))
     left = Jail(view(machine / "given" / "inner"))
-    left.fill()
-    end(left)
+    leave(left)
     made(view(machine / "given" / "inner" / "code.py"))
     assert used.folder.exists()
     assert not left.folder.parent.exists()

@@ -404,7 +404,7 @@ def few_users(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """A sandbox whose children can be two users, and no more."""
     if sandbox.tier != 3:
         pytest.skip("on other tiers children are no users of their own")
-    monkeypatch.setattr(sandbox, "_users", Pool(tmp_path / "users", USERS))
+    monkeypatch.setattr(sandbox, "users", Pool(tmp_path / "users", USERS))
     return sandbox
 
 
