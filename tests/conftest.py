@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import io
 import os
 import re
@@ -21,6 +22,7 @@ import pytest
 import torch
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.authoring import made_up
 from autograder.authoring.known_numbers import table
 from autograder.authoring.release import release
 from autograder.cli import main
@@ -55,8 +57,12 @@ hypothesis.settings.load_profile("gradeformer-tests")
 
 # A project of the user's is none of the tests'.
 os.environ.pop(ROOT_VARIABLE, None)
+# For the selftests and the made-up classes, which compute most: in the user's own cache they share
+# what mistakes answer, and what was graded on this machine need not be graded again.
+KEEPING = {name: value for name, value in os.environ.items() if name != CACHE_VARIABLE}
 
 ROOT = Path(__file__).resolve().parents[1]
+CLASSES = ROOT / "tests" / "classes"
 # The third needs root, and nothing else.
 TIERS = ("tier1", "tier2", "tier3")
 # Of the environment: tiers that must start here, so that a fault in one is no skip.
@@ -78,6 +84,7 @@ _TOGETHER = {
         "stand_ins",
     ),
     "pages": ("statistics", "texts", "writing"),
+    "classes": ("demo", "report"),
     "course": ("formgrader", "hostile", "marks", "postgresql", "student_lab"),
     "wheel": ("ci", "ci_files", "ci_gradescope", "courses", "second_assignment", "tour", "wheel"),
 }
@@ -145,6 +152,29 @@ def released(assignment: Assignment, tmp_path_factory: pytest.TempPathFactory) -
         shutil.copy(source, root / "reference" / "norm" / "misconceptions")
     release(assignment, folder / "release", lambda _: table(load_assignment(root, "norm")))
     return folder / "release"
+
+
+@pytest.fixture(scope="session")
+def graded_class(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str, str], tuple[Path, str]]:
+    """Grade a made-up class with the command, once per tier; return the folder and the output."""
+
+    @functools.cache
+    def grade(name: str, tier: str) -> tuple[Path, str]:
+        out = tmp_path_factory.mktemp(tier)
+        made_up.write_class(load_assignment(ROOT, name), ROOT, CLASSES / name, out / "class")
+        command = [sys.executable, "-m", "autograder", "grade", str(out / "class")]
+        command += ["--out", str(out), "--assignment", name, "--sandbox", tier]
+        done = subprocess.run(
+            command, cwd=ROOT, env=KEEPING, capture_output=True, text=True, timeout=900
+        )
+        if done.returncode == 2 and tier in done.stderr.replace("tier ", "tier"):
+            pytest.skip(f"{tier} CANNOT BE TESTED HERE: {done.stderr.strip()}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return out, done.stdout
+
+    return grade
 
 
 @pytest.fixture(scope="session", params=TIERS)

@@ -375,6 +375,13 @@ def test_what_was_graded_by_an_earlier_selftest_is_kept(asked) -> None:
     assert asked("--kind", "stub") == asked() == []
 
 
+def test_of_trivial_work_only_marks_are_wanted(asked) -> None:
+    diagnosed = [job.diagnose for job in asked("--kind", "trivial", "--fresh")]
+    assert len(diagnosed) > 20
+    # That is the solution.
+    assert diagnosed.count(True) == 1
+
+
 def test_what_a_result_follows_from_is_part_of_what_it_is_kept_under(asked) -> None:
     count = len(asked())
     assert len(asked(sandbox="tier 2")) == count

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +15,6 @@ from autograder.reports.exports.reading import read_results
 from autograder.reports.pages.writing import About, write_pages
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
-from tests.conftest import ROOT
 from tests.e2e.conftest import NO_PLAYWRIGHT
 from tests.reports.exports.made import fault, rejected
 
@@ -33,7 +29,7 @@ axe = pytest.importorskip(
     reason="AXE-PLAYWRIGHT-PYTHON IS NOT INSTALLED: run `make test-e2e`, which installs it",
 )
 
-CLASS = ROOT / "tests" / "classes" / "transformer_block"
+NAME = "transformer_block"
 TITLE = "Build a transformer block by hand"
 HOSTILE = "<img src=x onerror=window.taken=1>\"'&lt;\u202e"
 WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 400, "height": 800}
@@ -41,16 +37,9 @@ ABOUT = About(TITLE, Feedback(), datetime(2026, 11, 20, 12, tzinfo=UTC))
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Half of the demo class, graded by the command; where to, and what it said."""
-    out = tmp_path_factory.mktemp("graded")
-    for number in range(1, 11):
-        shutil.copytree(CLASS / f"s{number:02}", out / "class" / f"s{number:02}")
-    command = [sys.executable, "-m", "autograder", "grade", str(out / "class"), "--out", str(out)]
-    command += ["--assignment", CLASS.name]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return out, done.stdout
+def graded(graded_class: Callable[[str, str], tuple[Path, str]]) -> tuple[Path, str]:
+    """The demo class, graded by the command; where to, and what it said."""
+    return graded_class(NAME, "tier1")
 
 
 def mixed(real: Sequence[SubmissionResult], number: int, seed: int) -> list[SubmissionResult]:
@@ -71,9 +60,9 @@ def mixed(real: Sequence[SubmissionResult], number: int, seed: int) -> list[Subm
 @pytest.fixture(scope="module")
 def pages(graded: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages of 120 and some who are out of the ordinary, one of them hostile."""
-    real, _ = read_results(graded[0])
+    real = read_results(graded[0])[0][:10]
     odd = [
-        found.model_copy(update={"assignment": CLASS.name, "max_score": 100.0})
+        found.model_copy(update={"assignment": NAME, "max_score": 100.0})
         for found in (rejected(), fault())
     ]
     attack = real[8].model_copy(update={"submission": HOSTILE, "message": HOSTILE})
@@ -103,10 +92,10 @@ def column(page: Page, number: int) -> list[str]:
     return page.locator(f"#rows tbody td:nth-child({number})").all_inner_texts()
 
 
-def test_grading_ends_with_the_path_of_the_page(graded: tuple[Path, str]) -> None:
+def test_grading_says_where_the_page_is(graded: tuple[Path, str]) -> None:
     out, said = graded
     index = out / "report" / "index.html"
-    assert said.splitlines()[-1] == f"Pages: {index}"
+    assert f"Pages: {index}" in said.splitlines()
     assert index.is_file()
     students = {path.stem for path in (out / "report" / "students").glob("*.html")}
     assert students == {path.stem for path in (out / "results").glob("*.json")}

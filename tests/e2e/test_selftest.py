@@ -1,14 +1,12 @@
 """The suites of the assignments hold: rows of the selftest, graded for real."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 
 from autograder.authoring.proof import Report
-from autograder.solutions.places import CACHE_VARIABLE
-from tests.conftest import ROOT
+from tests.conftest import KEEPING, ROOT
 
 # How many pairs of misconceptions are tried per component, and how many misconceptions are also
 # graded in the components that build on it, beside all other rows. `make selftest`, a part of `make
@@ -23,10 +21,8 @@ def whole(request: pytest.FixtureRequest) -> Report:
     """The selftest of an assignment, through the command, with a few pairs."""
     command = [sys.executable, "-m", "autograder", "selftest", request.param, "--json"]
     command += ["--pairs", str(PAIRS), "--mutants", "0", "--follow-through", str(FOLLOWED)]
-    # Not in the tests' cache: what was graded on this machine need not be graded again.
-    environment = {name: value for name, value in os.environ.items() if name != CACHE_VARIABLE}
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1800
+        command, cwd=ROOT, env=KEEPING, capture_output=True, text=True, timeout=1800
     )
     assert done.returncode in (0, 1), done.stderr
     found = Report.model_validate_json(done.stdout)

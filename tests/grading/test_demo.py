@@ -1,19 +1,15 @@
 """The demo class gets the marks that it was written for, through the command."""
 
 import json
-import subprocess
-import sys
 import tomllib
 
 import pytest
 
 from autograder.assignment import load_assignment
-from autograder.authoring.made_up import write_class
-from tests.conftest import ROOT
+from tests.conftest import CLASSES, ROOT
 
 # Two classes with two large assignments; tests/judge/test_small_course.py has a small one.
 pytestmark = pytest.mark.slow
-CLASSES = ROOT / "tests" / "classes"
 NAMES = sorted(path.stem for path in CLASSES.glob("*.toml"))
 
 
@@ -36,18 +32,10 @@ def tier() -> str:
 
 
 @pytest.fixture(scope="module")
-def demo(name: str, expected, tier: str, tmp_path_factory: pytest.TempPathFactory):
+def demo(name: str, expected, tier: str, graded_class):
     """The class, graded."""
-    out = tmp_path_factory.mktemp(tier)
-    batch = out / "class"
-    write_class(load_assignment(ROOT, name), ROOT, CLASSES / name, batch)
-    command = [sys.executable, "-m", "autograder", "grade", str(batch), "--out", str(out)]
-    command += ["--assignment", name, "--sandbox", tier]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=540)
-    if done.returncode == 2 and tier in done.stderr.replace("tier ", "tier"):
-        pytest.skip(f"{tier} CANNOT BE TESTED HERE: {done.stderr.strip()}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"sandbox tier {tier[-1]}" in done.stdout
+    out, said = graded_class(name, tier)
+    assert f"sandbox tier {tier[-1]}" in said
     rows = (out / "results.csv").read_text().splitlines()
     assert len(rows) == len(expected) + 1
     return {path.stem: json.loads(path.read_text()) for path in (out / "results").glob("*.json")}
