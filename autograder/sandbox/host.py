@@ -28,7 +28,7 @@ from autograder.sandbox.users import Pool, User
 
 _START_S = 120.0
 # Of a list that a child makes, in bytes.
-_MOST_LISTED = 1 << 20
+MOST_LISTED = 1 << 20
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Where children of tier 1 find their scratch folder: a folder in one that they may only read.
 _SCRATCHES = "/scratch"
@@ -241,7 +241,7 @@ class Sandbox:
         """Have a child make a list of something, and end."""
         child = self._fork("", terms, request, files)
         try:
-            return child.listed(_MOST_LISTED)
+            return child.listed(MOST_LISTED)
         finally:
             child.close()
 

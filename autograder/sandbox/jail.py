@@ -27,7 +27,7 @@ from autograder.sandbox.paths import View
 SCRATCHES = "/gradeformer-scratch"
 _PREFIX = "gradeformer-root-"
 # Where temporary folders may be, besides the usual place.
-_OTHER_PLACE = "/var/tmp"  # noqa: S108 - a folder of our own is made there
+OTHER_PLACE = "/var/tmp"  # noqa: S108 - a folder of our own is made there
 _LARGE = 1 << 20
 _CLOSED, _OPEN = 0o711, 0o755
 # Of Python's own, half of its files; folders of packages that Python does not import from, too.
@@ -200,7 +200,7 @@ def place_for(view: View) -> str:
     """Return where to make the folder: where most files can be linked to, if there is such."""
     usual = tempfile.gettempdir()
     files = os.stat(view.sites[0]).st_dev
-    for place in (usual, _OTHER_PLACE):
+    for place in (usual, OTHER_PLACE):
         with contextlib.suppress(OSError):
             if os.stat(place).st_dev == files and not os.statvfs(place).f_flag & os.ST_NOEXEC:
                 return place

@@ -14,7 +14,7 @@ from autograder.sandbox.packages import folders
 
 _DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "urandom", "random"))
 # Beyond this many shared libraries in a folder, the zygote is shown the folder.
-_MANY = 64
+MANY = 64
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def view() -> View:
         real = folder.resolve()
         libraries = list(_libraries(real))
         readable += libraries
-        shown += libraries if len(libraries) <= _MANY else [real]
+        shown += libraries if len(libraries) <= MANY else [real]
     return View(
         links=_existing(links),
         shown=_existing(shown),

@@ -169,7 +169,7 @@ def test_a_project_among_the_packages_is_refused(site: Path, tier: str) -> None:
 def test_where_there_are_many_libraries_their_folder_is_shown_and_closed(
     monkeypatch: pytest.MonkeyPatch, tier: str
 ) -> None:
-    monkeypatch.setattr(paths, "_MANY", 0)
+    monkeypatch.setattr(paths, "MANY", 0)
     try:
         sandbox, _ = open_sandbox(tier, BUDGET, (), [])
     except NotIsolated as reason:

@@ -251,7 +251,7 @@ def test_it_is_made_where_files_can_be_linked(
     if os.stat("/dev/shm").st_dev == os.stat(machine).st_dev:
         pytest.skip("ONE FILE SYSTEM ALONE: nothing to choose")
     monkeypatch.setattr(jails.tempfile, "gettempdir", lambda: "/dev/shm")
-    monkeypatch.setattr(jails, "_OTHER_PLACE", str(machine))
+    monkeypatch.setattr(jails, "OTHER_PLACE", str(machine))
     assert jails.place_for(seen) == str(machine)
-    monkeypatch.setattr(jails, "_OTHER_PLACE", "/nowhere")
+    monkeypatch.setattr(jails, "OTHER_PLACE", "/nowhere")
     assert jails.place_for(seen) == "/dev/shm"
