@@ -241,13 +241,23 @@ class _Pickler(pickle.Pickler):
         """Return how a plain tensor is made again; of anything else its own way."""
         if type(obj) is not Tensor or obj.dtype not in DTYPE_NAMES or obj.requires_grad:
             return NotImplemented
+        dtype, shape = DTYPE_NAMES[obj.dtype], tuple(obj.shape)
+        # How it lies in memory is part of a question, too; mostly that is row after row.
+        stride = obj.stride()
+        strides = () if stride == torch.empty(shape, device="meta").stride() else stride
         if obj.device.type == "meta":
-            return _tensor, (None, DTYPE_NAMES[obj.dtype], tuple(obj.shape))
+            return _tensor, (None, dtype, shape, strides)
         if obj.device.type != "cpu" or obj.layout != torch.strided:
             return NotImplemented
-        values = obj.resolve_conj().resolve_neg().contiguous().reshape(-1)
+        plain = obj.resolve_conj().resolve_neg()
+        values = plain.as_strided(_once(shape, stride), plain.stride()).contiguous().reshape(-1)
         data = values.view(torch.uint8).numpy().tobytes() if values.numel() else b""
-        return _tensor, (data, DTYPE_NAMES[obj.dtype], tuple(obj.shape))
+        return _tensor, (data, dtype, shape, strides)
+
+
+def _once(shape: Sequence[int], strides: Sequence[int]) -> list[int]:
+    """Return a shape without the repetition of expanded dimensions."""
+    return [size if step else min(size, 1) for size, step in zip(shape, strides, strict=True)]
 
 
 def _pickled(value: object) -> bytes:
@@ -256,11 +266,20 @@ def _pickled(value: object) -> bytes:
     return buffer.getvalue()
 
 
-def _tensor(data: bytes | None, dtype: str, shape: tuple[int, ...]) -> Tensor:
+def _tensor(
+    data: bytes | None, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> Tensor:
     """Make a tensor of its bytes; None for one without values."""
+    kind, device = DTYPES[dtype], "meta" if data is None else "cpu"
+    if strides:
+        once = _once(shape, strides)
+        made = torch.empty_strided(once, strides, dtype=kind, device=device)
+        if data:
+            made.copy_(torch.frombuffer(bytearray(data), dtype=kind).view(once))
+        return made.expand(shape)
     if not data:
-        return torch.empty(shape, dtype=DTYPES[dtype], device="cpu" if data == b"" else "meta")
-    return torch.frombuffer(bytearray(data), dtype=DTYPES[dtype]).reshape(shape)
+        return torch.empty(shape, dtype=kind, device=device)
+    return torch.frombuffer(bytearray(data), dtype=kind).reshape(shape)
 
 
 @functools.cache
