@@ -124,6 +124,10 @@ class ComponentRun:
         found = self._verdicts.get(criterion.id)
         return 0.0 if found is None else found.share
 
+    def ran(self, criterion: Criterion) -> bool:
+        """Tell whether a criterion has been run."""
+        return criterion.id in self._verdicts
+
     def try_again(self, criterion: Criterion) -> None:
         """Run a criterion that there was no time for before."""
         if self.verdict(criterion).outcome == "not_run":

@@ -1,4 +1,4 @@
-"""The judge's line to one component: questions in, answers out, a new child after a death."""
+"""Put a criterion's questions to a component, and answer its test from what came back."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import io
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import TypeVar
 
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.results import Usage
@@ -18,10 +17,10 @@ from autograder.sandbox.wire import encode_request
 from autograder.solutions.plan import Planned
 from autograder.suite.numerals import same_kinds
 
-_T = TypeVar("_T")
 # Less than any Unix socket's buffer, in both directions.
 _BYTES_AHEAD = 48 * 1024
 _NOT_KEPT = Reply(gradient="not kept")
+_Claim = TypeVar("_Claim", StudentError, ForbiddenUse)
 
 
 class NotRun(Exception):
@@ -53,7 +52,7 @@ class ComponentSession:
         out_of_time: whether that is because the time is over.
         load_error: why the component could not be imported, or None.
         forbidden: the forbidden operation that the component called, or None.
-        heard: the questions of the criterion that was begun last, with the answers.
+        heard: the transcript of the last criterion: its questions with the answers.
         left: whether its test has asked otherwise than planned.
         secret: whether hidden questions are asked, after which no words of the child are kept.
         used: what all children used.
@@ -79,8 +78,9 @@ class ComponentSession:
     _plan: Sequence[Planned] = ()
     # To the planned questions, as far as they came; None is the solution's own, byte for byte.
     _answers: list[Reply | None] = field(default_factory=list)
-    _next: int = 0
+    # Why no more of them came.
     _end: ChildGone | NotRun | None = None
+    _next: int = 0
     _live: bool = True
     _deaths_before: int = 0
 
@@ -94,18 +94,16 @@ class ComponentSession:
         Returns:
             whether every answer is the solution's, byte for byte.
         """
-        self._plan, self.heard, self._answers = plan, [], []
-        self._next, self.left, self._end = 0, False, None
+        self._plan, self.heard, self._answers, self._end = plan, [], [], None
+        self._next, self.left, self._deaths_before = 0, False, self.deaths
         self._live = live or not plan
-        self._deaths_before = self.deaths
         if live:
             self.close()
         if self._live:
             return False
         try:
             for batch in _batches(plan):
-                for answer in self._put(batch):
-                    self._answers.append(answer)
+                self._put(batch)
         except (ChildGone, NotRun) as end:
             # The test is to hear of it where it asks.
             self._end = end
@@ -122,20 +120,27 @@ class ComponentSession:
         """
         at = self._place_in_plan(request)
         planned = None if at is None else self._plan[at]
-        if not self._live and at is None:
-            self.left = True
-            raise LeftThePlan
-        if not self._live and at == len(self._answers):
-            # What its other cases ask, a new child answers when they ask it.
-            self._live = True
-            assert self._end is not None
-            raise self._end
-        self._next = self._next if at is None else at + 1
+        if not self._live:
+            if at is None:
+                self.left = True
+                raise LeftThePlan
+            if at == len(self._answers):
+                # What its other cases ask, a new child answers when they ask it.
+                self._live = True
+                assert self._end is not None
+                raise self._end
+        if at is not None:
+            self._next = at + 1
         if self._live:
             # The test may go on to write into its own request.
-            reply = self._answered_now(request if planned is None else planned.request)
+            asked = request if planned is None else planned.request
+            self._put([Planned(encode_request(asked, 0), asked, Reply())])
+            reply = self._answers.pop()
         else:
-            reply = self._answered_before(self._next - 1)
+            reply = self._answers[self._next - 1]
+        if reply is None:
+            # Read anew, because the test may go on to write into it.
+            reply = decode_reply(io.BytesIO(self._plan[self._next - 1].answer).read)[1]
         if planned is not None and reply.error is None:
             same_kinds(reply.value, planned.reply.value)
         return reply
@@ -184,64 +189,56 @@ class ComponentSession:
                 return at
         return None
 
-    def _answered_before(self, at: int) -> Reply:
-        # Read anew, because the test may go on to write into it.
-        return self._answers[at] or decode_reply(io.BytesIO(self._plan[at].answer).read)[1]
-
-    def _answered_now(self, request: Request) -> Reply:
-        planned = Planned(encode_request(request, 0), request, Reply())
-        (reply,) = self._put([planned])
-        assert reply is not None
-        return reply
-
-    def _put(self, batch: Sequence[Planned]) -> Iterator[Reply | None]:
-        """Put questions that are under way at once; yield the answers, None for the solution's.
+    def _put(self, batch: Sequence[Planned]) -> None:
+        """Put questions that are under way at once, and take the answers as far as they come.
 
         One whose cost is counted is alone, so that the kernel's account is that of this call.
         """
         counted = batch[0].request.counted
         child = self._ready()
         before = child.cpu_s() if counted else 0.0
-        nonces = [self._guarded(partial(child.post, planned.frame)) for planned in batch]
-        for nonce, planned in zip(nonces, batch, strict=True):
-            self._ready()
-            right = b"" if counted else planned.answer
-            reply = self._guarded(partial(child.answer_unless, nonce, right))
-            if counted and reply is not None:
-                reply.seconds = max(0.0, child.cpu_s() - before)
-            self._take(planned.request, reply or replace(planned.reply))
-            yield reply
+        with self._waiting(child):
+            nonces = [child.post(planned.frame) for planned in batch]
+            for nonce, planned in zip(nonces, batch, strict=True):
+                self._look_at_the_clock()
+                reply = child.answer_unless(nonce, b"" if counted else planned.answer)
+                if counted and reply is not None:
+                    reply.seconds = max(0.0, child.cpu_s() - before)
+                self._take(planned.request, reply or replace(planned.reply))
+                self._answers.append(reply)
 
-    def _ready(self) -> Child:
-        """Return the child, with the component loaded."""
+    def _look_at_the_clock(self) -> None:
         if not self.over and time.monotonic() >= self.end_of_time:
             self.over, self.out_of_time = "timeout", True
         if self.over:
             raise NotRun
-        if self.child is None:
-            child = self.child = self.fork()
-            loaded = self._guarded(partial(child.perform, Request()), loading=True)
-            if loaded.error is not None:
-                self._fails_to_load(loaded.error)
-            self._note(loaded)
-            if self.over:
-                raise NotRun
-        return self.child
 
-    def _fails_to_load(self, error: StudentError) -> None:
-        if self.secret:
+    def _ready(self) -> Child:
+        """Return the child, with the component loaded."""
+        self._look_at_the_clock()
+        if self.child is not None:
+            return self.child
+        child = self.child = self.fork()
+        with self._waiting(child, loading=True):
+            loaded = child.perform(Request())
+        if loaded.error is not None and self.secret:
             # It was loaded before: what it says now could be what it was asked.
             self.over = "crashed"
-            return
-        self.load_error = replace(error, **self._place(error.file, error.line))
-        self.over = "import_error"
+        elif loaded.error is not None:
+            self.load_error = self._placed(loaded.error)
+            self.over = "import_error"
+        self._note(loaded)
+        if self.over:
+            raise NotRun
+        return child
 
-    def _guarded(self, ask: Callable[[], _T], loading: bool = False) -> _T:
+    @contextlib.contextmanager
+    def _waiting(self, child: Child, loading: bool = False) -> Iterator[None]:
+        """Wait for a child; count its death, and the time."""
         start = time.monotonic()
-        if self.child is not None:
-            self.child.end_of_time = self.end_of_time
+        child.end_of_time = self.end_of_time
         try:
-            return ask()
+            yield
         except ChildGone as gone:
             # What it used is counted, too.
             self.close()
@@ -257,30 +254,28 @@ class ComponentSession:
 
     def _take(self, request: Request, reply: Reply) -> None:
         if reply.error is not None:
-            reply.error = replace(reply.error, **self._place(reply.error.file, reply.error.line))
+            reply.error = self._placed(reply.error)
         self.room -= sum(tensor.nbytes for tensor in reply.tensors())
         # A reply that is not kept equals no other.
         self.heard.append((request, reply if self.room > 0 else _NOT_KEPT))
         self._note(reply)
 
-    def _place(self, file: str, line: int) -> dict[str, Any]:
-        """Return the place that a reply names, if there is one; it could name inputs instead."""
-        known = 0 < line <= self.lines.get(file, 0)
-        return {"file": file, "line": line} if known else {"file": "", "line": 0}
+    def _placed(self, claim: _Claim) -> _Claim:
+        """Return a claim without a place that there is not; it could name inputs instead."""
+        known = 0 < claim.line <= self.lines.get(claim.file, 0)
+        return claim if known else replace(claim, file="", line=0)
 
     def _note(self, reply: Reply) -> None:
         for claimed in reply.forbidden:
-            use = replace(claimed, **self._place(claimed.file, claimed.line))
+            use = self._placed(claimed)
+            # Charged to the file that calls it; another component answers for itself.
+            if use.file in self.siblings:
+                continue
             if use.operation not in self.refused:
                 use = replace(use, operation="something forbidden")
-            # Charged to the file that calls it; another component answers for itself.
-            if use.file not in self.siblings:
-                self._refuse(use)
-
-    def _refuse(self, use: ForbiddenUse) -> NoReturn:
-        self.forbidden = ForbiddenUse("", "", 0) if self.secret else use
-        self.over = "forbidden"
-        raise NotRun
+            self.forbidden = ForbiddenUse("", "", 0) if self.secret else use
+            self.over = "forbidden"
+            raise NotRun
 
 
 def _batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:

@@ -135,12 +135,18 @@ def _component(
     if replaced:
         runs = with_stand_ins(judge.assignment, runs, replaced)
         exempt = (*exempt, *(f"{used}.py" for used in replaced))
-    held = read.found.get(spec.name, []) if spec.name in read.withheld else []
-    part = _Component(judge, spec, runs, exempt, thorough, watcher)
-    part.found, part.held = read.found.get(spec.name, []), held
-    part.free = read.is_free(spec.name) or f"{spec.name}.py" in exempt
-    part.replaced = reached(replaced, runs)
-    return part
+    return _Component(
+        judge,
+        spec,
+        runs,
+        exempt,
+        thorough,
+        watcher,
+        found=read.found.get(spec.name, []),
+        held=spec.name in read.withheld,
+        free=read.is_free(spec.name) or f"{spec.name}.py" in exempt,
+        replaced=reached(replaced, runs),
+    )
 
 
 @dataclass
@@ -152,7 +158,7 @@ class _Component:
         thorough: look for misconceptions and show the work, beside giving marks.
         watcher: sees the runs that it is graded from.
         found: what is out of the ordinary in it.
-        held: that of it which waits for a person.
+        held: whether that waits for a person.
         free: whether it runs with all of Python.
         replaced: the held components that a stand-in has taken the place of.
     """
@@ -162,14 +168,13 @@ class _Component:
     files: Mapping[str, bytes]
     exempt: Sequence[str]
     thorough: bool
-    watcher: Watcher | None = None
-    found: list[Held] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
-    free: bool = False
-    replaced: list[str] = field(default_factory=list)
-    _own: ComponentRun | None = None
-    # By the stand-ins: for what was broken in the first phase, and in the second.
-    _followed: dict[tuple[str, ...], ComponentRun] = field(default_factory=dict)
+    watcher: Watcher | None
+    found: list[Held]
+    held: bool
+    free: bool
+    replaced: list[str]
+    # By their stand-ins: its own without any, then for what was broken in each of the phases.
+    _runs: dict[tuple[str, ...], ComponentRun] = field(default_factory=dict)
     _diagnosis: Diagnosis = field(default_factory=Diagnosis)
     _views: list[dict[str, Any]] = field(default_factory=list)
     _spent: float = 0.0
@@ -198,7 +203,7 @@ class _Component:
         broken = [used for used in broken if used not in self.replaced]
         turn = time.next(self.spec.limits.component_wall_s)
         reached_ones = reached(broken, self.files)
-        self._own = own = self._run([], turn)
+        own = self._run([], turn)
         self._ask(own, "public", turn, reached_ones)
         if not reached_ones:
             # What components share in a file of its own may be wrong for each of them.
@@ -214,7 +219,7 @@ class _Component:
             self._diagnosis = followed.diagnose() if followed.forbidden is None else Diagnosis()
         self._views = own.views()
         self._spent = turn.spent()
-        for run in (own, *self._followed.values()):
+        for run in self._runs.values():
             run.rest()
 
     def finish(self, broken: Sequence[str], time: SubmissionTime) -> ComponentResult:
@@ -227,23 +232,23 @@ class _Component:
         unrun = self._unrun()
         if unrun is not None:
             return unrun
-        own = self._own
-        assert own is not None
+        own = self._runs[()]
         broken = [used for used in broken if used not in self.replaced]
         turn = time.next(self.spec.limits.component_wall_s, self._spent)
         reached_ones = reached(broken, self.files)
-        own.keep_silent(turn)
+        for run in self._runs.values():
+            run.keep_silent(turn)
         self._ask(own, "hidden", turn, reached_ones)
         if reached_ones and self._is_followed(own):
-            known = self._followed.get(tuple(reached_ones))
-            followed = known or self._run(reached_ones, turn)
+            known = tuple(reached_ones) in self._runs
+            followed = self._run(reached_ones, turn)
             followed.keep_silent(turn)
             for criterion in self._of("hidden") if known else self.criteria:
                 # What the stand-ins do not mend may still be right without them.
                 if self._share(criterion) < 1:
                     followed.verdict(criterion)
             self._go_on(own, "hidden", turn)
-        result = self._result(own)
+        result = self._result()
         self._stack.close()
         result.views = self._views
         result.usage = own.used
@@ -256,14 +261,14 @@ class _Component:
 
     def loses(self) -> bool:
         """Tell whether a public criterion is lost."""
-        return self._own is None or any(self._share(c) < 1 for c in self._of("public"))
+        return not self._runs or any(self._share(c) < 1 for c in self._of("public"))
 
     def _unrun(self) -> ComponentResult | None:
         """Return the result of what is not run at all."""
         name = self.spec.name
         if self.held:
-            result = _unrun(self.criteria, "forbidden", held_words(self.held))
-            result.review = self.held
+            result = _unrun(self.criteria, "forbidden", held_words(self.found))
+            result.review = self.found
             return result
         source = self.files.get(f"{name}.py")
         if source is None:
@@ -274,7 +279,9 @@ class _Component:
         return None
 
     def _run(self, broken: Sequence[str], turn: ComponentTime) -> ComponentRun:
-        """Begin a run with stand-ins for what is broken."""
+        """Return the run with stand-ins for what is broken; it is begun if there is none yet."""
+        if tuple(broken) in self._runs:
+            return self._runs[tuple(broken)]
         watcher = self.watcher
         observer = None if watcher is None else watcher.observer(broken)
         files = with_stand_ins(self.judge.assignment, self.files, broken)
@@ -285,8 +292,7 @@ class _Component:
                 free=self.free,
             )
         )
-        if broken:
-            self._followed[tuple(broken)] = run
+        self._runs[tuple(broken)] = run
         return run
 
     def _ask(
@@ -309,8 +315,8 @@ class _Component:
 
     def _share(self, criterion: Criterion) -> float:
         """Return the best share of a criterion's points that some run earned; none if forbidden."""
-        runs = [run for run in (self._own, *self._followed.values()) if run is not None]
-        return max((run.share(criterion) for run in runs if run.forbidden is None), default=0.0)
+        runs = [run for run in self._runs.values() if run.forbidden is None]
+        return max((run.share(criterion) for run in runs), default=0.0)
 
     @staticmethod
     def _is_followed(own: ComponentRun) -> bool:
@@ -321,44 +327,38 @@ class _Component:
         lost = any(not v.passed and not v.not_attempted for v in own.found())
         return lost and (own.forbidden is None or not own.forbidden.file)
 
-    def _result(self, own: ComponentRun) -> ComponentResult:
+    def _result(self) -> ComponentResult:
         """Count for every criterion the best of the own run and those with stand-ins."""
-        followed = list(self._followed.items())
-        forbidden = [run for _, run in followed if run.forbidden is not None]
+        (_, own), *followed = self._runs.items()
         if not followed:
             return _result(own, self._diagnosis)
-        if forbidden:
-            self._counts([c.id for c in self.criteria], followed[-1][0])
-            return _result(forbidden[-1], Diagnosis())
         stand_ins, last = followed[-1]
+        forbidden = [run for _, run in followed if run.forbidden is not None]
+        if forbidden:
+            self._counts([c.id for c in self.criteria], stand_ins)
+            return _result(forbidden[-1], Diagnosis())
         gained = [c for c in self.criteria if self._share(c) > own.share(c)]
+        status, reason = last.status()
         if not gained and not self._diagnosis.found and own.forbidden is None:
             # A stub that another one stops shows only with that one's stand-in that it is a stub.
-            status, reason = last.status()
             if status == "not_attempted" and not any(map(self._share, self.criteria)):
                 return _unrun(self.criteria, status, reason)
             return _result(own, Diagnosis())
-        verdicts = [self._best(own, c, followed, c in gained) for c in self.criteria]
-        status, reason = last.status()
+        verdicts = [self._best(c, c in gained) for c in self.criteria]
         if status == "not_attempted":
             status, reason = "graded", ""
         marked = _marked(last, verdicts, self._diagnosis)
         return _assembled(marked, status, reason, self._diagnosis, stand_ins)
 
-    def _best(
-        self,
-        own: ComponentRun,
-        criterion: Criterion,
-        followed: Sequence[tuple[tuple[str, ...], ComponentRun]],
-        gained: bool,
-    ) -> Verdict:
+    def _best(self, criterion: Criterion, gained: bool) -> Verdict:
         """Return the verdict that counts for a criterion, where some are gained with stand-ins."""
-        mine = own.verdict(criterion)
-        stand_ins, run = max(followed, key=lambda pair: pair[1].share(criterion))
-        there = run.verdict(criterion)
+        (_, own), *followed = self._runs.items()
         lost = self._share(criterion) < 1
         if not gained and not (lost and self._diagnosis.found) and own.forbidden is None:
-            return mine
+            return own.verdict(criterion)
+        # Of two the later one is for hidden questions, which the other was never asked.
+        stand_ins, run = max(followed, key=lambda p: (p[1].share(criterion), p[1].ran(criterion)))
+        there = run.verdict(criterion)
         self._counts([criterion.id], stand_ins)
         if not lost:
             return replace(there, facts=[_with_working(stand_ins)], hints=[])

@@ -31,7 +31,9 @@ from autograder.solutions.reference import solution_of
 from tests.judge.fakes import AnsweringChild
 
 BASE = "def double(x):\n    return 2 * x\n\n\ndef third(x):\n    return x / 3\n"
-TOP = "from base import double\n\n\ndef four(x):\n    return double(double(x))\n"
+SIDE = "def same(x):\n    return x\n"
+IMPORTS = "from base import double\nfrom side import same\n"
+TOP = f"{IMPORTS}\n\ndef four(x):\n    return double(double(x))\n"
 TEST = '''\
 import pytest
 
@@ -69,11 +71,16 @@ points = 2
 rules = { forbidden = ["layer_norm"] }
 
 [[components]]
+name = "side"
+points = 2
+
+[[components]]
 name = "top"
 points = 2
-uses = ["base"]
+uses = ["base", "side"]
+rules = { forbidden = ["layer_norm"] }
 """
-FILES = {"base.py": BASE.encode(), "top.py": TOP.encode()}
+FILES = {"base.py": BASE.encode(), "side.py": SIDE.encode(), "top.py": TOP.encode()}
 
 
 class Sandbox:
@@ -133,13 +140,18 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
         "assignments/small/assignment.toml": TOML,
         "assignments/small/README.md": "# Small\n",
         "assignments/small/tests/test_base.py": TEST.format(name="double", right=2),
+        "assignments/small/tests/test_side.py": TEST.format(name="same", right=1),
         "assignments/small/tests/test_top.py": TEST.format(name="four", right=4),
         "assignments/small/tests/views.py": VIEWS,
         "reference/small/base.py": BASE,
+        "reference/small/side.py": SIDE,
         "reference/small/top.py": TOP,
         "assignments/small/stand_ins/base.py": BASE,
+        "assignments/small/stand_ins/side.py": SIDE,
         "reference/small/tests/test_base.py": "import pytest\n"
         + TWO.format(name="third", right="1000 / 3"),
+        "reference/small/tests/test_side.py": "import pytest\n"
+        + TWO.format(name="same", right=1000),
         "reference/small/tests/test_top.py": "import pytest\n"
         + TWO.format(name="four", right=4000),
     }
@@ -148,7 +160,9 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
         Path(root, name).write_text(text)
     assignment = load_assignment(root, "small")
     suite = collect(assignment, cache=Cache(None))
-    sandbox: Any = Sandbox({name: solution_of(assignment, name) for name in ("base", "top")})
+    sandbox: Any = Sandbox(
+        {name: solution_of(assignment, name) for name in ("base", "side", "top")}
+    )
     return Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
 
 
@@ -170,8 +184,9 @@ def shown(results: dict[str, ComponentResult]) -> list[str]:
     return facts + [component_page(shown_component(r, True)) for r in results.values()]
 
 
-PUBLIC = [("double", 2), ("double", 100), ("four", 2), ("four", 4), ("four", 100)]
-HIDDEN = [("third", 3000), ("third", 6000), ("four", 3000), ("four", 6000)]
+PUBLIC = [("double", 2), ("double", 100), ("same", 2), ("four", 2), ("four", 4), ("four", 100)]
+LOWER = [("third", 3000), ("third", 6000), ("same", 3000), ("same", 6000)]
+HIDDEN = [*LOWER, ("four", 3000), ("four", 6000)]
 USE = ForbiddenUse("layer_norm", "base.py", 1)
 WRONG = [
     Reply(value=4242.0),
@@ -193,7 +208,7 @@ def test_who_answers_what_is_shown_has_heard_no_hidden_question(
     # What is drawn, and where nothing hidden is lost, all that is public.
     late = [call for _, *call in log[first:] if tuple(call) not in HIDDEN]
     assert not any(argument == 100 for _, argument in late)
-    assert not late or ("third", 3000) in wrong or ("third", 6000) in wrong
+    assert not late or not wrong.keys().isdisjoint(LOWER)
 
 
 @given(
@@ -242,3 +257,21 @@ def test_what_a_component_lost_by_hidden_mistakes_of_another_is_not_lost_again(
     assert (results["base"].score, results["top"].score) == (1.5, 2)
     assert results["top"].criteria[0].message == "graded with a working base"
     assert results["top"].stand_ins == ["base"]
+
+
+def test_a_run_with_other_stand_ins_says_nothing_of_hidden_questions_either(judge: Judge) -> None:
+    """Hidden questions find one more component broken than public ones did."""
+    forbidden = Reply(value=8.0, forbidden=[ForbiddenUse("layer_norm", "", 0)])
+    wrong: dict[tuple[str, float], Reply | ChildGone] = {
+        ("double", 2): WRONG[0],
+        ("same", 3000): WRONG[0],
+        ("four", 2): forbidden,
+        ("four", 4): WRONG[0],
+        ("four", 3000): WRONG[2],
+        ("four", 6000): WRONG[2],
+    }
+    results, _ = graded(judge, wrong, mended={("four", 2), ("four", 4)})
+    top = results["top"]
+    assert [criterion.passed for criterion in top.criteria] == [True, False]
+    assert "4242" not in top.criteria[1].message
+    assert top.stand_ins == ["base", "side"]
