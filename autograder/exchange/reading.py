@@ -14,12 +14,13 @@ import importlib
 import importlib.util
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from autograder.exchange import ordinary as known
+from autograder.exchange.rules import used_by
 from autograder.exchange.scopes import (
     COMPREHENSIONS,
     FUNCTIONS,
@@ -33,6 +34,7 @@ from autograder.exchange.scopes import (
 _LOADED = ("torch", "numpy", "torchgen", "typing_extensions", "autograder", "__main__")
 # More is not listed of one file; a person who has seen these need not see others.
 _MOST = 20
+_Kind = tuple[tuple[str, ...], tuple[str, ...]]
 _WIDEST = 120
 
 
@@ -99,10 +101,12 @@ class Reading:
     Attributes:
         findings: what is out of the ordinary, by file and line.
         imports: for each file the modules of the submission's own that it imports.
+        named: for each file those that it names at all, also in a text; all if it cannot be read.
     """
 
     findings: list[Finding]
     imports: dict[str, list[str]]
+    named: dict[str, list[str]]
 
     def about(self, file: str, without: Collection[str] = ()) -> list[Finding]:
         """Return what is out of the ordinary in what a file runs; arguments as of `reached`."""
@@ -141,6 +145,7 @@ def read_files(files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dic
         {
             "file": file,
             "imports": reading.imports.get(file, []),
+            "named": reading.named.get(file, []),
             "findings": [[f.line, f.what] for f in reading.findings if f.file == file],
         }
         for file in texts
@@ -150,7 +155,8 @@ def read_files(files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dic
 def reading_of(found: Sequence[Mapping[str, Any]]) -> Reading:
     """Return the reading that was written as JSON."""
     findings = [Finding(text["file"], *pair) for text in found for pair in text["findings"]]
-    return Reading(findings, {text["file"]: text["imports"] for text in found})
+    imports, named = ({text["file"]: text[what] for text in found} for what in ("imports", "named"))
+    return Reading(findings, imports, named)
 
 
 def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
@@ -180,8 +186,29 @@ def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
         except RecursionError:
             found.append(Finding(file, 1, "cannot be read: it leads on from name to name"))
     imports: dict[str, list[str]] = {file: [] for file in files if file.endswith(".py")}
-    imports.update((file, own.imported(tree)) for file, tree in texts.items())
-    return Reading(sorted(found, key=lambda finding: (finding.file, finding.line)), imports)
+    named = dict.fromkeys(imports, sorted(own.modules))
+    for file, tree in texts.items():
+        imports[file], named[file] = own.imported(tree)
+    return Reading(sorted(found, key=lambda finding: (finding.file, finding.line)), imports, named)
+
+
+def each_reading(
+    kinds: Mapping[str, _Kind],
+    uses: Mapping[str, Sequence[str]],
+    read: Callable[[_Kind], Reading],
+) -> Iterator[tuple[str, Reading, set[str]]]:
+    """Yield every component with what is read by its lists, and the files that are not its own.
+
+    Args:
+        kinds: of each component, the names that are ordinary and those that are unusual in it.
+        uses: of each component, those that it may import: each answers for itself.
+        read: reads the submission; it is asked once for all components of one kind.
+    """
+    readings: dict[_Kind, Reading] = {}
+    for name, kind in kinds.items():
+        if kind not in readings:
+            readings[kind] = read(kind)
+        yield name, readings[kind], {f"{other}.py" for other in used_by(name, uses)}
 
 
 # By a chain of names and the scopes that it stands in, the full names that it may stand for.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -87,9 +88,13 @@ class Own:
         """Tell whether a module is the submission's own."""
         return dotted in self.modules
 
-    def imported(self, tree: ast.Module) -> list[str]:
-        """Return the modules of the submission's own that a text imports."""
+    def imported(self, tree: ast.Module) -> tuple[list[str], list[str]]:
+        """Return the modules of the submission's own that a text imports, and that it names.
+
+        Any word of its texts may be the name that a module is imported by.
+        """
         found: dict[str, None] = {}
+        words: set[str] = set()
         for node in ast.walk(tree):
             names: list[str] = []
             match node:
@@ -100,8 +105,14 @@ class Own:
                 case ast.ImportFrom():
                     # Of a package of its own: whatever lies in it may be meant.
                     names = [name for name in self.modules if "." in name]
+                case ast.Constant(value=str(text)):
+                    words.update(re.findall(r"\w+", text))
             found.update((name.partition(".")[0], None) for name in names)
-        return [name for name in found if self.holds(name)]
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                dotted = [*(alias.name for alias in node.names), getattr(node, "module", "") or ""]
+                words.update(part for name in dotted for part in name.split("."))
+        named = sorted(words & self.modules)
+        return [name for name in found if self.holds(name)], named
 
 
 def _without_main(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 
-from autograder.assignment import GIVEN, Assignment, ComponentSpec
-from autograder.exchange.reading import Finding, Reading, instead, reading_of
-from autograder.exchange.rules import used_by
+from autograder.assignment import GIVEN, Assignment
+from autograder.exchange.reading import Finding, Reading, each_reading, instead, reading_of
 from autograder.judge.terms import with_provided
 from autograder.results import Held
 from autograder.sandbox.handle import ChildGone
@@ -26,11 +26,13 @@ class Review:
         found: by component, what is out of the ordinary in what it runs.
         withheld: the components that wait for a person.
         files: the files that something out of the ordinary stands in.
+        named: for each file the components that it names.
     """
 
     found: dict[str, list[Held]] = field(default_factory=dict)
     withheld: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
+    named: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def is_free(self, component: str) -> bool:
         """Tell whether a component runs with all of Python, because somebody said it may."""
@@ -71,53 +73,57 @@ def review(
     """
     # What a student hands in under the name of what is given is not run.
     own = {name: data for name, data in with_provided(files, {}).items() if name not in exempt}
-    readings: dict[tuple[tuple[str, ...], tuple[str, ...]], Reading] = {}
     found: dict[str, list[Held]] = {}
     withheld: set[str] = set()
+    texts: set[str] = set()
+    named: dict[str, Collection[str]] = {}
+    rules = {spec.name: spec.rules for spec in assignment.components if f"{spec.name}.py" in own}
     uses = {spec.name: spec.uses for spec in assignment.components}
-    for spec in assignment.components:
-        file = f"{spec.name}.py"
-        if file not in own:
-            continue
-        kind = (spec.rules.ordinary, spec.rules.unusual)
-        if kind not in readings:
-            readings[kind] = _read(assignment, sandbox, own, spec)
-        # What it builds on is a component's own, and has something to put in its place.
-        without = {f"{name}.py" for name in used_by(spec.name, uses)}
-        reached = readings[kind].reached(file, without)
+    kinds = {name: (found.ordinary, found.unusual) for name, found in rules.items()}
+    read = partial(_read, assignment, sandbox, own)
+    # What it builds on is a component's own, and has something to put in its place.
+    for component, reading, without in each_reading(kinds, uses, read):
+        texts.update(finding.file for finding in reading.findings)
+        named.update(reading.named)
+        reached = reading.reached(f"{component}.py", without)
         digest = _digest({name: files[name] for name in reached})
         held = [
-            Held(component=spec.name, file=f.file, line=f.line, what=f.what, digest=digest)
-            for f in readings[kind].about(file, without)
+            Held(component=component, file=f.file, line=f.line, what=f.what, digest=digest)
+            for f in reading.about(f"{component}.py", without)
         ]
         if not held:
             continue
-        if (accepted or {}).get(spec.name) == digest:
+        if (accepted or {}).get(component) == digest:
             # Nothing waits any more; what there is stays known for how it runs.
-            found[spec.name] = []
+            found[component] = []
             continue
-        found[spec.name] = held
-        if spec.rules.review == "hold":
-            withheld.add(spec.name)
-    texts = {finding.file for reading in readings.values() for finding in reading.findings}
-    return Review(found, frozenset(withheld), frozenset(texts))
+        found[component] = held
+        if rules[component].review == "hold":
+            withheld.add(component)
+    return Review(found, frozenset(withheld), frozenset(texts), named)
 
 
 def _read(
-    assignment: Assignment, sandbox: Sandbox, files: Mapping[str, bytes], spec: ComponentSpec
+    assignment: Assignment,
+    sandbox: Sandbox,
+    files: Mapping[str, bytes],
+    kind: tuple[Sequence[str], Sequence[str]],
 ) -> Reading:
+    ordinary, unusual = kind
     terms = {
         "packages": list(assignment.modules),
         "own": [*assignment.totals, *GIVEN],
         "programs": [f"{other.name}.py" for other in assignment.components if other.program],
-        "ordinary": list(spec.rules.ordinary),
-        "unusual": list(spec.rules.unusual),
+        "ordinary": list(ordinary),
+        "unusual": list(unusual),
     }
     try:
         return reading_of(sandbox.read(files, terms))
     except ChildGone:
         texts = [name for name in files if name.endswith(".py")]
-        return Reading([Finding(name, 1, _UNREAD) for name in texts], {name: [] for name in texts})
+        found = [Finding(name, 1, _UNREAD) for name in texts]
+        named = {name: list(assignment.totals) for name in texts}
+        return Reading(found, {name: [] for name in texts}, named)
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

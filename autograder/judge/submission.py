@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -142,10 +142,11 @@ def _component(
         exempt,
         thorough,
         watcher,
+        named=read.named,
         found=read.found.get(spec.name, []),
         held=spec.name in read.withheld,
         free=read.is_free(spec.name) or f"{spec.name}.py" in exempt,
-        replaced=reached(replaced, runs),
+        replaced=reached(replaced, runs, read.named, exempt),
     )
 
 
@@ -157,6 +158,7 @@ class _Component:
         exempt: files that may call what is forbidden.
         thorough: look for misconceptions and show the work, beside giving marks.
         watcher: sees the runs that it is graded from.
+        named: for each file of the submission the components that it names.
         found: what is out of the ordinary in it.
         held: whether that waits for a person.
         free: whether it runs with all of Python.
@@ -169,6 +171,7 @@ class _Component:
     exempt: Sequence[str]
     thorough: bool
     watcher: Watcher | None
+    named: Mapping[str, Collection[str]]
     found: list[Held]
     held: bool
     free: bool
@@ -202,7 +205,7 @@ class _Component:
             return
         broken = [used for used in broken if used not in self.replaced]
         turn = time.next(self.spec.limits.component_wall_s)
-        reached_ones = reached(broken, self.files)
+        reached_ones = reached(broken, self.files, self.named, self.exempt)
         own = self._run([], turn)
         self._ask(own, "public", turn, reached_ones)
         if not reached_ones:
@@ -235,7 +238,7 @@ class _Component:
         own = self._runs[()]
         broken = [used for used in broken if used not in self.replaced]
         turn = time.next(self.spec.limits.component_wall_s, self._spent)
-        reached_ones = reached(broken, self.files)
+        reached_ones = reached(broken, self.files, self.named, self.exempt)
         for run in self._runs.values():
             run.keep_silent(turn)
         self._ask(own, "hidden", turn, reached_ones)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.exchange.guard import PROVIDED, Guard
 from autograder.exchange.messages import ForbiddenUse
-from autograder.exchange.reading import Finding, Ordinary, Reading, read
+from autograder.exchange.reading import Finding, Ordinary, each_reading, read
 from autograder.exchange.rules import Rules, used_by
 from autograder.suite.local import Terms
 
@@ -44,17 +44,15 @@ class Enforcement:
             if path.relative_to(self._folder).parts[0] not in (PROVIDED, "tests")
             and not any(part.startswith((".", "_")) for part in path.parent.parts[1:])
         }
-        readings: dict[tuple[tuple[str, ...], tuple[str, ...]], Reading] = {}
-        found = {}
-        for name, terms in self._terms.items():
-            kind = (terms.ordinary, terms.unusual)
-            if kind not in readings:
-                programs = [f"{n}.py" for n, others in self._terms.items() if others.program]
-                own = [*self._terms, PROVIDED]
-                readings[kind] = read(files, Ordinary(self._packages, own, programs, *kind))
-            without = {f"{other}.py" for other in used_by(name, self._uses)}
-            found[name] = readings[kind].about(f"{name}.py", without)
-        return found
+        programs = [f"{name}.py" for name, terms in self._terms.items() if terms.program]
+        own = [*self._terms, PROVIDED]
+        kinds = {name: (terms.ordinary, terms.unusual) for name, terms in self._terms.items()}
+        readings = each_reading(
+            kinds,
+            self._uses,
+            lambda kind: read(files, Ordinary(self._packages, own, programs, *kind)),
+        )
+        return {name: found.about(f"{name}.py", without) for name, found, without in readings}
 
     def end(self) -> None:
         """Refuse nothing from now on."""

@@ -16,7 +16,7 @@ from autograder.suite.answer import StudentRaised
 from autograder.suite.local import LocalSession, Terms
 
 # The student's own file stays beside a stand-in under this name, for what only it has.
-_OWN = "own_"
+OWN = "own_"
 _LACKING = """
 
 def __getattr__(name):
@@ -25,6 +25,11 @@ def __getattr__(name):
     import {0}
     return getattr({0}, name)
 """
+
+
+def completed(stand_in: str, name: str) -> str:
+    """Return the text of a component's stand-in, which takes what it lacks from the own file."""
+    return stand_in + _LACKING.format(f"{OWN}{name}")
 
 
 class Upstream:
@@ -85,9 +90,8 @@ class Upstream:
             for name in replaced:
                 own = place / f"{name}.py"
                 if own.is_file():
-                    own.rename(place / f"{_OWN}{name}.py")
-                lacking = _LACKING.format(f"{_OWN}{name}")
-                own.write_text(self._stand_ins[name] + lacking, encoding="utf-8")
+                    own.rename(place / f"{OWN}{name}.py")
+                own.write_text(completed(self._stand_ins[name], name), encoding="utf-8")
             return _import_apart(place, component)
 
 

@@ -178,6 +178,22 @@ def test_what_a_file_runs_is_told_with_the_file_that_it_stands_in() -> None:
     assert reading.reached("a.py") == {"a.py", "helper.py", "deep/inner.py"}
 
 
+def test_any_word_of_a_text_may_name_a_module_and_what_cannot_be_read_names_all() -> None:
+    files = {
+        "a.py": b"find = 'of b, or c.'\n",
+        "b.py": b"import c as d\nfrom e.f import a\n",
+        "c.py": b"b = ca\n",
+        "unread.py": b"def (:\n",
+    }
+    named = reading_of(read_files(files, {"own": ["e", "given"]})).named
+    assert named == {
+        "a.py": ["b", "c"],
+        "b.py": ["a", "c", "e"],
+        "c.py": [],
+        "unread.py": ["a", "b", "c", "e", "given", "unread"],
+    }
+
+
 @pytest.mark.parametrize(
     "text",
     [b"# coding: no-such-thing\nx = 1\n", b"x = " + b"-" * 90_000 + b"1\n"],

