@@ -10,7 +10,7 @@ E2E_STAMP := $(VENV)/.installed-e2e
 
 # Tests that measure limits, or kill what runs: beside others they would measure those, too.
 ALONE := tests/sandbox/test_cgroup.py tests/sandbox/test_hostile.py tests/sandbox/test_sandbox.py \
-    tests/grading/test_faults.py
+    tests/sandbox/test_memory_in_common.py tests/grading/test_faults.py
 # With that variable every process that a test starts would compile this package anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
