@@ -261,7 +261,7 @@ def must_be_course(folder: Path) -> Path:
 
 
 def complaints(course: Path, root: Path | None) -> list[str]:
-    """Say in a sentence each what of a course is not closed, not shared or not collected as it should be.
+    """Say in a sentence each what is wrong with who may read, share and collect in a course.
 
     Args:
         course: the course folder.
