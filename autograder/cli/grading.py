@@ -20,7 +20,7 @@ from autograder.cli.one import grade_one
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
 from autograder.cli.pages import write_after_grading
 from autograder.cli.starting import Settings, cluster_of, start
-from autograder.cluster.naming import Wanted
+from autograder.cluster.schedulers import Wanted
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Regraded

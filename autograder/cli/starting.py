@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.assignment import Assignment
-from autograder.cluster.carrying import NotRead, NotTaken, taken_in
-from autograder.cluster.naming import Wanted, wanted
+from autograder.cluster.schedulers import Wanted, wanted
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch
@@ -17,8 +16,7 @@ from autograder.grading.cores import cores
 from autograder.grading.entries import Entry
 from autograder.grading.messages import GradeJob, Unchanged
 from autograder.grading.workers import Tell
-from autograder.results import Graded
-from autograder.sandbox.packages import versions
+from autograder.judge.begin import begin
 
 
 def cluster_of(cluster: str | None, jobs: int | None, one: bool) -> Wanted | None:
@@ -111,13 +109,7 @@ def _is_kept(assignment: Assignment, job: GradeJob) -> bool:
     if job.known is None or not job.place.exists():
         return False
     try:
-        found = taken_in(job.place)
-    except (NotTaken, NotRead):
+        return isinstance(begin(assignment, job, ""), Unchanged)
+    except Exception:
+        # A worker will say what is wrong with it.
         return False
-    return job.known == Graded(
-        submission_hash=found.digest,
-        suite_hash=job.suite_hash,
-        seed=assignment.seed,
-        versions=versions(assignment.packages),
-        accepted=job.accepted,
-    )

@@ -1,1 +1,1 @@
-"""A class graded on a cluster: what travels to Dask's workers, and what they do with it."""
+"""A class graded on a cluster by Dask: reached in `schedulers`, asked by `client`."""

@@ -1,73 +1,75 @@
-"""A submission on its way: taken in where it lies, as it is taken in on one machine."""
+"""What travels to a Dask worker, and what must be the same there. Nothing here needs Dask."""
 
 from __future__ import annotations
 
+import io
 import os
-import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
-from autograder.judge.intake import Rejected, digest
-from autograder.judge.limited import take_in_limited
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What intake takes of a submission: its files by relative path, and their hash."""
-
-    files: dict[str, bytes]
-    digest: str
+from autograder.archives import archive
+from autograder.assignment import NOT_DECIDING, Assignment
+from autograder.project import FOLDERS
+from autograder.sandbox.packages import OURS, version_of, versions
 
 
-class NotTaken(Exception):
-    """A submission is rejected; the message says why, in the words of one machine."""
+def packed(assignment: Assignment) -> bytes:
+    """Return a zip of an assignment's two folders, without what grading does not need."""
+    return archive((name, data, False) for name, data in _files(assignment))
 
 
-class NotRead(Exception):
-    """A submission cannot be read on this machine; that is nobody's zero."""
+def _files(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
+    for place, folder in zip(FOLDERS, (assignment.public, assignment.secret), strict=True):
+        # Also an empty folder: a project has both.
+        yield f"{place}/{assignment.name}/", b""
+        for path in sorted(folder.rglob("*")):
+            inner = path.relative_to(folder)
+            left_out = inner.parts[0] in NOT_DECIDING or "__pycache__" in inner.parts
+            if not left_out and path.is_file():
+                yield f"{place}/{assignment.name}/{inner.as_posix()}", path.read_bytes()
 
 
-def taken_in(place: Path) -> Taken:
-    """Take a submission in: no more of it than this is ever sent, and no link is followed.
-
-    Raises:
-        NotTaken: it is rejected.
-        NotRead: it cannot be read here.
-    """
-    try:
-        files = take_in_limited(place)
-    except Rejected as rejection:
-        raise NotTaken(str(rejection)) from rejection
-    except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(last.filename).name}, line {last.lineno}"
-        raise NotRead(f"{type(error).__name__}: {error} ({where})") from error
-    return Taken(files, digest(files))
+def unpacked(data: bytes, root: Path) -> Path:
+    """Unpack an assignment into a new folder that nobody else can open, and return that."""
+    root.mkdir(mode=0o700)
+    with zipfile.ZipFile(io.BytesIO(data)) as opened:
+        opened.extractall(root)
+    return root
 
 
 def laid_out(files: Mapping[str, bytes], name: bytes, folder: Path) -> Path:
-    """Write a submission's files into a folder of its name and return that.
-
-    Args:
-        files: what intake took, by relative path.
-        name: what the submission was called where it was taken in.
-        folder: where to; it is the caller's alone.
+    """Write the files that intake took of a submission to `folder`/`name`, and return that.
 
     Raises:
-        ValueError: a name leads elsewhere.
+        ValueError: a file's path leads out of it.
     """
-    place = _below(folder, os.fsdecode(name))
+    place = folder / os.fsdecode(name)
     place.mkdir()
     for relative, data in files.items():
-        path = _below(place, relative)
+        path = place / relative
+        if ".." in path.parts or not path.is_relative_to(place):
+            raise ValueError(f"{relative!r} leads out of its folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     return place
 
 
-def _below(folder: Path, name: str) -> Path:
-    parts = PurePosixPath(name).parts
-    if not parts or parts[0] == "/" or ".." in parts or "\0" in name:
-        raise ValueError(f"{name!r} leads out of its folder")
-    return folder.joinpath(*parts)
+def recorded(packages: Sequence[str]) -> dict[str, str]:
+    """Return the versions here that a mark may depend on, and this package's own."""
+    return {**versions(tuple(packages)), OURS: version_of(OURS)}
+
+
+def difference(there: Mapping[str, str], here: Mapping[str, str]) -> str | None:
+    """Say which version differs there from here; None if none does."""
+    for name, found in there.items():
+        if found != (version := here[name]):
+            what = f"it has no {name}" if found == "unknown" else f"it has {name} {found}"
+            repair = f"pip install {name}=={version} there"
+            if name == "python":
+                repair = f"start the worker with Python {version}"
+            return (
+                f"{what}, and this machine has {version}: a mark may depend on it, so {repair}, or "
+                "grade from a machine that has the same"
+            )
+    return None

@@ -1,7 +1,7 @@
-"""The near side: hands submissions to a cluster and waits for their results.
+"""The command's side of a cluster: each submission is one Dask task, and its answer is awaited.
 
-Whoever writes the results calls `Grader.grade` from as many threads as `threads`; each waits for
-one submission. What is under way is all that is held here and by the scheduler.
+Dask begins again what a lost worker had begun, and gives up a task that has lost too many workers.
+A task is one submission: of a chunk of them all would be begun again, and all blamed.
 """
 
 from __future__ import annotations
@@ -12,83 +12,55 @@ import os
 import threading
 import time
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from autograder.assignment import Assignment
-from autograder.cluster.bundles import packed
-from autograder.cluster.carrying import NotRead, NotTaken, Taken, taken_in
-from autograder.cluster.connection import LOOK_EVERY_S, Connection
-from autograder.cluster.naming import Wanted
-from autograder.cluster.schedulers import Reached, reached
-from autograder.cluster.versions import recorded
-from autograder.grading.messages import (
-    ANSWERS,
-    Fault,
-    GradeAnswer,
-    GradeJob,
-    Marked,
-    Refused,
-    Unchanged,
-    written,
-)
+from autograder.cluster.carrying import difference, packed, recorded
+from autograder.cluster.schedulers import Address, Wanted, reached
+from autograder.grading import messages
+from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, WorkerLost, unheard
-from autograder.results import Graded, SubmissionResult
-from autograder.sandbox.packages import versions
+from autograder.judge.begin import begin
+from autograder.sandbox.packages import OURS
 
-# Threads a slot: while one submission is graded the next is on its way.
-_A_SLOT = 2
-# For slots that come later; a thread that waits costs next to nothing.
-_FEWEST_THREADS = 32
-_MOST_THREADS = 2000
-# So many submissions are read at a time, however many slots there are.
-_READ_AT_ONCE = 4
-_CLOSE_S = 30.0
-# So often the judges are started, where all Dask workers are lost while they do.
-_STARTS = 3
-# So often Dask may blame a submission for some lost workers, without that it was ever begun.
-_MOST_BLAMED = 25
+_GONE = (
+    "the Dask scheduler of {where} does no more work for this run ({said}): what is done is kept; "
+    "run the command again when it is back"
+)
+_NOBODY = (
+    "there is no Dask worker of {where} for {patience_s:g} s: start some (`dask worker ADDRESS`); "
+    "what is done is kept, and the same command goes on"
+)
 
 
 class Grader:
-    """Grades submissions on a cluster.
-
-    Args:
-        wanted: which cluster.
-        assignment: what is graded.
-        sandbox: how student code is isolated.
-
-    Attributes:
-        slots: how many submissions are graded side by side, as far as that is known.
+    """Grades submissions on a cluster, `slots` of them side by side, as far as that is known.
 
     Raises:
         UsageError: the cluster cannot be reached.
     """
 
     def __init__(self, wanted: Wanted, assignment: Assignment, sandbox: str) -> None:
-        self._assignment = assignment
-        self._sandbox = sandbox
+        self._assignment, self._sandbox = assignment, sandbox
         self._run = f"gradeformer-{uuid.uuid4().hex}"
-        self._suite_hash = assignment.suite_hash()
-        self._versions = recorded(assignment.packages)
+        self._lasting = isinstance(wanted, Address)
         self._description = ""
-        self._reading = threading.Semaphore(_READ_AT_ONCE)
         self._numbers = itertools.count()
-        self._lock = threading.Lock()
-        self._under_way: dict[threading.Event, Any] = {}
+        self._under_way: set[Any] = set()
         # Why no submission can be graded any more.
         self._over: Exception | None = None
-        self._closed = threading.Event()
         with contextlib.ExitStack() as stack:
-            self._cluster: Reached = reached(wanted, stack)
-            self._client = self._cluster.client
+            self._cluster = reached(wanted, stack)
             self._stack = stack.pop_all()
-        self._connection = Connection(self._cluster, self._closed)
+        self._client = self._cluster.client
         self.slots = self._cluster.slots
 
     @property
     def threads(self) -> int:
-        """How many threads are to call `grade`, so that no slot waits."""
-        return min(max(_A_SLOT * self.slots, _FEWEST_THREADS), _MOST_THREADS)
+        """How many threads are to call `grade`, so that no Dask worker waits."""
+        # While one submission is graded the next is sent; Dask workers may join later.
+        return min(max(2 * self.slots, 32), 2000)
 
     def start(self, tell: Tell = unheard) -> str:
         """Start the judges of every Dask worker that is there; return how they isolate code.
@@ -96,184 +68,121 @@ class Grader:
         Raises:
             CannotGrade: there is no Dask worker, or one of them would not grade as this machine.
         """
+        try:
+            said = self._started(tell)
+            self.slots = max(self.slots, sum(self._client.nthreads().values()))
+        except CannotGrade:
+            raise
+        except TimeoutError as error:
+            raise self._cannot(_NOBODY) from error
+        except Exception as error:
+            raise self._cannot(_GONE, error) from error
+        self._description = min(said)
+        threading.Thread(target=self._look, daemon=True).start()
+        kinds, count = "; elsewhere ".join(sorted(set(said))), len(said)
+        return f"{kinds} ({count} Dask worker{'s' * (count != 1)})"
+
+    def _started(self, tell: Tell) -> list[str]:
         from autograder.cluster import far
 
         tell(f"waiting for Dask workers of {self._cluster.where}")
-        self._connection.await_workers()
+        self._client.wait_for_workers(1, timeout=self._cluster.patience_s)
         tell("comparing versions")
-        self._connection.compare(self._versions)
+        here = recorded(self._assignment.packages)
+        found = self._client.get_versions(packages=[OURS])
+        sides = {f"worker {address}": about for address, about in found["workers"].items()}
+        # What they are sent needs it to be read. The plugin compares everything else.
+        for side, about in {"scheduler": found["scheduler"], **sides}.items():
+            if reason := difference({OURS: about["packages"][OURS] or "unknown"}, here):
+                raise CannotGrade(f"on the Dask {side}: {reason}")
         tell("sending the assignment")
-        slots = far.Slots(
-            self._run, packed(self._assignment), self._sandbox, self._suite_hash, self._versions
+        graded = self._assignment
+        judges = far.Judges(
+            *(self._run, graded.name, packed(graded), self._sandbox, graded.suite_hash(), here)
         )
-        self._connection.ask(self._client.register_plugin, slots, name=self._run)
-        for reason in self._connection.everywhere(far.check, self._run).values():
-            if reason:
-                raise CannotGrade(reason)
-        for _ in range(_STARTS):
-            tell("starting the judges")
-            answers = self._connection.everywhere(far.open_slots, self._run)
-            for ready, said in answers.values():
-                if not ready:
-                    raise CannotGrade(said)
-            if answers:
-                break
-            # All were lost meanwhile.
-            self._connection.await_workers()
-        else:
-            raise self._connection.always_lost()
-        kinds = sorted({said for _, said in answers.values()})
-        self._description = kinds[0]
-        there = self._connection.threads_there()
-        self.slots = max(self.slots, sum(there.values()))
-        threading.Thread(target=self._look, daemon=True).start()
-        workers = f"{len(answers)} Dask worker{'s' * (len(answers) != 1)}"
-        return f"{'; elsewhere '.join(kinds)} ({workers})"
+        # A cluster of our own ends with all that it has.
+        if self._lasting:
+            self._client.register_plugin(far.Leaving(self._run, self._client.id))
+        self._client.register_plugin(judges)
+        tell("starting the judges")
+        # Dask workers that are lost meanwhile are left out.
+        answers = self._client.run(far.start, self._run, on_error="ignore").values()
+        if refused := [said for ready, said in answers if not ready]:
+            raise CannotGrade(refused[0])
+        if not answers:
+            raise OSError("all Dask workers were lost while they started")
+        return [said for _, said in answers]
 
     def grade(self, job: GradeJob) -> GradeAnswer:
-        """Have a submission graded; the answer is that of one machine.
+        """Have a submission graded, unless it is rejected or unchanged; as on one machine.
 
         Raises:
             CannotGrade: nothing can be graded any more.
             WorkerLost: the run was stopped.
         """
         try:
-            with self._reading:
-                taken = taken_in(job.place)
-        except NotTaken as rejection:
-            return Marked(result=self._rejected(job, str(rejection)))
-        except NotRead as reason:
-            return Fault(reason=str(reason))
-        graded = Graded(
-            submission_hash=taken.digest,
-            suite_hash=job.suite_hash,
-            seed=self._assignment.seed,
-            versions=versions(tuple(self._assignment.packages)),
-            accepted=job.accepted,
-        )
-        if job.known == graded:
-            return Unchanged()
-        return self._sent(job, taken)
+            begun = begin(self._assignment, job, self._description)
+        except Exception as error:
+            return Fault(reason=f"{type(error).__name__}: {error}")
+        return self._sent(job, begun[0]) if isinstance(begun, tuple) else begun
 
     def close(self) -> None:
         """Leave the cluster; what is still being graded is not kept."""
-        if self._closed.is_set():
-            return
-        self._closed.set()
-        with self._lock:
-            under_way = list(self._under_way.values())
         self._give_up(WorkerLost("the run was stopped"))
-        # A cluster that hangs is left all the same.
-        leaving = threading.Thread(target=self._leave, args=(under_way,), daemon=True)
-        leaving.start()
-        leaving.join(_CLOSE_S)
-        self._stack.close()
-
-    def _leave(self, under_way: list[Any]) -> None:
         with contextlib.suppress(Exception):
-            self._client.cancel(under_way)
-        # A cluster of our own ends with all that it has.
-        if self._cluster.lasting:
-            with contextlib.suppress(Exception):
-                self._client.unregister_worker_plugin(self._run)
+            self._stack.close()
 
-    def _sent(self, job: GradeJob, taken: Taken) -> GradeAnswer:
-        from distributed import KilledWorker, Queue
+    def _sent(self, job: GradeJob, files: Mapping[str, bytes]) -> GradeAnswer:
+        from distributed import KilledWorker
 
         from autograder.cluster import far
 
-        ticket = f"{self._run}-{next(self._numbers)}"
-        name = os.fsencode(job.place.name)
-        line = written(job.model_copy(update={"path": b"", "known": None}))
-        begun = self._connection.ask(Queue, ticket, client=self._client)
+        line = messages.written(job.model_copy(update={"path": b"", "known": None}))
+        future = None
         try:
-            for attempt in range(_MOST_BLAMED):
-                future = self._connection.ask(
-                    self._client.submit,
-                    *(far.grade, self._run, ticket, name, taken.files, line),
-                    key=f"{ticket}-{attempt}",
-                    pure=False,
-                )
-                self._await(future)
-                error = future.exception() if future.status == "error" else None
-                # Dask blames also what merely stood in the queue of lost workers; that which was
-                # begun twice says so itself.
-                if isinstance(error, KilledWorker):
-                    continue
-                if error is not None or future.cancelled():
-                    raise self._gone(error)
-                # Whatever has become of the Dask worker since. Beside it is who began.
-                told = self._connection.ask(begun.get, batch=True)
-                lines = [one for one in told if isinstance(one, bytes)]
-                if not lines:
-                    raise self._gone(None)
-                answer = ANSWERS.validate_json(lines[0])
-                break
-            else:
-                self._give_up(self._connection.always_lost())
-                raise self._gone(None)
+            words = (self._run, os.fsencode(job.place.name), files, line)
+            key = (self._run, next(self._numbers))
+            future = self._client.submit(far.grade, *words, key=key, retries=1)
+            self._under_way.add(future)
+            if self._over is not None:
+                raise self._over
+            error = future.exception()
+            answer = None if error else messages.ANSWERS.validate_json(future.result())
+        except Exception as problem:
+            raise self._over or self._cannot(_GONE, problem) from problem
         finally:
-            with contextlib.suppress(Exception):
-                begun.close()
-        if isinstance(answer, Refused):
-            refused = CannotGrade(answer.reason)
-            self._give_up(refused)
-            raise refused
-        if isinstance(answer, Marked | Unchanged | Fault):
+            self._under_way.discard(future)
+        if isinstance(error, KilledWorker):
+            return Fault(
+                reason=f"the Dask worker that graded it was lost {error.allowed_failures + 1} "
+                "times: it is not tried again in this run; run the command again to try once more"
+            )
+        if isinstance(answer, messages.Refused):
+            raise self._give_up(CannotGrade(answer.reason))
+        if isinstance(answer, Marked | Fault):
             return answer
-        return Fault(reason="no proper answer came")
+        return Fault(reason=f"{type(error).__name__}: {error}")
 
-    def _await(self, future: Any) -> None:
-        """Wait until a future is done, or nothing can be graded any more."""
-        done = threading.Event()
-        with self._lock:
-            self._under_way[done] = future
-            over = self._over
-        try:
-            if over is None:
-                future.add_done_callback(lambda _: done.set())
-                done.wait()
-                over = self._over if not future.done() else None
-        finally:
-            with self._lock:
-                del self._under_way[done]
-        if over is not None:
-            raise over
-
-    def _give_up(self, reason: Exception) -> None:
-        with self._lock:
-            self._over = self._over or reason
-            for done in self._under_way:
-                done.set()
-
-    def _gone(self, error: BaseException | None) -> Exception:
-        return self._over or self._connection.gone(error)
+    def _give_up(self, reason: Exception) -> Exception:
+        """Let whoever waits for a submission raise `reason`; return it."""
+        self._over = self._over or reason
+        with contextlib.suppress(Exception):
+            self._client.cancel(list(self._under_way))
+        return reason
 
     def _look(self) -> None:
-        """Look now and then whether there is any Dask worker, and as many as there should be."""
+        """Look now and then whether there is any Dask worker."""
         last = time.monotonic()
-        while not self._closed.wait(LOOK_EVERY_S):
+        while self._over is None:
+            time.sleep(1.0)
             try:
-                there = self._connection.threads_there()
-                if there:
+                if self._client.nthreads():
                     last = time.monotonic()
-                if sum(there.values()) < self.slots:
-                    with contextlib.suppress(Exception):
-                        self._cluster.refill()
-            except CannotGrade as gone:
-                self._give_up(gone)
-                return
-            if time.monotonic() - last > self._cluster.patience_s:
-                self._give_up(self._connection.nobody())
-                return
+                elif time.monotonic() - last > self._cluster.patience_s:
+                    self._give_up(self._cannot(_NOBODY))
+            except Exception as error:
+                self._give_up(self._cannot(_GONE, error))
 
-    def _rejected(self, job: GradeJob, reason: str) -> SubmissionResult:
-        return SubmissionResult(
-            submission=job.id,
-            assignment=self._assignment.name,
-            status="rejected",
-            score=0.0,
-            max_score=self._assignment.max_score,
-            sandbox=self._description,
-            message=reason,
-        )
+    def _cannot(self, sentence: str, error: BaseException | None = None) -> CannotGrade:
+        words = self._cluster._asdict() | {"said": f"{type(error).__name__}: {str(error)[:200]}"}
+        return CannotGrade(sentence.format(**words))

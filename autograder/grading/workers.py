@@ -171,19 +171,14 @@ class WorkerPool:
     Args:
         assignment: what is graded.
         sandbox: how student code is isolated.
-        make: starts a worker; by default the thread that needs it does. Linux ends a worker with
-            the thread that started it (see `die_with_parent`): it must be one that stays.
+
+    Linux ends a worker with the thread that started it (see `die_with_parent`), so whoever calls
+    this must be a thread that stays.
     """
 
-    def __init__(
-        self,
-        assignment: Assignment,
-        sandbox: str,
-        make: Callable[[Assignment, str], Worker] | None = None,
-    ) -> None:
+    def __init__(self, assignment: Assignment, sandbox: str) -> None:
         self._assignment = assignment
         self._sandbox = sandbox
-        self._make = make
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._started: list[Worker] = []
         self._stopped = threading.Event()
@@ -256,6 +251,6 @@ class WorkerPool:
             worker.close()
 
     def _new(self) -> Worker:
-        worker = (self._make or Worker)(self._assignment, self._sandbox)
+        worker = Worker(self._assignment, self._sandbox)
         self._started.append(worker)
         return worker

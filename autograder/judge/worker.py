@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import IO
@@ -33,19 +34,17 @@ from autograder.grading.messages import (
     Ready,
     Refused,
     Stage,
-    Unchanged,
     written,
 )
+from autograder.judge.begin import begin, made_from
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.intake import Rejected, digest
 from autograder.judge.judge import Judge
-from autograder.judge.limited import take_in_limited
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.judge.trace import explain_criterion
-from autograder.results import Graded, SubmissionResult
+from autograder.results import SubmissionResult
 from autograder.sandbox import confine
 from autograder.sandbox.packages import PackageFault, versions
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -186,7 +185,7 @@ def _answer(judge: Judge, description: str, job: Job) -> Answer:
                 return explain_criterion(
                     judge,
                     job,
-                    lambda files: _graded(judge.assignment, files, job),
+                    lambda files: made_from(judge.assignment, files, job),
                 )
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -194,49 +193,35 @@ def _answer(judge: Judge, description: str, job: Job) -> Answer:
         return Fault(reason=f"{type(error).__name__}: {error} ({where})")
 
 
-def _graded(assignment: Assignment, files: Mapping[str, bytes], job: Job) -> Graded:
-    return Graded(
-        accepted=job.accepted,
-        submission_hash=digest(files),
-        suite_hash=job.suite_hash,
-        seed=assignment.seed,
-        versions=versions(assignment.packages),
-    )
-
-
 def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
     assignment = judge.assignment
     start = time.perf_counter()
-    result = SubmissionResult(
-        submission=job.id,
-        assignment=assignment.name,
-        status="rejected",
-        score=0.0,
-        max_score=assignment.max_score,
-        sandbox=description,
-    )
-    try:
-        files = take_in_limited(job.place)
-    except Rejected as rejection:
-        return Marked(result=result.model_copy(update={"message": str(rejection)}))
-    graded = _graded(assignment, files, job)
-    if job.known == graded:
-        return Unchanged()
+    begun = begin(assignment, job, description)
+    if not isinstance(begun, tuple):
+        return begun
+    files, graded = begun
     components = grade_submission(judge, files, job.exempt, job.only, job.diagnose, job.accepted)
     judge.diagnoser.flush()
-    found = {
-        "status": "graded",
-        "score": sum(component.score for component in components.values()),
-        "components": components,
-        "review": [held for component in components.values() for held in component.review],
-        "duration_s": round(time.perf_counter() - start, 4),
-        "graded": graded,
-    }
-    return Marked(result=result.model_copy(update=found))
+    return Marked(
+        result=SubmissionResult(
+            submission=job.id,
+            assignment=assignment.name,
+            status="graded",
+            score=sum(component.score for component in components.values()),
+            max_score=assignment.max_score,
+            components=components,
+            review=[held for component in components.values() for held in component.review],
+            sandbox=description,
+            duration_s=round(time.perf_counter() - start, 4),
+            graded=graded,
+        )
+    )
 
 
 def main() -> None:
     """Serve on standard input and output; what anything else prints goes to standard error."""
+    # Student code finds the signal as ever, though a Dask worker that started this blocks it.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     root, name, choice, *checking = sys.argv[1:]

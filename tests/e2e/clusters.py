@@ -90,6 +90,14 @@ def _blocked(status: str) -> int:
     return next(int(line.split()[1], 16) for line in status.splitlines() if "SigBlk" in line)
 
 
+# What docs/scale.md has a scheduler of one's own started with.
+SETTINGS = {
+    "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "10",
+    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+    "DASK_DISTRIBUTED__SCHEDULER__WORKER_SATURATION": "1.0",
+}
+
+
 class Cluster:
     """A scheduler on this machine, and whatever workers a test starts for it."""
 
@@ -97,7 +105,8 @@ class Cluster:
         self._folder = folder
         self.processes: list[subprocess.Popen[bytes]] = []
         file = folder / "scheduler.json"
-        self._start("dask_scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard")
+        words = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
+        self._start("dask_scheduler", *words, **SETTINGS)
         self.address: str = until(lambda: _address(file), PATIENCE_S, "a scheduler")
 
     def worker(self, nanny: bool = False, **more: str) -> subprocess.Popen[bytes]:

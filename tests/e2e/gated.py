@@ -15,37 +15,24 @@ from autograder.grading.messages import GradeAnswer, GradeJob
 from tests.e2e.waiting import until
 
 KILLER, LATE = "killer", "z"
-# Of the environment: a file that every try is written to, one that opens the gate, after how many
-# idle seconds judges end, and how many submissions have to be done before late ones are sent.
-TRIES, GATE, IDLE_S, EARLY_COUNT = (
-    f"GRADEFORMER_TEST_{name}" for name in ("TRIES", "GATE", "IDLE_S", "EARLY_COUNT")
-)
+# Of the environment: a file that every try is written to, one that opens the gate, and how many
+# submissions have to be done before late ones are sent.
+TRIES, GATE, EARLY_COUNT = (f"GRADEFORMER_TEST_{name}" for name in ("TRIES", "GATE", "EARLY_COUNT"))
 PATCH = "from tests.e2e import gated; gated.patch(); "
 _PATIENCE_S = 1200.0
 
 
-class GatedSlots(far.Slots):
-    """Slots that end their process for a killer, and begin late ones when the gate is open."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args, idle_s=float(os.environ.get(IDLE_S, "600")))
+class GatedJudges(far.Judges):
+    """Judges that end their Dask worker for a killer, and begin late ones when the gate is open."""
 
     def grade(self, job: GradeJob) -> GradeAnswer:
         with Path(os.environ[TRIES]).open("a") as file:
             file.write(f"{job.id}\n")
         if job.id.startswith(KILLER):
             os.kill(os.getpid(), signal.SIGKILL)
-        # Who waits at the gate is being graded: meanwhile no judge is idle.
-        state = self._here
-        with state.lock:
-            state.busy += 1
-        try:
-            if job.id.startswith(LATE):
-                until(lambda: Path(os.environ[GATE]).exists() or None, _PATIENCE_S, "the gate")
-            return super().grade(job)
-        finally:
-            with state.lock:
-                state.busy -= 1
+        if job.id.startswith(LATE):
+            until(lambda: Path(os.environ[GATE]).exists() or None, _PATIENCE_S, "the gate")
+        return super().grade(job)
 
 
 class GatedGrader(client.Grader):
@@ -70,5 +57,5 @@ class GatedGrader(client.Grader):
 
 def patch() -> None:
     """Let the command take these."""
-    far.Slots = GatedSlots  # type: ignore[misc]
+    far.Judges = GatedJudges  # type: ignore[misc]
     client.Grader = GatedGrader  # type: ignore[misc]

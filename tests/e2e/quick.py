@@ -13,27 +13,31 @@ from autograder.cluster import far
 from autograder.grading.messages import GradeAnswer, GradeJob, Marked
 from autograder.results import SubmissionResult
 
-KILLER, LATE_KILLER = "killer", "late"
+KILLER, LATE_KILLER, STUMBLER, FAILURE = "killer", "late", "stumbler", "failure"
 # Of the environment: a file that every try is written to.
 TRIES = "GRADEFORMER_TEST_TRIES"
 
 
-class QuickSlots(far.Slots):
-    """Slots that have a mark for everybody at once, and end their process for some."""
+class QuickJudges(far.Judges):
+    """Judges that have a mark for everybody at once, and end their Dask worker for some."""
 
-    def check(self) -> None:
+    def _prepare(self, folder: Path) -> None:
         """Take any machine for the same."""
 
-    def open(self) -> str:
+    def start(self) -> str:
         return "none"
 
     def grade(self, job: GradeJob) -> GradeAnswer:
-        with Path(os.environ[TRIES]).open("a") as file:
+        with Path(os.environ[TRIES]).open("a+") as file:
             file.write(f"{job.id}\n")
+            file.seek(0)
+            first = file.read().split().count(job.id) == 1
         if job.id.startswith(KILLER):
             os.kill(os.getpid(), signal.SIGKILL)
-        if job.id.startswith(LATE_KILLER):
-            _kill_after_the_answer()
+        if job.id.startswith(FAILURE) or (job.id.startswith(STUMBLER) and first):
+            raise RuntimeError("nothing of a judge")
+        if job.id.startswith(LATE_KILLER) and first:
+            get_worker().handlers["get_data"] = _killed
         result = SubmissionResult(
             submission=job.id,
             assignment="norm",
@@ -45,21 +49,14 @@ class QuickSlots(far.Slots):
         return Marked(result=result)
 
 
-class ShortSlots(QuickSlots):
-    """Slots whose process ends as soon as they are opened."""
+class ShortJudges(QuickJudges):
+    """Judges whose Dask worker ends as soon as they are started."""
 
-    def open(self) -> str:
+    def start(self) -> str:
         os.kill(os.getpid(), signal.SIGKILL)
         return ""
 
 
-def _kill_after_the_answer() -> None:
-    """Let what is told to the scheduler next be the last that this process does."""
-    scheduler = get_worker().scheduler
-    tell = scheduler.queue_put
-
-    async def told(**words: Any) -> None:
-        await tell(**words)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    scheduler.queue_put = told
+async def _killed(**_: Any) -> None:
+    """End this process when somebody fetches what it has answered."""
+    os.kill(os.getpid(), signal.SIGKILL)

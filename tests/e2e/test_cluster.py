@@ -36,7 +36,7 @@ from tests.tiny import write_tiny
 
 pytest.importorskip("distributed", reason="DASK IS NOT INSTALLED: run `make test-e2e`")
 
-from tests.e2e.gated import EARLY_COUNT, GATE, IDLE_S, KILLER, PATCH, TRIES
+from tests.e2e.gated import EARLY_COUNT, GATE, KILLER, PATCH, TRIES
 
 FULL = 2
 RIGHT, WRONG = ({"layer_norm.py": text.encode()} for text in (sources.RIGHT, sources.WRONG))
@@ -158,6 +158,9 @@ def test_a_class_is_marked_as_on_one_machine(
     for host in [run.process.pid, *hosts(run.process.pid)]:
         maps = Path(f"/proc/{host}/maps").read_text()
         assert "libtorch" not in maps, "the command or a Dask worker has imported torch"
+    projects = [path.parents[1] for path in (tmp_path / "temporary").rglob("reference/norm")]
+    assert projects
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o700 for path in projects)
     assert run.wait() == 0, run.said()
     gone(inside)
     assert "Traceback" not in run.said()
@@ -166,13 +169,9 @@ def test_a_class_is_marked_as_on_one_machine(
     assert statuses == {"graded", "rejected"}
     table = (tmp_path / "here" / "results.csv").read_bytes()
     assert (tmp_path / "out" / "results.csv").read_bytes() == table
-    # Nothing of the assignment is there for others, and nothing of the class at all.
-    kept = list((cache / "assignments").rglob("*"))
-    assert kept
-    for path in kept:
-        assert "__pycache__" in path.parts or stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
     left = {path.name for path in (tmp_path / "temporary").iterdir()}
-    # An empty folder of Dask's, and one of torch's, which one machine leaves, too.
+    # An empty folder of Dask's, with nothing of the assignment or the class, and one of torch's,
+    # which one machine leaves, too.
     assert all(name.startswith(("dask-scratch-space", "torchinductor_")) for name in left), left
     assert not any((tmp_path / "temporary" / "dask-scratch-space").rglob("*.py"))
     # What has not changed is not graded again, but for what was accepted.
@@ -216,7 +215,7 @@ def test_a_killed_dask_worker_costs_nobody_anything(
 def test_a_submission_that_kills_its_dask_worker_is_not_run_a_third_time(
     grade: Callable[..., Run], gate: Path, batch: Path, tmp_path: Path
 ) -> None:
-    """Nor does it cost those anything that stood behind it, though Dask blames them, too."""
+    """Nor does it cost those anything that wait for it."""
     killers = {f"{KILLER}{n}" for n in range(3)}
     for name in killers:
         make_folder(batch / name, RIGHT)
@@ -227,8 +226,10 @@ def test_a_submission_that_kills_its_dask_worker_is_not_run_a_third_time(
     tries = (tmp_path / "tries").read_text().split()
     found = results(tmp_path / "out")
     assert set(found) == {*HONEST, *killers}
+    # One that stood behind another at the very beginning is blamed for that one's first end.
+    assert sum(tries.count(name) for name in killers) > len(killers)
     for name in killers:
-        assert tries.count(name) == 2
+        assert tries.count(name) in (1, 2)
         assert (found[name].status, found[name].score) == ("error", None)
         assert "was lost 2 times" in found[name].message
         (tmp_path / "out" / "results" / f"{name}.json").unlink()
@@ -237,27 +238,21 @@ def test_a_submission_that_kills_its_dask_worker_is_not_run_a_third_time(
 
 @pytest.mark.release
 def test_a_killed_command_goes_on_where_it_stopped(
-    grade: Callable[..., Run],
-    gate: Path,
-    dask: Cluster,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    grade: Callable[..., Run], gate: Path, dask: Cluster, tmp_path: Path
 ) -> None:
     """On a cluster that lasts: what the first run left there ends, and is in nobody's way."""
     workers = [dask.worker(), dask.worker()]
-    monkeypatch.setenv(IDLE_S, "4")
     run = grade("--cluster", dask.address)
     run.has_done(len(EARLY))
+    left = [pid for worker in workers for pid in judges(worker.pid)]
+    assert left
     run.process.kill()
     run.process.wait()
     kept = stamps(tmp_path / "out")
     assert set(kept) == {f"{name}.json" for name in EARLY}
     check_marks(tmp_path / "out", set(EARLY))
-    # What it had begun ends, and some time after that the judges.
-    left = [pid for worker in workers for pid in judges(worker.pid)]
-    assert left
-    gate.touch()
     gone(left)
+    gate.touch()
     assert [worker.poll() for worker in workers] == [None, None]
     again = grade("--cluster", dask.address)
     assert again.wait() == 0, again.said()
