@@ -21,7 +21,7 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import tensors_in
-from autograder.grading.cores import cores
+from autograder.grading.machine import cores
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import widest
 from autograder.judge.suite import Suite, SuiteFault

@@ -6,21 +6,26 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from autograder import __version__
 from autograder.cli import ci, platforms
 from autograder.cli.accepting import accept
-from autograder.cli.authoring import check, regenerate, regenerate_workbook, release, selftest
+from autograder.cli.authoring import (
+    check,
+    new,
+    regenerate,
+    regenerate_workbook,
+    release,
+    selftest,
+)
 from autograder.cli.courses import check as check_course
 from autograder.cli.courses import init
 from autograder.cli.exports import export
 from autograder.cli.grading import demo, explain, grade
-from autograder.cli.new import new
 from autograder.cli.pages import report
 from autograder.cli.similar import similar
-from autograder.errors import UsageError
-from autograder.reports.terminal import safe
+from autograder.errors import ExitCode, UsageError
+from autograder.reports.terminal import plain, safe
 
 # Without rich's boxes, which break what is to be typed at the end of a line.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -144,7 +149,5 @@ def main() -> None:
     try:
         app(prog_name="autograder")
     except UsageError as error:
-        Console(stderr=True, soft_wrap=True).print(
-            f"autograder: {safe(str(error), 2000)}", highlight=False
-        )
-        raise SystemExit(2) from None
+        plain(stderr=True).print(f"autograder: {safe(str(error), 2000)}")
+        raise SystemExit(ExitCode.MISUSED) from None

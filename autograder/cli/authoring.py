@@ -1,9 +1,10 @@
-"""Commands of an author: check, release, stubs, workbook, selftest."""
+"""Commands of an author: new, check, release, stubs, workbook, selftest."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import tempfile
 import time
 from pathlib import Path
@@ -14,23 +15,96 @@ from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import checking, stubs
+from autograder.authoring import new as beginning
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
 from autograder.authoring.rows import KINDS, rows_of
-from autograder.authoring.unfilled import must_be_filled_in
+from autograder.authoring.sources import source_of
+from autograder.authoring.unfilled import MARK, must_be_filled_in, places
 from autograder.cli.exposed import warn
-from autograder.cli.options import Jobs, Name, Root, SandboxChoice, check_sandbox
+from autograder.cli.options import Jobs, Name, Root, SandboxChoice
 from autograder.errors import UsageError
-from autograder.grading.cores import cores
+from autograder.grading.machine import cores
 from autograder.grading.workers import SuiteBroken
 from autograder.project import find_root
 from autograder.reports.explained import Printer
-from autograder.reports.terminal import ProgressReport, Stages, safe
+from autograder.reports.terminal import ProgressReport, Stages, plain, safe
 from autograder.solutions.places import cache_folder
 
+# The word that `new` has an assignment begun by.
+_ASSIGNMENT = "assignment"
 # How long one look for changes takes.
 _LOOK_MS = 300
+
+
+def new(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DIR | assignment NAME", help="A new folder, or an assignment's name."
+        ),
+    ],
+    component: Annotated[
+        list[str] | None,
+        typer.Option(help="A component of the new assignment; once for each, in order."),
+    ] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="Begin the course with this assignment: its name, or its folder's path."
+        ),
+    ] = None,
+    root: Root = None,
+) -> None:
+    """Begin a course of your own, or add an assignment to it."""
+    if what[0] == _ASSIGNMENT:
+        if len(what) == 1:
+            raise UsageError(
+                "the assignment's name is missing: autograder new assignment NAME --component ... "
+                f"(for a course in a folder called {_ASSIGNMENT}, give ./{_ASSIGNMENT})"
+            )
+        _one_word(what[1:], "the name of one assignment")
+        if from_ is not None:
+            raise UsageError("--from begins a course: autograder new DIR --from NAME")
+        _add(find_root(root), what[1], component or [])
+    else:
+        _one_word(what, f"one folder, or `{_ASSIGNMENT}` and a name")
+        if component:
+            raise UsageError(
+                "--component is for an assignment of a course that is there: "
+                f"autograder new {_ASSIGNMENT} NAME --component ..."
+            )
+        _begin(what[0], from_, root)
+
+
+def _one_word(words: list[str], wanted: str) -> None:
+    if len(words) != 1 or not words[0]:
+        raise UsageError(f"autograder new takes {wanted}, not {' '.join(map(repr, words))}")
+
+
+def _begin(folder: str, from_: str | None, root: Path | None) -> None:
+    if from_ is None and root is not None:
+        raise UsageError("--root says where --from finds its assignment: give --from, too")
+    made = beginning.new_course(Path(folder), None if from_ is None else source_of(from_, root))
+    files = sum(path.is_file() for path in made.root.rglob("*"))
+    console = plain()
+    console.print(f"{files} files in {safe(folder, 500)}")
+    console.print(
+        f"Next: cd {safe(shlex.quote(folder), 500)} && autograder selftest {made.name}",
+    )
+
+
+def _add(root: Path, name: str, components: list[str]) -> None:
+    made = beginning.new_assignment(root, name, components)
+    console = plain()
+    console.print(f"To be filled in, wherever it says {MARK}:")
+    for path in dict.fromkeys(path for path, _ in places(made)):
+        shown = safe(path.relative_to(root).as_posix(), 500)
+        console.print(f"  {shown}")
+    console.print(
+        f"Next: autograder stubs {name}, then autograder selftest {name}",
+    )
 
 
 def release(
@@ -39,7 +113,7 @@ def release(
     root: Root = None,
 ) -> None:
     """Write the student's folder: stubs, handout, public suite."""
-    console = Console(soft_wrap=True)
+    console = plain()
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
     drifted = stubs.drifted(assignment)
@@ -60,7 +134,7 @@ def release(
             return known_numbers.table(assignment, stages)
 
         files = releasing.release(assignment, out, table)
-    console.print(f"{len(files)} files in {safe(str(out), 500)}", highlight=False)
+    console.print(f"{len(files)} files in {safe(str(out), 500)}")
 
 
 def regenerate(
@@ -93,8 +167,7 @@ def check(
     root: Root = None,
 ) -> None:
     """Run solution and stub through the suite, and show what fails."""
-    check_sandbox(sandbox)
-    console = Console(soft_wrap=True)
+    console = plain()
     project = find_root(root)
     if not watch:
         raise typer.Exit(int(not _checked(console, project, name, component, sandbox)))
@@ -112,7 +185,7 @@ def check(
         try:
             _checked(console, project, name, component, sandbox)
         except UsageError as error:
-            console.print(f"autograder: {safe(str(error), 2000)}", highlight=False)
+            console.print(f"autograder: {safe(str(error), 2000)}")
         console.print("[dim]waiting for a change; Ctrl-C ends[/dim]")
 
 
@@ -126,7 +199,6 @@ def _checked(console: Console, project: Path, name: str, component: str, sandbox
     what = f"{name} {component}".strip()
     console.print(
         f"{safe(what)} {verdict} ({found.sandbox}; {time.monotonic() - start:.1f} s)",
-        highlight=False,
     )
     return found.holds
 
@@ -168,9 +240,8 @@ def selftest(
     """Prove the suites: right work keeps points, mistakes lose some."""
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
-    check_sandbox(sandbox)
     warn(assignment)
-    console = Console(stderr=json, soft_wrap=True)
+    console = plain(stderr=json)
     some_pairs, some_mutants, followed = (
         None if count < 0 else count for count in (pairs, mutants, follow_through)
     )

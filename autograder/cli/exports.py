@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from autograder import private
 from autograder.cli.options import Root, assignment_of_results
@@ -18,7 +17,7 @@ from autograder.reports.exports.reading import read_results
 from autograder.reports.exports.registry import FORMATS, format_of
 from autograder.reports.exports.registry import export as exported
 from autograder.reports.exports.roster import read_roster
-from autograder.reports.terminal import safe
+from autograder.reports.terminal import plain, safe
 
 
 def _formats(incomplete: str) -> list[str]:
@@ -42,7 +41,7 @@ def export(
 ) -> None:
     """Write results in the format of a platform."""
     chosen = format_of(format_)
-    console = Console(stderr=True, soft_wrap=True)
+    console = plain(stderr=True)
     found, is_class = read_results(results)
     if chosen.takes == "class" and not is_class:
         raise UsageError(
@@ -54,7 +53,6 @@ def export(
         console.print(
             f"the assignment {safe(found[0].assignment)} was not found, so nothing of hidden "
             "criteria is shown to students; name its project with --root",
-            highlight=False,
         )
     context = Context(
         assignment=found[0].assignment,
@@ -70,15 +68,14 @@ def export(
     if made.text is not None:
         _write(made.text, out)
     for reason in made.left_out:
-        console.print(f"not exported: {safe(reason, 500)}", highlight=False)
+        console.print(f"not exported: {safe(reason, 500)}")
     for result in found:
         name, held = safe(result.submission, 80), ", ".join(result.held)
         if result.standing == "empty":
-            console.print(f"{name}: handed in no file of it; its mark is 0", highlight=False)
+            console.print(f"{name}: handed in no file of it; its mark is 0")
         if held:
             console.print(
                 f"{name}: {safe(held)} held for review, and 0 in its mark until that is accepted",
-                highlight=False,
             )
     raise typer.Exit(int(made.faults or made.text is None))
 

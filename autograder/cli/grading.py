@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from autograder import private
-from autograder.assignment import Assignment, load_assignment
+from autograder.assignment import load_assignment
 from autograder.authoring.made_up import write_class
 from autograder.cli.exposed import warn
-from autograder.cli.one import grade_one
-from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, check_sandbox
-from autograder.cli.pages import write_after_grading
-from autograder.cli.starting import Settings, cluster_of, start
-from autograder.cluster.schedulers import Wanted
+from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice
+from autograder.cli.running import Settings, grade_class, grade_one
+from autograder.cluster.schedulers import Wanted, wanted
 from autograder.errors import UsageError
-from autograder.grading import store
-from autograder.grading.batch import Regraded
-from autograder.grading.entries import Listing, discover
-from autograder.grading.interpreter import slow_build
-from autograder.grading.lock import alone
 from autograder.nbgrader import course
-from autograder.nbgrader.collected import exchange_problem, why_not
 from autograder.nbgrader.places import results_folder
 from autograder.project import assignment_of, find_root
-from autograder.reports import disputes, moved
-from autograder.reports.score_table import print_held, print_left_out, print_table
-from autograder.reports.terminal import ProgressReport, Stages, safe
-
-if TYPE_CHECKING:
-    from autograder.nbgrader.gradebook import ClassGradebook
-
-# As shells have it: 128 and the number of the signal.
-_INTERRUPTED = 130
-_MISUSED = 2
+from autograder.reports import disputes
+from autograder.reports.terminal import plain
 
 
 def grade(
@@ -84,26 +64,41 @@ def grade(
     root: Root = None,
 ) -> None:
     """Grade every submission of a batch."""
-    wanted = cluster_of(cluster, jobs, one)
+    how = Settings(sandbox, jobs, resume, _cluster_of(cluster, jobs, one), wait)
     if one and (gradebook is not None or jobs is not None):
         raise UsageError("--one grades a single submission: leave out --gradebook and --jobs")
     if fail_under is not None and not one:
         raise UsageError("--fail-under goes with --one, which grades a single submission")
     if gradebook is not None:
-        raise typer.Exit(
-            _mark(batch, gradebook, assignment, out, jobs, resume, sandbox, wanted, wait, root)
-        )
+        raise typer.Exit(_mark(batch, gradebook, assignment, out, how, root))
     if assignment is None:
         raise UsageError("--assignment is missing: give it, or --gradebook for a course")
-    if one:
-        check_sandbox(sandbox)
-        found = load_assignment(find_root(root), assignment)
-        raise typer.Exit(grade_one(found, batch, out, resume, sandbox, fail_under, wait))
-    if out is None:
+    if out is None and not one:
         raise UsageError("--out is missing: give it, or --gradebook for a course")
     found = load_assignment(find_root(root), assignment)
-    warn(found, out)
-    raise typer.Exit(_grade(found, batch, Settings(out, sandbox, jobs, resume, wanted, wait)))
+    if out is not None:
+        warn(found, out)
+    if out is None or one:
+        raise typer.Exit(grade_one(found, batch, out, how, fail_under))
+    raise typer.Exit(grade_class(found, batch, out, how))
+
+
+def _cluster_of(cluster: str | None, jobs: int | None, one: bool) -> Wanted | None:
+    """Return what `--cluster` names.
+
+    Raises:
+        UsageError: it is no cluster, or other options do not go with one.
+    """
+    if cluster is None:
+        return None
+    if one:
+        raise UsageError("--one grades a single submission on this machine: leave out --cluster")
+    if jobs is not None:
+        raise UsageError(
+            "--jobs is the number of this machine's workers: leave it out with --cluster, whose "
+            "Dask workers say how many slots they have"
+        )
+    return wanted(cluster)
 
 
 def explain(
@@ -116,9 +111,7 @@ def explain(
     root: Root = None,
 ) -> None:
     """Run one criterion again and show the call and both answers."""
-    check_sandbox(sandbox)
-    console = Console(soft_wrap=True)
-    raise typer.Exit(disputes.settle(console, result, criterion, root, sandbox, submission))
+    raise typer.Exit(disputes.settle(plain(), result, criterion, root, sandbox, submission))
 
 
 def demo(
@@ -149,20 +142,11 @@ def demo(
     shutil.rmtree(out, ignore_errors=True)
     private.make_folder(out)
     write_class(found, folder, batch, out / "class")
-    raise typer.Exit(_grade(found, out / "class", Settings(out, sandbox, jobs, True)))
+    raise typer.Exit(grade_class(found, out / "class", out, Settings(sandbox, jobs, True)))
 
 
 def _mark(
-    batch: Path,
-    url: str,
-    name: str | None,
-    out: Path | None,
-    jobs: int | None,
-    resume: bool,
-    sandbox: str,
-    cluster: Wanted | None,
-    wait: bool,
-    root: Path | None,
+    batch: Path, url: str, name: str | None, out: Path | None, how: Settings, root: Path | None
 ) -> int:
     """Grade the submissions of a course and mark them in its gradebook."""
     home = course.course_of(batch)
@@ -170,95 +154,4 @@ def _mark(
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
     place = out or results_folder(home, found.name)
     warn(found, home, place)
-    settings = Settings(place, sandbox, jobs, resume, cluster, wait)
-    return _grade(found, batch, settings, course.gradebook(home, url, found))
-
-
-def _grade(
-    assignment: Assignment,
-    batch: Path,
-    settings: Settings,
-    book: ClassGradebook | None = None,
-) -> int:
-    check_sandbox(settings.sandbox)
-    out = settings.out
-    console = Console(soft_wrap=True)
-    listing = Listing(course.handed_in(batch, assignment.name)) if book is not None else None
-    listing = listing or discover(batch, assignment.name, list(assignment.totals))
-    if problem := exchange_problem(batch.absolute().parent):
-        console.print(safe(problem, 1000), highlight=False)
-    listing, refused = _as_collected(console, listing)
-    entries = listing.entries
-    if not entries:
-        print_left_out(console, listing, [])
-        return _MISUSED
-    for name in course.passed_over(batch, assignment.name) if book is not None else ():
-        console.print(f"not marked: {safe(name)}", highlight=False)
-    # A course's gradebook is marked by one at a time, wherever the results go.
-    folders = {out.resolve(): out}
-    if book is not None:
-        folders.setdefault(book.results.resolve(), book.results)
-    with contextlib.ExitStack() as stack:
-        for folder in folders.values():
-            store.make_writable(folder)
-            stack.enter_context(alone(folder, settings.wait, Stages(console)))
-        return _graded(assignment, batch, settings, listing, book, console) or int(refused)
-
-
-def _graded(
-    assignment: Assignment,
-    batch: Path,
-    settings: Settings,
-    listing: Listing,
-    book: ClassGradebook | None,
-    console: Console,
-) -> int:
-    """Grade a class into a folder that is ours for as long, and say what came of it."""
-    out, entries = settings.out, listing.entries
-    regraded: Sequence[Regraded] = []
-    try:
-        with contextlib.ExitStack() as stack:
-            with Stages(console) as stages:
-                started = start(assignment, settings, entries, stages, stack)
-            grader, workers = started.batch, started.workers
-            regraded = grader.regraded
-            console.print(started.words, highlight=False)
-            # Not before: what cannot start says so in one line.
-            if workers and (slow := slow_build()):
-                Console(stderr=True, soft_wrap=True).print(slow, highlight=False)
-            with ProgressReport(console, len(entries), workers=workers) as progress:
-                complete = True
-                if book is None:
-                    found = grader.run(entries, progress, whole=False)
-                else:
-                    found, complete = book.grade(grader, entries, progress, not settings.resume)
-    except KeyboardInterrupt:
-        console.print("stopped: what is done is kept; run the same command to go on")
-        moved.report(console, out, regraded)
-        return _INTERRUPTED
-    components = list(assignment.totals)
-    table = store.write_table(out, found, components)
-    print_table(console, found, components)
-    moved.report(console, out, regraded)
-    console.print(
-        f"Results: {safe(str(table), 500)} and {safe(str(out), 500)}/results/", highlight=False
-    )
-    if not complete:
-        console.print("some marks are not in the gradebook; run the same command to try again")
-    files = [store.path_of(out, entry.id) for entry in entries]
-    written = store.Stored(files, [entry.id for entry in entries])
-    write_after_grading(console, assignment, out, written, regraded)
-    print_left_out(console, listing, found)
-    print_held(console, out, found)
-    if listing.doubled:
-        return _MISUSED
-    return int(not complete or any(result.status == "error" for result in found))
-
-
-def _as_collected(console: Console, listing: Listing) -> tuple[Listing, bool]:
-    """Return what is marked of a batch, and whether anything of a course is refused; say what."""
-    refused = {entry.id: why for entry in listing.entries if (why := why_not(entry.path))}
-    for student, why in refused.items():
-        console.print(f"not marked: {safe(student)}: {safe(why, 1000)}", highlight=False)
-    entries = [entry for entry in listing.entries if entry.id not in refused]
-    return dataclasses.replace(listing, entries=entries), bool(refused)
+    return grade_class(found, batch, place, how, course.gradebook(home, url, found))

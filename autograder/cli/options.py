@@ -26,6 +26,13 @@ def _choices(incomplete: str) -> list[str]:
     return [choice for choice in CHOICES if choice.startswith(incomplete)]
 
 
+def _check_sandbox(sandbox: str) -> str:
+    """Refuse what is no choice of `--sandbox`."""
+    if sandbox not in CHOICES:
+        raise UsageError(f"--sandbox {sandbox!r} is unknown; choose one of {', '.join(CHOICES)}")
+    return sandbox
+
+
 Name = Annotated[
     str, typer.Argument(help="The assignment's name.", autocompletion=names_of_assignments)
 ]
@@ -45,14 +52,9 @@ SandboxChoice = Annotated[
     typer.Option(
         help="auto, tier1, tier2, tier3, or none (student code is not isolated).",
         autocompletion=_choices,
+        callback=_check_sandbox,
     ),
 ]
-
-
-def check_sandbox(sandbox: str) -> None:
-    """Refuse what is no choice of `--sandbox`."""
-    if sandbox not in CHOICES:
-        raise UsageError(f"--sandbox {sandbox!r} is unknown; choose one of {', '.join(CHOICES)}")
 
 
 def assignment_of_results(name: str, root: Path | None) -> Assignment | None:

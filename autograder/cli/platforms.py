@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from autograder import private
 from autograder.assignment import Assignment, load_assignment
@@ -17,7 +16,7 @@ from autograder.ci.written import Setting
 from autograder.cli.options import Name, NameOption, Root
 from autograder.errors import UsageError
 from autograder.project import find_root
-from autograder.reports.terminal import safe
+from autograder.reports.terminal import plain, safe
 
 Out = Annotated[Path, typer.Option(help="A new folder; the files are in student/ and teacher/.")]
 Repositories = Annotated[
@@ -97,8 +96,8 @@ def gradescope(
         raise UsageError(f"--out {out} exists: give a new file") from None
     except OSError as error:
         raise UsageError(f"--out {out} cannot be written: {error.strerror}") from error
-    console = Console(soft_wrap=True)
-    console.print(f"{safe(str(out), 500)}: {len(data) // 1024} kB", highlight=False)
+    console = plain()
+    console.print(f"{safe(str(out), 500)}: {len(data) // 1024} kB")
     console.print("The solutions are in it: upload it to Gradescope, and nowhere else.")
 
 
@@ -117,7 +116,7 @@ def _write(out: Path, files: dict[str, bytes]) -> None:
             path.write_bytes(data)
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
-    console = Console(soft_wrap=True)
+    console = plain()
     for name in files:
-        console.print(f"  {safe(str(out / name), 500)}", highlight=False)
-    console.print("How to set it up: docs/ci.md", highlight=False)
+        console.print(f"  {safe(str(out / name), 500)}")
+    console.print("How to set it up: docs/ci.md")

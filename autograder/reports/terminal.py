@@ -42,6 +42,11 @@ def safe(text: str, limit: int = 300) -> str:
     return escape(clean(text, limit))
 
 
+def plain(stderr: bool = False) -> Console:
+    """Return a console that wraps no line and colours nothing by itself."""
+    return Console(stderr=stderr, soft_wrap=True, highlight=False)
+
+
 class _Live(Generic[L]):
     """What changes on a terminal, while it is entered; `live` is None where there is none."""
 

@@ -1,7 +1,8 @@
-"""Whether this Python was built to be fast."""
+"""What grading has here: how many processors, and a Python that was built to be fast or not."""
 
 from __future__ import annotations
 
+import os
 import re
 import sysconfig
 from collections.abc import Mapping
@@ -11,6 +12,11 @@ _LEVELS = ("2", "3", "fast")
 # By measurements of itself. Distributions, whose Python is the system's, do so by other means.
 _PROFILED = ("--enable-optimizations", "-fprofile-use", "-fprofile-instr-use")
 _SYSTEMS = "--prefix=/usr"
+
+
+def cores() -> int:
+    """Return the number of processors that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def slow_build(about: Mapping[str, Any] | None = None) -> str | None:
