@@ -14,7 +14,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.exchange.guard import PROVIDED, belongs_to
-from autograder.exchange.own_builtins import own_builtins
+from autograder.exchange.own_builtins import own_builtins, own_code
 from autograder.exchange.programs import DATA, Program, run_program
 
 
@@ -56,7 +56,10 @@ class OwnModules:
 
     def _run(self, loader: Loader, module: ModuleType) -> None:
         vars(module)["__builtins__"] = self.builtins
-        type(loader).exec_module(loader, module)
+        if not isinstance(loader, FileLoader):
+            raise ImportError(f"{module.__name__} is no file of Python's")
+        code = own_code(loader.get_data(loader.path), loader.path, self._folder)
+        exec(code, vars(module))  # noqa: S102 - running it is the purpose
 
 
 class ComponentCode:
@@ -110,7 +113,9 @@ class ComponentCode:
             if spec is None or not isinstance(spec.loader, FileLoader):
                 raise FileNotFoundError(f"there is no {self._file.name}")
             source = spec.loader.get_data(str(self._file))
-            self._compiled = compile(source, str(self._file), "exec", dont_inherit=True)
+            file = str(self._file)
+            plain = compile(source, file, "exec", dont_inherit=True)
+            self._compiled = plain if self._free else own_code(source, file, self._folder)
         else:
             self.module = importlib.import_module(self._name)
 

@@ -6,6 +6,7 @@ They are lists of what is known, not of tricks: what is on none of them is for a
 from __future__ import annotations
 
 import builtins
+import inspect
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -26,14 +27,15 @@ def _words(text: str) -> frozenset[str]:
 
 # Modules, by full name. One with a star allows those below it, too, but for private ones.
 MODULES = _words("""
-__future__ abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath cmd
-collections collections.abc colorsys concurrent concurrent.futures configparser contextlib
-contextvars copy csv dataclasses datetime decimal difflib enum errno fnmatch fractions functools
-getopt glob graphlib gzip hashlib heapq hmac html itertools json keyword locale logging lzma math
-ntpath numbers operator os os.path pathlib platform posixpath pprint queue random re reprlib sched
-secrets shlex shutil stat statistics string struct tarfile tempfile textwrap threading time
-tomllib traceback typing typing_extensions unicodedata urllib.error urllib.parse urllib.request
-uuid warnings weakref zipfile zlib
+__future__ abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath cmd collections
+collections.abc colorsys concurrent concurrent.futures configparser contextlib contextvars copy csv
+dataclasses datetime decimal difflib email.* enum errno fnmatch fractions functools getopt getpass
+glob graphlib gzip hashlib heapq hmac html ipaddress itertools json keyword locale logging lzma
+math mimetypes ntpath numbers operator os os.path pathlib platform posixpath pprint queue random re
+reprlib sched secrets shlex shutil stat statistics string struct tarfile tempfile textwrap
+threading time tomllib traceback tracemalloc typing typing_extensions unicodedata urllib.error
+urllib.parse urllib.request uuid warnings wave weakref xml xml.dom xml.dom.minidom xml.etree
+xml.etree.ElementTree zipfile zlib zoneinfo
 torch torch.accelerator torch.amp torch.autograd torch.autograd.function torch.autograd.functional
 torch.backends.* torch.cpu torch.cuda torch.cuda.amp torch.distributions.* torch.fft torch.func
 torch.functional torch.linalg torch.masked torch.mps torch.mtia torch.nn torch.nn.attention
@@ -44,17 +46,28 @@ torch.utils.data torch.utils.data.* torch.utils.flop_counter torch.version torch
 numpy numpy.char numpy.dtypes numpy.exceptions numpy.fft numpy.lib.stride_tricks numpy.linalg
 numpy.ma numpy.polynomial.* numpy.random numpy.rec numpy.strings numpy.typing
 """)
+# What of Python's own functions runs text, or opens a module's inside.
+BUILTINS = _words("eval exec compile __import__ globals locals breakpoint __build_class__") | {
+    name
+    for name in dir(builtins)
+    if name.startswith("__") and name not in ("__debug__", "__doc__", "__name__")
+}
+# These are others in a submission's modules, and the originals are not for them.
+CHECKED = _words("getattr setattr delattr open vars")
 # Modules of which only some names are ordinary.
 PARTS = {
+    "builtins": frozenset(dir(builtins)) - BUILTINS - CHECKED,
     "concurrent": _words("futures"),
     "codecs": _words("decode encode BOM_UTF8 getencoder getdecoder"),
     "importlib": _words("metadata resources"),
     "importlib.metadata": _words("version PackageNotFoundError"),
     "importlib.resources": _words("files open_text open_binary read_text read_binary as_file"),
-    "inspect": _words("""signature Parameter Signature getdoc cleandoc isfunction isclass ismethod
-        isgeneratorfunction iscoroutinefunction isabstract getsource getfullargspec getmro"""),
+    "inspect": _words("""signature Parameter Signature getdoc cleandoc getsource getfullargspec
+        getmro getgeneratorstate getcoroutinestate""")
+    | {name for name in dir(inspect) if name.startswith("is")},
     "multiprocessing": _words("cpu_count"),
-    "io": _words("StringIO BytesIO TextIOWrapper SEEK_SET SEEK_CUR SEEK_END TextIOBase IOBase"),
+    "io": _words("""StringIO BytesIO TextIOWrapper SEEK_SET SEEK_CUR SEEK_END TextIOBase IOBase
+        open"""),
     "gc": _words("collect enable disable"),
     "numpy.testing": _words("""assert_allclose assert_almost_equal assert_approx_equal
         assert_array_almost_equal assert_array_equal assert_array_less assert_equal
@@ -67,10 +80,14 @@ PARTS = {
         executable flags implementation intern getdefaultencoding path exc_info
         getrefcount set_int_max_str_digits get_int_max_str_digits float_repr_style"""),
     "timeit": _words("default_timer"),
+    "torch.autograd.graph": _words("save_on_cpu saved_tensors_hooks"),
     "torch.distributed": _words("""is_available is_initialized get_rank get_world_size barrier
         init_process_group destroy_process_group all_reduce all_gather broadcast ReduceOp"""),
     "types": _words("""SimpleNamespace MappingProxyType GeneratorType FunctionType LambdaType
         MethodType ModuleType NoneType EllipsisType GenericAlias UnionType BuiltinFunctionType"""),
+    "torch.utils.tensorboard": _words("SummaryWriter"),
+    "unittest": _words("""TestCase TestSuite TextTestRunner skip skipIf skipUnless SkipTest
+        expectedFailure"""),
     "urllib": _words("error parse request"),
 }
 # Of a module that is ordinary otherwise: what runs text, reads stored objects or lends attributes.
@@ -103,12 +120,6 @@ LOADERS = {
     "torch.load": ("weights_only", True),
     "numpy.load": ("allow_pickle", False),
 }
-# What of Python's own functions runs text, or opens a module's inside.
-BUILTINS = _words("eval exec compile __import__ globals locals vars breakpoint __build_class__") | {
-    name
-    for name in dir(builtins)
-    if name.startswith("__") and name not in ("__debug__", "__doc__", "__name__")
-}
 # The names of the interpreter that have no underscore in front.
 INTERPRETER = frozenset(
     name
@@ -117,82 +128,21 @@ INTERPRETER = frozenset(
     if name.startswith(("f_", "co_", "tb_"))
 ) | _words("gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin ag_frame ag_code")
 # The protocol of classes, and what modules and classes say about themselves.
-_UNARY = "neg pos abs invert int float complex index round trunc floor ceil bool hash len str repr"
 _BINARY = "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift"
-PROTOCOL = (
-    frozenset(f"__{name}__" for name in f"{_UNARY} {_BINARY} lt le eq ne gt ge".split())
-    | frozenset(f"__{kind}{name}__" for name in _BINARY.split() for kind in "ri")
-    | frozenset(
-        f"__{name}__"
-        for name in [
-            "init",
-            "new",
-            "del",
-            "call",
-            "name",
-            "qualname",
-            "module",
-            "class",
-            "doc",
-            "iter",
-            "next",
-            "getitem",
-            "setitem",
-            "delitem",
-            "contains",
-            "missing",
-            "reversed",
-            "length_hint",
-            "enter",
-            "exit",
-            "aenter",
-            "aexit",
-            "aiter",
-            "anext",
-            "await",
-            "getattr",
-            "setattr",
-            "delattr",
-            "get",
-            "set",
-            "delete",
-            "set_name",
-            "init_subclass",
-            "class_getitem",
-            "format",
-            "bytes",
-            "sizeof",
-            "copy",
-            "deepcopy",
-            "post_init",
-            "slots",
-            "version",
-            "all",
-            "file",
-            "main",
-            "debug",
-            "annotations",
-            "getstate",
-            "setstate",
-            "dir",
-            "fspath",
-            "author",
-            "email",
-            "license",
-            "date",
-            "future",
-            "division",
-            "print_function",
-            "absolute_import",
-            "generator_stop",
-            "unicode_literals",
-            "copyright",
-            "credits",
-            "status",
-            "maintainer",
-        ]
-    )
-)
+_BETWEEN_UNDERSCORES = f"""
+neg pos abs invert int float complex index round trunc floor ceil bool hash len str repr
+lt le eq ne gt ge {_BINARY}
+init new del call iter next getitem setitem delitem contains missing reversed length_hint
+enter exit aenter aexit aiter anext await getattr setattr delattr get set delete set_name
+init_subclass class_getitem subclasshook instancecheck subclasscheck post_init slots
+format bytes sizeof dir fspath copy deepcopy getstate setstate reduce array array_priority
+class name qualname module doc annotations mro
+all file main debug version author email license date copyright credits status maintainer
+future division print_function absolute_import generator_stop unicode_literals
+"""
+PROTOCOL = frozenset(f"__{name}__" for name in _BETWEEN_UNDERSCORES.split()) | {
+    f"__{kind}{name}__" for name in _BINARY.split() for kind in "ri"
+}
 # A name of this kind that a submission makes up itself is its own, unless it means something to
 # the interpreter or to the libraries.
 _INTERPRETERS_OWN: tuple[type, ...] = (
@@ -210,17 +160,24 @@ __builtins__ __build_class__ __cached__ __import__ __loader__ __package__ __path
 __spec__ __mro_entries__ __wrapped__ __getnewargs__ __getnewargs_ex__ __set_state__ __match_args__
 """)
 TAKEN_BEGINNINGS = ("__torch", "__array_", "__dlpack", "__cuda", "__dataframe")
-# To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
 # Ordinary to be asked for, but nobody gives an own meaning to these.
 NEVER_BOUND = _words("__name__ __class__")
 # Names under which modules, and torch's operations, lie in others, on whatever it may be.
 LEADS_ON = _words("aten sys torch builtins importlib ctypes")
-DEFINED_ONLY = _words(
-    "__getattr__ __setattr__ __delattr__ __annotations__ __getstate__ __setstate__"
-)
+# To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
+DEFINED_ONLY = _words("""__getattr__ __setattr__ __delattr__ __annotations__ __getstate__
+    __setstate__ __reduce__ __get__ __set__ __delete__""")
 # With one underscore, but documented for everybody.
 PUBLIC = _words("""_replace _asdict _fields _make _field_defaults _value_ _name_ _missing_
 _generate_next_value_ _ignore_ _order_ _repr_html_ _ _modules _parameters _buffers _exit""")
+# Private, but what courses and torch's own pages build on: base classes, and helpers for sizes.
+BUILT_ON = _words("""
+torch.nn.init._calculate_correct_fan torch.nn.init._calculate_fan_in_and_fan_out
+torch.nn.modules.batchnorm._BatchNorm torch.nn.modules.conv._ConvNd
+torch.nn.modules.loss._Loss torch.nn.modules.loss._WeightedLoss torch.nn.modules.utils._pair
+torch.nn.modules.utils._single torch.nn.modules.utils._triple
+torch.optim.lr_scheduler._LRScheduler
+""")
 # Files that Python would run.
 CODE = (".py", ".pyc", ".pyo", ".pyi", ".pyw", ".so", ".pyd", ".pth", ".dll", ".dylib", ".zip")
 # What of libraries may be set.

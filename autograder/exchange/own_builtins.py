@@ -6,17 +6,21 @@ A name that is computed, or a path, is known only when the code runs: these refu
 
 from __future__ import annotations
 
+import ast
 import builtins
 import os
-from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, ModuleType
+import sys
+from collections.abc import Callable, Collection
+from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, NoReturn
 
 from autograder.exchange import ordinary as known
+from autograder.exchange.scopes import dotted_name
 
 # Where `open` takes an opener, behind file and mode.
 _OPENER = 4
-_LIBRARIES = ("torch", "numpy")
+# What `x.__dict__`, `x._name` and `x._name += 1` call; no submission may write these names.
+_DICT, _PRIVATE, _CHANGED = "__vars__", "__private__", "__changed__"
 _CODE = (ModuleType, FunctionType, BuiltinFunctionType, type)
 
 
@@ -26,8 +30,89 @@ def own_builtins() -> dict[str, Any]:
     # Python itself takes from here what it calls for `import` and `class`: those stay.
     plain = (name for name in known.BUILTINS if not name.startswith("__"))
     table.update({name: _refusing(name) for name in plain})
-    table.update(getattr=_getattr, setattr=_setattr, delattr=_delattr, open=_open)
+    table.update(getattr=_getattr, setattr=_setattr, delattr=_delattr, open=_open, vars=_vars)
+    table.update({_DICT: _vars, _PRIVATE: _getattr, _CHANGED: _asked})
     return table
+
+
+def own_code(source: bytes, file: str, folder: str) -> CodeType:
+    """Return the code of a submission's file, in which a text's `x.__dict__` and `x._name` call.
+
+    Args:
+        source: its text.
+        file: where it lies.
+        folder: the submission.
+    """
+    tree = ast.parse(source, file)
+    tree = _Looking(_libraries(tree, folder)).visit(tree)
+    return compile(tree, file, "exec", dont_inherit=True)
+
+
+class _Looking(ast.NodeTransformer):
+    """Has what an object is decide what a text may ask it for.
+
+    Args:
+        libraries: names that mean a library, or something in it: the reader has followed these.
+    """
+
+    def __init__(self, libraries: Collection[str]) -> None:
+        self._libraries = libraries
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or self._is_followed(node):
+            return node
+        if node.attr == "__dict__":
+            return _calling(_DICT, node.value)
+        return _calling(_PRIVATE, node.value, node.attr) if _is_looked_at(node.attr) else node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
+        self.generic_visit(node)
+        target = node.target
+        if isinstance(target, ast.Attribute) and _is_looked_at(target.attr):
+            target.value = _calling(_CHANGED, target.value, target.attr)
+        return node
+
+    def _is_followed(self, node: ast.Attribute) -> bool:
+        return dotted_name(node.value).partition(".")[0] in self._libraries
+
+
+def _is_looked_at(name: str) -> bool:
+    """Tell whether what an object is decides about a name. An exception's `obj` may be anything."""
+    return name == "obj" or (name.startswith("_") and not name.startswith("__"))
+
+
+def _calling(function: str, value: ast.expr, *names: str) -> ast.expr:
+    arguments = [value, *map(ast.Constant, names)]
+    call = ast.Call(ast.Name(function, ast.Load()), arguments, [])
+    return ast.fix_missing_locations(ast.copy_location(call, value))
+
+
+def _libraries(tree: ast.Module, folder: str) -> set[str]:
+    """Return the names that a text imports from elsewhere, and gives no other meaning."""
+    imported: set[str] = set()
+    other: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                for alias in names:
+                    top = (getattr(node, "module", "") or alias.name).partition(".")[0]
+                    place = os.path.join(folder, top)  # noqa: PTH118 - this runs at every start
+                    own = getattr(node, "level", 0) or os.path.exists(place)  # noqa: PTH110
+                    own = own or os.path.exists(f"{place}.py")  # noqa: PTH110
+                    name = alias.asname or alias.name.partition(".")[0]
+                    (other if own else imported).add(name)
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                other.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                other.add(name)
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                other.add(name)
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                other.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                other.add(name)
+    return imported - other
 
 
 def _refusing(name: str) -> Callable[..., NoReturn]:
@@ -39,12 +124,30 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
     """Look an attribute up, unless a submission may not write its name."""
-    if type(name) is not str or not _is_ordinary(owner, name):
-        raise AttributeError(f"{name} is not looked up for submissions: it is no public name")
-    found = getattr(owner, name, *default)
+    found = getattr(_asked(owner, name), name, *default)
     if isinstance(found, ModuleType):
         raise AttributeError(f"{name} is a module: import it")
     return found
+
+
+def _asked(owner: Any, name: str) -> Any:
+    """Return an object that is asked for a name, unless a submission may not write that."""
+    if type(name) is not str or owner is builtins or not _is_ordinary(owner, name):
+        raise AttributeError(f"{name} is not looked up for submissions: it is no public name")
+    return owner
+
+
+def _vars(owner: Any) -> Any:
+    """Return what an object holds; where some of it is not for submissions, only the rest."""
+    if isinstance(owner, ModuleType):
+        raise AttributeError("what is in a module is not listed for submissions")
+    held = vars(owner)
+    shown = {
+        name: value
+        for name, value in held.items()
+        if type(name) is str and _is_ordinary(owner, name) and not isinstance(value, ModuleType)
+    }
+    return held if len(shown) == len(held) else MappingProxyType(shown)
 
 
 def _setattr(owner: Any, name: str, value: Any) -> None:
@@ -57,7 +160,7 @@ def _delattr(owner: Any, name: str) -> None:
 
 
 def _changeable(owner: Any, name: str) -> Any:
-    library = isinstance(owner, type) and owner.__module__.partition(".")[0] in _LIBRARIES
+    library = isinstance(owner, type) and not _is_own(owner)
     if type(name) is not str or not _is_ordinary(owner, name) or library:
         raise AttributeError(f"{name} is not changed by submissions")
     if isinstance(owner, ModuleType):
@@ -72,9 +175,37 @@ def _is_ordinary(owner: Any, name: str) -> bool:
         return name in known.PROTOCOL
     if not name.startswith("_") or name in known.PUBLIC:
         return True
-    # A private name of its own objects; whose class a library made is somebody else's.
-    library = type(owner).__module__.partition(".")[0] in _LIBRARIES
-    return not library and not isinstance(owner, _CODE)
+    if not isinstance(owner, _CODE) and name in getattr(owner, "__dict__", ()):
+        return True
+    giver = _giver(owner, name)
+    # What a method of torch's that a submission's own one stands in for does beside.
+    inherited = isinstance(owner, super) and str(giver.__module__).startswith("torch.")
+    return inherited or _is_own(giver)
+
+
+def _giver(owner: Any, name: str) -> Any:
+    """Return the class that gives an object a name, or what stands for it."""
+    if isinstance(owner, (ModuleType, FunctionType)):
+        return owner
+    kind = owner if isinstance(owner, type) else type(owner)
+    places = kind.__mro__
+    if isinstance(owner, super):
+        parent: Any = owner
+        own = parent.__self__
+        mro = (own if isinstance(own, type) else type(own)).__mro__
+        places = mro[mro.index(parent.__thisclass__) + 1 :]
+    return next((one for one in places if name in vars(one)), kind)
+
+
+def _is_own(thing: Any) -> bool:
+    """Tell whether a module, function or class is a submission's: it has builtins of its own."""
+    if isinstance(thing, FunctionType):
+        return _DICT in getattr(thing, "__builtins__", ())
+    if isinstance(thing, type):
+        if thing.__module__ == "__main__":
+            return True
+        thing = sys.modules.get(thing.__module__)
+    return thing is None or _DICT in vars(thing).get("__builtins__", ())
 
 
 def _open(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,6 @@ modules; where a text leaves open what a name stands for, the less ordinary read
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import importlib
 import importlib.util
@@ -291,6 +290,9 @@ class _Reader:
                 self._value(node, scopes)
             case ast.Name(id=name, ctx=ast.Load()):
                 self._builtin(node, name, scopes)
+                if not any(name in scope.bound for scope in scopes):
+                    # By a star, if at all.
+                    self._brought(node, self._meanings(name, scopes))
                 self._value(node, scopes)
             case ast.Name(id=name):
                 self._defines(node, name)
@@ -317,7 +319,7 @@ class _Reader:
                 self._add(node, f"asks for {text}")
             case ast.MatchClass(kwd_attrs=names):
                 for name in names:
-                    self._name_of_attribute(node, name)
+                    self._name_of_attribute(node, name, own=False)
             case ast.Call():
                 self._call(node, scopes)
 
@@ -335,6 +337,8 @@ class _Reader:
         for alias in node.names:
             self._defines(node, alias.asname or "")
         if node.level or (self._own.holds(module.partition(".")[0]) and not _elsewhere(module)):
+            for alias in node.names:
+                self._brought(node, self._canonical(f"{module}.{alias.name}".lstrip("."), {}))
             return
         if not self._is_ordinary(module):
             if not self._is_mistaken(module):
@@ -401,6 +405,7 @@ class _Reader:
         settled = False
         for meaning in sorted(self._meanings(dotted, scopes)) if dotted else ():
             if self._is_own(meaning):
+                self._brought(node, self._canonical(f"{meaning}.{attr}", {}))
                 continue
             if isinstance(found := self._object(meaning), ModuleType):
                 module = meaning if self._is_listed(meaning) else found.__name__
@@ -416,9 +421,11 @@ class _Reader:
             settled = True
         if settled:
             return
-        method = len(scopes) > 1 and scopes[-2].kind == "class"
-        if attr == "__dict__" and dotted == "self" and method:
-            # What a method's own object holds.
+        if attr == "__module__" and self._changes(node):
+            # By that it is known whose a class is.
+            self._add(node, "changes __module__")
+        if attr == "__dict__":
+            # When it runs, it is `vars`, which shows what may be asked for (`own_builtins`).
             return
         if attr in known.DEFINED_ONLY and not (
             isinstance(value, ast.Call) or (dotted == "object" and attr == "__setattr__")
@@ -430,13 +437,19 @@ class _Reader:
     def _changes(node: ast.AST) -> bool:
         return isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
 
-    def _name_of_attribute(self, node: ast.AST, attr: str) -> None:
-        """Look at an attribute of whatever it may be."""
+    def _name_of_attribute(self, node: ast.AST, attr: str, own: bool = True) -> None:
+        """Look at an attribute of whatever it may be.
+
+        Args:
+            node: where it is asked for.
+            attr: its name.
+            own: whether it is looked up again when it runs, so that it may be one of its own.
+        """
         if attr in self._terms.ordinary:
             return
         if attr in known.INTERPRETER | known.LEADS_ON or not self._is_protocol(attr):
             self._add(node, f"asks for {attr}")
-        elif _is_private(attr) and attr not in self._own.attributes:
+        elif _is_private(attr) and not (own and attr in self._own.attributes):
             self._add(node, f"asks for {attr}, a private name of somebody else's")
 
     def _name_in(self, node: ast.AST, module: str, name: str, verb: str) -> None:
@@ -445,7 +458,8 @@ class _Reader:
         if self._listed(self._terms.ordinary, dotted):
             return
         if _is_private(name):
-            self._add(node, f"{verb} {dotted}, which is private")
+            if dotted not in known.BUILT_ON:
+                self._add(node, f"{verb} {dotted}, which is private")
         elif (
             dotted in known.UNUSUAL
             or self._listed(self._terms.unusual, dotted)
@@ -456,6 +470,13 @@ class _Reader:
             found = self._object(dotted)
             if isinstance(found, ModuleType) and not self._is_ordinary(found.__name__):
                 self._add(node, f"{verb} {dotted}, a module that is none of this course")
+
+    def _brought(self, node: ast.AST, meanings: Collection[str]) -> None:
+        """Look at what came by a star, or out of a module of the submission's own."""
+        for meaning in sorted(meanings):
+            module, _, name = meaning.rpartition(".")
+            if not self._is_own(meaning) and hasattr(self._object(module), name):
+                self._name_in(node, module, name, "uses")
 
     def _value(self, node: ast.AST, scopes: tuple[Scope, ...]) -> None:
         """Refuse to have modules, and functions that look up by name, handed around."""
@@ -550,6 +571,10 @@ class _Reader:
         builtin = bool(name) and not any(name in scope.bound for scope in scopes)
         meanings = self._meanings(name, scopes) if name else set()
         own = name in self._own.given or any(name in scope.bound for scope in scopes)
+        # A module cannot be called; what looks up by name is looked at here.
+        self._in_place.add(id(node.func))
+        if name == "vars" and not node.args and not own:
+            self._add(node, "uses vars of nothing")
         if name in ("getattr", "hasattr") and not own:
             for argument in node.args[:1]:
                 self._in_place.add(id(argument))
@@ -557,13 +582,11 @@ class _Reader:
                 chain = ast.Attribute(node.args[0], str(node.args[1].value), ast.Load())
                 self._attribute(ast.copy_location(chain, node), node.args[0], chain.attr, scopes)
         if meanings & known.BY_NAME:
-            self._in_place.add(id(node.func))
             self._by_name(node, name)
         for loader, (keyword, safe) in known.LOADERS.items():
             trusted = self._listed(self._terms.ordinary, loader)
             if loader not in meanings:
                 continue
-            self._in_place.add(id(node.func))
             unsafe = any(
                 k.arg in (None, "pickle_module")
                 or (k.arg == keyword and not _is_constant(k.value, safe))
@@ -590,7 +613,7 @@ class _Reader:
                 self._add(node, f"calls {name} with a name that is computed")
                 continue
             for part in argument.value.split("."):
-                self._name_of_attribute(node, part)
+                self._name_of_attribute(node, part, own=False)
 
     def _opens(self, node: ast.Call, name: str) -> None:
         if any(keyword.arg in (None, "opener") for keyword in node.keywords):
@@ -684,7 +707,7 @@ def _object(dotted: str, importable: bool) -> object:
     """
     parts = dotted.split(".")
     found: object = sys.modules.get(parts[0])
-    with contextlib.suppress(Exception):
+    try:
         if importable and found is None:
             found = importlib.import_module(parts[0])
         for count, name in enumerate(parts[1:], 2):
@@ -694,4 +717,7 @@ def _object(dotted: str, importable: bool) -> object:
             if importable and known.covers(whole) and not hasattr(found, name):
                 importlib.import_module(whole)
             found = getattr(found, name, None)
+    except Exception:
+        # What cannot be imported here fails by itself.
+        return None
     return found

@@ -2,17 +2,20 @@
 
 import builtins
 import types
+import typing
+import warnings
 from pathlib import Path
 
 import pytest
 import torch
 
-from autograder.exchange.own_builtins import own_builtins
+from autograder.exchange.own_builtins import own_builtins, own_code
 
 
 def run(text: str, **names: object) -> dict[str, object]:
-    scope: dict[str, object] = {"__builtins__": own_builtins(), "torch": torch, **names}
-    exec(text, scope)
+    scope: dict[str, object] = {"__builtins__": own_builtins(), "__name__": "__main__"}
+    scope |= {"torch": torch, **names}
+    exec(own_code(text.encode(), "work.py", "/nowhere"), scope)
     return scope
 
 
@@ -42,7 +45,7 @@ def test_a_computed_name_that_is_public_is_looked_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["eval('1')", "exec('1')", "compile('1', '', 'eval')", "globals()", "vars(torch)"]
+    "call", ["eval('1')", "exec('1')", "compile('1', '', 'eval')", "globals()"]
 )
 def test_a_name_that_was_shadowed_in_the_text_runs_nothing(call: str) -> None:
     name = call.partition("(")[0]
@@ -67,13 +70,13 @@ def test_files_are_opened_by_path_and_none_of_code_is_written(tmp_path: Path) ->
 
 @pytest.mark.parametrize("call", ["setattr(owner, name, 1)", "delattr(owner, name)"])
 def test_no_module_or_class_of_a_library_is_changed(call: str) -> None:
-    class Own:
-        x = 1
-
-    for owner, name in ((torch, "relu"), (torch.nn.Linear, "forward"), (Own, "__bases__")):
+    own = "class Own:\n    x = 1\n"
+    for owner, name in ((torch, "relu"), (torch.nn.Linear, "forward"), (Path, "name")):
         with pytest.raises(AttributeError):
             run(call, owner=owner, name=name)
-    run(call, owner=Own, name="x")
+    with pytest.raises(AttributeError):
+        run(f"{own}owner = Own\n{call}", name="__bases__")
+    run(f"{own}owner = Own\n{call}", name="x")
 
 
 def test_a_name_that_only_looks_like_a_text_is_refused() -> None:
@@ -82,3 +85,86 @@ def test_a_name_that_only_looks_like_a_text_is_refused() -> None:
 
     with pytest.raises(AttributeError):
         run("getattr(owner, name)", owner=print, name=Text("__self__"))
+
+
+def test_what_an_object_holds_is_shown_and_may_be_changed() -> None:
+    text = (
+        "class A(torch.nn.Module):\n"
+        "    def __init__(self, **given):\n"
+        "        super().__init__()\n"
+        "        self.__dict__.update(given, _seen=[])\n"
+        "    def __eq__(self, other):\n"
+        "        return vars(self) == other.__dict__\n"
+        "a = A(lr=1)\na.__dict__['y'] = 2\nx = a.lr, a.y, a._seen, 'lr' in vars(a), a == a\n"
+        "names = {name for name in A.__dict__ if name[:2] == '__'}\n"
+    )
+    found = run(text)
+    assert found["x"] == (1, 2, [], True, True)
+    assert found["names"] == {"__module__", "__init__", "__eq__", "__hash__", "__doc__"}
+
+
+@pytest.mark.parametrize("shown", ["vars(owner)", "owner.__dict__"])
+def test_what_the_interpreter_or_a_library_hides_is_not_shown(shown: str) -> None:
+    with pytest.raises(AttributeError):
+        run(f"x = {shown}", owner=torch)
+    for owner, hidden in ((type, "__subclasses__"), (type(run), "__globals__")):
+        assert hidden in vars(owner)
+        assert hidden not in run(f"x = {shown}", owner=owner)["x"]
+    caught = warnings.catch_warnings()
+    assert isinstance(vars(caught)["_module"], types.ModuleType)
+    assert "_module" not in run(f"x = {shown}", owner=caught)["x"]
+
+
+def test_private_names_of_ones_own_are_looked_up_as_ever() -> None:
+    text = (
+        "import threading\n"
+        "class A(torch.nn.Linear):\n"
+        "    _made = 0\n"
+        "    def __init__(self):\n"
+        "        super().__init__(1, 1)\n"
+        "        self._x = 3\n"
+        "        self.weight._plain = True\n"
+        "        A._made += 1\n"
+        "    def _load_from_state_dict(self, *rest, **more):\n"
+        "        super()._load_from_state_dict(*rest, **more)\n"
+        "def f():\n    f._calls += 1\n    return f._calls\n"
+        "f._calls = 0\na = A()\na.load_state_dict(a.state_dict())\n"
+        "x = a._x, a._made, a.weight._plain, f(), a._modules, a.bias._version >= 0\n"
+    )
+    with pytest.raises(AttributeError, match="_version"):
+        run(text)
+    assert run(text.replace(", a.bias._version >= 0", ""))["x"] == (3, 1, True, 1, {})
+
+
+def test_a_private_name_of_a_librarys_object_is_refused_whoever_asks() -> None:
+    # A reference in an annotation is kept as an object that can run it.
+    reference = typing.get_args(typing.Optional["print()"])[0]
+    private = [
+        "reference._evaluate",
+        "type(reference)._evaluate",
+        "A.ask(reference)",
+        "A._evaluate",
+        "A('1')._evaluate",
+        "A('1').asks()",
+        "reference._evaluate += 1",
+    ]
+    text = (
+        "class A(type(reference), _root=True):\n"
+        "    def ask(self):\n        return self._evaluate\n"
+        "    def asks(self):\n        return super()._evaluate\n"
+    )
+    for expression in private:
+        with pytest.raises(AttributeError, match="_evaluate"):
+            run(f"{text}{expression}", reference=reference)
+
+
+def test_no_module_is_taken_out_of_an_exception() -> None:
+    with pytest.raises(AttributeError, match="obj"):
+        run("try:\n    torch.nope\nexcept AttributeError as e:\n    x = e.obj\n")
+    assert run("class A:\n    obj = 3\nx = A().obj\n")["x"] == 3
+
+
+@pytest.mark.parametrize("name", ["eval", "getattr", "open"])
+def test_pythons_own_functions_are_not_looked_up_in_their_module(name: str) -> None:
+    with pytest.raises(AttributeError):
+        run("getattr(owner, name)", owner=builtins, name=name)

@@ -48,6 +48,20 @@ ORDINARY = {
     "modules by number": "class S(nn.Module):\n    def __init__(self, *layers):\n"
     "        super().__init__()\n        for n, layer in enumerate(layers):\n"
     "            self._modules[str(n)] = layer\n",
+    "what others hold": "class C:\n    def __eq__(self, other):\n"
+    "        return vars(self) == other.__dict__\n",
+    "a base class that courses build on": "from torch.nn.modules.utils import _pair\n"
+    "from torch.optim.lr_scheduler import _LRScheduler\nclass S(_LRScheduler):\n    pass\n"
+    "def f(m):\n    return isinstance(m, nn.modules.batchnorm._BatchNorm), _pair(1)\n",
+    "tests of one's own": "import unittest\nclass T(unittest.TestCase):\n    pass\n",
+    "names by a star": "from math import *\nfrom typing import *\n"
+    "X: List[float] = [gcd(4, 6), pi]\n",
+    "an array of one's own": "class A:\n    __array_priority__ = 9\n"
+    "    def __array__(self, dtype=None):\n        return None\n",
+    "Python 2's names": "from builtins import range, object\nfrom io import open\n",
+    "the order of classes": "def f(x):\n    return type(x).__mro__[0].__name__\n",
+    "a module that is called": "import torch.utils.checkpoint\n"
+    "def f(m):\n    return torch.utils.checkpoint(m)\n",
     "what an object holds": "class C:\n    def __init__(self, **k):\n"
     "        self.__dict__.update(k)\n",
     "a variable called like a module": "import copy, time\ndef f(x):\n    copy = x.clone()\n"
@@ -244,6 +258,16 @@ READ = {
     "update_wrapper(A(), f, ('__globals__',), ())\n",
     "an own getattr": "def hasattr(o, n):\n    return o\nx = hasattr(torch, 0)\n",
     "annotations that run": "import inspect\ninspect.signature(print, eval_str=True)\n",
+    "a name by a star": "from sys import *\nx = modules['torch']\n",
+    "torch's scripts by a star": "from torch import *\nx = CompilationUnit('')\n",
+    "a private name in a pattern": "class K:\n    _x = 1\nmatch K:\n    case object(_x=x):\n"
+    "        pass\n",
+    "a private name by a method": "import operator\nclass K:\n    _x = 1\n"
+    "f = operator.methodcaller('_x')\n",
+    "a forged module": "def f(kind):\n    kind.__module__ = '__main__'\n",
+    "the original getattr": "import builtins\nf = builtins.getattr\n",
+    "locals by vars": "x = vars()\n",
+    "a descriptor by hand": "def f(d, x):\n    return d.__get__(x)\n",
     "matched by position": "class K:\n    __match_args__ = ('x',)\n",
 }
 
@@ -257,5 +281,11 @@ def test_a_relative_import_and_a_star_are_followed() -> None:
     helper = b"import torch as t\n"
     inside = {"pkg/helper.py": helper, "pkg/__init__.py": b"from .helper import t\nx = t._C\n"}
     assert read(inside, Ordinary()).findings
+    bare = "from importlib import *\n"
+    for text in (
+        "import helper\nhelper.import_module('x')\n",
+        "from helper import import_module\n",
+    ):
+        assert found(text, helper=bare)
     star = "from helper import *\nif not t:\n    t = 1\nx = t._C\n"
     assert found(star, helper=helper.decode())
