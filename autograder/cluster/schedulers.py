@@ -137,14 +137,14 @@ def reached(wanted: Wanted, stack: contextlib.ExitStack) -> Reached:
         import dask
         from distributed import Client
 
-        # What goes wrong is said by us, in a sentence.
-        logging.getLogger("distributed").handlers[:] = [logging.NullHandler()]
+        # What goes wrong is said by us, in a sentence. Some of Dask's loggers write for themselves.
+        for name in filter(re.compile("distributed").match, list(logging.root.manager.loggerDict)):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", module=r"(distributed|dask_jobqueue)\b.*")
         stack.enter_context(dask.config.set(_SETTINGS))
         if isinstance(wanted, Address):
-            cluster: Any = wanted.url
-            where = wanted.url
+            cluster, where = wanted.url, wanted.url
         elif isinstance(wanted, Local):
             cluster, slots = _local(wanted.processes, stack), wanted.processes
         else:
