@@ -254,6 +254,9 @@ def _wanted(name: str) -> bool:
     parts = PurePosixPath(name).parts
     if not name.endswith(".py") or not all(map(_counts, parts)):
         return False
+    if PurePosixPath(name).is_absolute() or ".." in parts:
+        # It leads out of the archive, however long it is.
+        return True
     # Past these a name is no module that a component could import.
     return len(parts) <= _MAX_DEPTH and len(name.encode(errors="surrogateescape")) <= _MAX_NAME
 
