@@ -44,37 +44,41 @@ def own_code(source: bytes, file: str, folder: str) -> CodeType:
         folder: the submission.
     """
     tree = ast.parse(source, file)
-    tree = _Looking(_libraries(tree, folder)).visit(tree)
-    return compile(tree, file, "exec", dont_inherit=True)
+    libraries = _libraries(tree, folder)
+    # From the leaves up, and without recursion: an expression may be longer than the stack is deep.
+    changed = [_ask_in(node, libraries) for node in reversed(list(ast.walk(tree)))]
+    return compile(tree if any(changed) else source, file, "exec", dont_inherit=True)
 
 
-class _Looking(ast.NodeTransformer):
-    """Has what an object is decide what a text may ask it for.
+def _ask_in(parent: ast.AST, libraries: Collection[str]) -> bool:
+    """Replace the attributes right below a node as `_asking` says; tell whether any was."""
+    changed = False
+    target = parent.target if isinstance(parent, ast.AugAssign) else None
+    if isinstance(target, ast.Attribute) and _is_looked_at(target.attr):
+        target.value = _calling(_CHANGED, target.value, target.attr)
+        changed = True
+    for field, held in ast.iter_fields(parent):
+        nodes = held if isinstance(held, list) else [held]
+        asked = [_asking(n, libraries) if isinstance(n, ast.Attribute) else n for n in nodes]
+        if any(new is not old for new, old in zip(asked, nodes, strict=True)):
+            setattr(parent, field, asked if isinstance(held, list) else asked[0])
+            changed = True
+    return changed
+
+
+def _asking(node: ast.Attribute, libraries: Collection[str]) -> ast.expr:
+    """Return an attribute as it is looked up, by a call where the object decides about its name.
 
     Args:
+        node: the attribute.
         libraries: names that mean a library, or something in it: the reader has followed these.
     """
-
-    def __init__(self, libraries: Collection[str]) -> None:
-        self._libraries = libraries
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load) or self._is_followed(node):
-            return node
-        if node.attr == "__dict__":
-            return _calling(_DICT, node.value)
-        return _calling(_PRIVATE, node.value, node.attr) if _is_looked_at(node.attr) else node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
-        self.generic_visit(node)
-        target = node.target
-        if isinstance(target, ast.Attribute) and _is_looked_at(target.attr):
-            target.value = _calling(_CHANGED, target.value, target.attr)
+    followed = dotted_name(node.value).partition(".")[0] in libraries
+    if not isinstance(node.ctx, ast.Load) or followed:
         return node
-
-    def _is_followed(self, node: ast.Attribute) -> bool:
-        return dotted_name(node.value).partition(".")[0] in self._libraries
+    if node.attr == "__dict__":
+        return _calling(_DICT, node.value)
+    return _calling(_PRIVATE, node.value, node.attr) if _is_looked_at(node.attr) else node
 
 
 def _is_looked_at(name: str) -> bool:

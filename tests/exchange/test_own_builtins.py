@@ -1,6 +1,7 @@
 """What a submission's modules cannot do though their text does not say it."""
 
 import builtins
+import threading
 import types
 import typing
 import warnings
@@ -113,6 +114,29 @@ def test_what_the_interpreter_or_a_library_hides_is_not_shown(shown: str) -> Non
     caught = warnings.catch_warnings()
     assert isinstance(vars(caught)["_module"], types.ModuleType)
     assert "_module" not in run(f"x = {shown}", owner=caught)["x"]
+
+
+@pytest.mark.parametrize("term", ["a", "b._x"])
+def test_a_long_expression_runs_as_it_does_in_plain_python(term: str) -> None:
+    text = f"class B:\n    _x = 1\na, b = 1, B()\nx = {' + '.join([term] * 900)}\n"
+    assert run(text)["x"] == 900
+
+
+def test_private_names_in_every_place_are_looked_up_by_the_object() -> None:
+    text = (
+        "class B:\n    _x = 1\nb = B()\nb._b = b\n"
+        "x = [b._x, *[b._b._x], {b._x: b._b._b._x}, f'{b._x}', (lambda c=b._x: c)()]\n"
+        "b._b._x += b._x\ny = b._x\n"
+    )
+    found = run(text)
+    assert found["x"] == [1, 1, {1: 1}, "1", 1]
+    assert found["y"] == 2
+    bad = "o._bootstrap"
+    for text in (f"[1, {bad}]", f"{{1: {bad}}}", f"{bad}.__name__.x", f"f'{{{bad}}}'"):
+        with pytest.raises(AttributeError, match="_bootstrap is not looked up"):
+            run(f"x = {text}", o=threading.Thread)
+    with pytest.raises(AttributeError, match="_bootstrap is not looked up"):
+        run(f"{bad} += 1", o=threading.Thread)
 
 
 def test_private_names_of_ones_own_are_looked_up_as_ever() -> None:
