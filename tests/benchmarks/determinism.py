@@ -29,6 +29,8 @@ from tests.conftest import ROOT
 
 # A new cache for each submission that is graded alone is dear.
 _ALONE = 4
+# Lines that are printed of a result that differs.
+_SHOWN = 12
 _UNSAID = ("submission", "duration_s", "path")
 
 Results = dict[str, dict[str, Any]]
@@ -131,8 +133,9 @@ def main() -> int:
                 apart += len(differing)
                 print(f"{corpus.name}: {way}: {len(found)} compared, {len(differing)} differ")
                 for name in differing:
-                    lines = differences(name, first[name], found[name])
-                    print(f"    {lines[0] if lines else name + ': not in what is compared'}")
+                    lines = list(differences(name, first[name], found[name]))
+                    for line in lines[:_SHOWN] or [f"{name}: not in what is compared"]:
+                        print(f"    {line}")
                 sys.stdout.flush()
     print(f"{apart} results differ")
     return int(apart > 0)
