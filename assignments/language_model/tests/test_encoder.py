@@ -41,7 +41,7 @@ def parameter_shapes(words, longest, features, hidden, blocks, norm="pre"):
 
 
 def drawn(component, make, seed, blocks=2, norm="pre", dropout=0.0):
-    """Build an encoder of 7 words, 6 positions and 6 features with drawn parameters.
+    """Build an encoder of 7 words, 6 positions and 6 features with random parameters.
 
     It is in evaluation, where nothing is dropped.
     """

@@ -10,7 +10,7 @@ SHAPES = st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(1, 5))
 
 
 def positions(component, make, max_len, features, seed):
-    """Build the module with a drawn table; return both."""
+    """Build the module with a random table; return both."""
     weight = make.normal(max_len, features, seed=seed)
     module = component.build("LearnedPositionalEmbedding", max_len, features)
     return module.load({"weight": weight}).train(False), weight

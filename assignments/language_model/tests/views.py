@@ -348,7 +348,7 @@ def cost(component, show):
 
 
 def fits(answer, *shape, dtype=None):
-    """Tell whether an answer has this shape, and this dtype or any of real numbers."""
+    """Return whether an answer has this shape, and this dtype (default: any floating point)."""
     right = answer.is_floating_point() if dtype is None else answer.dtype == dtype
     return answer.shape == shape and right
 

@@ -22,21 +22,21 @@ def walkthrough(key):
 
 
 def self_attention(component, make, features, seed):
-    """Build SelfAttention with drawn parameters."""
+    """Build SelfAttention with random parameters."""
     shapes = dict.fromkeys(KEYS, (features, features)) | dict.fromkeys(BIASES, (features,))
     return component.build("SelfAttention", features).load(make.state(shapes, seed=seed))
 
 
 SLOPE = (
-    "the output itself changes by another amount than its gradients say: look for .detach(), "
-    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+    "the gradients do not match how the output changes after a small step: look for .detach(), "
+    ".data, .item(), numpy, no_grad or random numbers in the computation"
 )
 
 
 def expect_slope(expect, make, gradients, ask, tensors, cotangent):
-    """Expect gradients to foretell what a small step from the tensors changes in the output.
+    """Expect gradients to predict how a small step from the tensors changes the output.
 
-    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    `gradients` returns them by name; `ask` returns the output for other tensors.
     """
     drawn = {name: tensor.shape for name, tensor in tensors.items()}
     steps = make.state(drawn, seed=9, dtype=torch.float64)
@@ -45,14 +45,14 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
         end = ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
         ends.append(expect.shape(end, cotangent.shape, "the output"))
     change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
-    # The last call is the one that is told.
+    # A message shows the last call, so the gradients come last.
     found, foretold = gradients(), torch.zeros(())
     for name, tensor in tensors.items():
         what = f"the gradient of {name}"
         if found.get(name) is None:
             expect.close(None, tensor, what)
         foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
-    what = "the change that the gradients foretell for a small step"
+    what = "the change that the gradients predict for a small step"
     expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
@@ -72,7 +72,7 @@ def test_scale(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 def test_walkthrough_one_query(component, expect):
-    """in 'aac', the first head of CLS gives each a 0.49982, c 0.00035828, CLS and PAD exactly 0"""
+    """in "aac", the first head of CLS has the walkthrough's weights (masked ones exactly 0)"""
     query, key, value = (walkthrough(name)[0, 0] for name in ("query", "key", "value"))
     mask = walkthrough("mask")[0, :1]
     answer = component.call("scaled_dot_product_attention", query[:1], key, value, mask)
@@ -89,7 +89,7 @@ def test_walkthrough_one_query(component, expect):
 
 @pytest.mark.criterion(points=1, source="walkthrough, attention, steps 1 and 2")
 def test_walkthrough_all_queries(component, expect):
-    """both sequences and both heads of the walkthrough give its weights and attention values"""
+    """weights and attention values are the walkthrough's, for both sequences and heads"""
     query, key, value = (walkthrough(name) for name in ("query", "key", "value"))
     mask = walkthrough("mask").unsqueeze(1)
     output, weights = component.call(
@@ -106,7 +106,7 @@ def test_walkthrough_all_queries(component, expect):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, leading=LEADING, queries=LENGTH, keys=LENGTH, masked=st.booleans())
 def test_rows_sum_to_one(component, expect, make, seed, leading, queries, keys, masked):
-    """the weights of every query sum to 1, with a mask and without"""
+    """the weights of every query sum to 1, with and without a mask"""
     query = make.normal(*leading, queries, 3, seed=seed)
     key = make.normal(*leading, keys, 3, seed=seed + 1)
     value = make.normal(*leading, keys, 2, seed=seed + 2)
@@ -126,7 +126,7 @@ def test_rows_sum_to_one(component, expect, make, seed, leading, queries, keys, 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), queries=LENGTH, keys=LENGTH)
 def test_masked_weights(component, expect, make, seed, batch, queries, keys):
-    """a weight is exactly 0 where the mask is False, and above 0 where it is True"""
+    """a weight is exactly 0 if the mask is False and above 0 if the mask is True"""
     query = make.normal(batch, queries, 4, seed=seed)
     key, value = make.normal(batch, keys, 4, seed=seed + 1), make.normal(batch, keys, 2, seed=seed)
     mask = make.mask(batch, queries, keys, seed=seed)
@@ -141,10 +141,10 @@ def test_masked_weights(component, expect, make, seed, batch, queries, keys):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 def test_mask_beats_every_score(component, expect):
-    """a masked weight is 0 however the scores compare
+    """a masked weight is 0, even if all allowed keys have much lower scores
 
-    The allowed keys score -30000, the masked one 30000: any finite number in its place would do
-    for smaller scores only. Rounding is large at such scores, and no matter here.
+    The allowed keys score -30000, the masked one 30000. A finite number in place of the masked
+    score would work for smaller scores only. The tolerance allows for rounding at such scores.
     """
     query, key = torch.tensor([[100.0]]), torch.tensor([[-300.0], [-300.0], [300.0]])
     value, mask = torch.tensor([[2.0], [4.0], [50.0]]), torch.tensor([[True, True, False]])
@@ -158,7 +158,7 @@ def test_mask_beats_every_score(component, expect):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, chosen=st.lists(st.integers(0, 3), min_size=3, max_size=3))
 def test_one_allowed_key(component, expect, make, seed, chosen):
-    """a query that may attend to one key only gets that key's value"""
+    """if a query may attend to a single key, the output is that key's value"""
     query, key = make.normal(2, 3, 4, seed=seed), make.normal(2, 4, 4, seed=seed + 1)
     value = make.normal(2, 4, 5, seed=seed + 2)
     mask = torch.tensor(chosen).unsqueeze(-1) == torch.arange(4)
@@ -171,7 +171,7 @@ def test_one_allowed_key(component, expect, make, seed, chosen):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, order=st.permutations(range(5)))
 def test_order_of_keys(component, expect, make, seed, order):
-    """shuffling keys and values together shuffles the weights and leaves the output as it was"""
+    """permuting keys and values permutes the weights and does not change the output"""
     query, key = make.normal(3, 4, seed=seed), make.normal(5, 4, seed=seed + 1)
     value = make.normal(5, 2, seed=seed + 2)
     output, weights = component.call("scaled_dot_product_attention", query, key, value).tensors(
@@ -194,7 +194,7 @@ def test_order_of_keys(component, expect, make, seed, order):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_causal_mask(component, expect):
-    """causal_mask lets every position attend to itself and to what came before"""
+    """causal_mask lets every position attend to itself and to earlier positions"""
     right = torch.tensor(
         [
             [True, False, False, False],
@@ -211,23 +211,23 @@ def test_causal_mask(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 def test_padding_mask(component, expect):
-    """padding_mask forbids the columns of padding keys, in each sequence its own"""
+    """padding_mask is False in the columns of padding keys, separately for each sequence"""
     ids = torch.tensor([[5, 6, 9, 9], [7, 0, 8, 9]])
     mask = component.call("padding_mask", ids, 9).output
     expect.shape(mask, (2, 4, 4), "the mask", names="B T T")
-    # The rows of padding queries are left out: what they hold is up to you.
+    # The rows of padding queries are not checked.
     first, second = (
         torch.tensor([True, True, False, False]),
         torch.tensor([True, True, True, False]),
     )
-    what = "what the tokens of the {} sequence may attend to"
+    what = "the padding mask of the {} sequence"
     expect.equal(mask[0, :2], first.expand(2, 4), what.format("first"), names="T T")
     expect.equal(mask[1, :3], second.expand(3, 4), what.format("second"), names="T T")
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_session_shapes(component, expect, make):
-    """SelfAttention(64) takes (2, 5, 64) to an output (2, 5, 64) and weights (2, 5, 5)"""
+    """SelfAttention(64) maps (2, 5, 64) to an output (2, 5, 64) and weights (2, 5, 5)"""
     output, weights = component.build("SelfAttention", 64)(make.normal(2, 5, 64, seed=1)).tensors(
         "output", "weights"
     )
@@ -237,7 +237,7 @@ def test_session_shapes(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_parameters(component, expect):
-    """SelfAttention has three square projections, with bias=False none of them a bias"""
+    """SelfAttention has three (D, D) projections, each with a bias unless bias=False"""
     state = component.build("SelfAttention", 3).state()
     expect.keys(
         list(state.entries), KEYS + BIASES, "the keys of the state_dict", learned=state.parameters
@@ -256,12 +256,12 @@ def test_parameters(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_self_attention_by_hand(component, expect):
-    """SelfAttention projects x three times, divides by the square root of d_model and masks
+    """SelfAttention projects x three times, divides by sqrt(d_model) and applies the mask
 
     Queries are half of x, keys hold twice its second feature four times, and values are x times
     1, 2, 3, 4. The scores of the first token are 4 / sqrt(4) = 2 and 0, those of the second
-    1 / sqrt(4) = 0.5 and 0. One module is asked in both modes, with two masks and without one, and
-    another one in between.
+    1 / sqrt(4) = 0.5 and 0. The module is called in both modes, with two masks and without a mask,
+    and a second module is called in between.
     """
     state = {"v_linear.weight": torch.diag(torch.tensor([1.0, 2.0, 3.0, 4.0]))}
     state |= {"q_linear.weight": torch.eye(4) / 2, "k_linear.weight": torch.zeros(4, 4)}
@@ -291,7 +291,7 @@ def test_self_attention_by_hand(component, expect):
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, length=st.integers(2, 5))
 def test_no_look_ahead(component, expect, make, seed, length):
-    """under a causal mask, no token of SelfAttention notices a change of the last one"""
+    """with a causal mask, changing the last token leaves SelfAttention's earlier outputs alone"""
     x = make.normal(2, length, 4, seed=seed)
     changed = torch.cat([x[:, :-1], make.normal(2, 1, 4, seed=seed + 1)], dim=1)
     attention = self_attention(component, make, 4, seed)
@@ -311,7 +311,7 @@ def test_no_look_ahead(component, expect, make, seed, length):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=LENGTH)
 def test_one_mask_for_all(component, expect, make, seed, batch, length):
-    """a mask (T, T) holds for every sequence, as if it were repeated to (B, T, T)"""
+    """a (T, T) mask applies to every sequence, like the same mask repeated to (B, T, T)"""
     x, mask = make.normal(batch, length, 4, seed=seed), make.mask(length, length, seed=seed)
     attention = self_attention(component, make, 4, seed)
     output, weights = attention(x, mask.expand(batch, length, length)).tensors("output", "weights")
@@ -329,11 +329,10 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_large_scores(component, expect):
-    """large scores give weights, not NaN
+    """large scores give correct weights, not NaN
 
-    The scores are 3600, 3600 and 0: e to the power of them is beyond every float32. Those of the
-    second query are -3600, -3600 and 0, and far below the first one's. Rounding is large at such
-    scores, and no matter here.
+    The scores are 3600, 3600 and 0: e to the power of 3600 overflows in every dtype. Those of
+    the second query are -3600, -3600 and 0. The tolerance allows for rounding at such scores.
     """
     query, key = torch.tensor([[60.0], [-60.0]]), torch.tensor([[60.0], [60.0], [0.0]])
     value = torch.tensor([[2.0], [4.0], [50.0]])
@@ -347,7 +346,7 @@ def test_large_scores(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_dtypes(component, expect, make):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """output and weights have the input's dtype: float32, float64 or bfloat16"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
     attention = self_attention(component, make, 4, 3)
     names = ("output", "weights")
@@ -360,7 +359,7 @@ def test_dtypes(component, expect, make):
         for number, answer in enumerate(of_function):
             what = f"the attention's {names[number]} for {dtype}"
             expect.dtype(answer, dtype, what)
-            # What a mask makes NaN of is another check's.
+            # NaN under a mask is the subject of another check.
             right = plain[number].nan_to_num()
             expect.close(answer.nan_to_num(), right, what, like=same, scale=2)
         found = attention.to(dtype)(same, mask).tensors(*names)
@@ -373,9 +372,9 @@ def test_dtypes(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
 def test_gradients_flow(component, expect, make):
-    """gradients flow from the output back to query, key and value, and to every projection
+    """gradients flow from the output to query, key, value and every projection
 
-    The gradients must foretell what a small step in a drawn direction changes.
+    They must predict the effect of a small step in a random direction.
     """
     names, mask = ("query", "key", "value"), make.mask(2, 3, 3, seed=1)
     inputs = make.state(dict.fromkeys(names, (2, 3, 4)), seed=2, dtype=torch.float64, deviation=1.0)
@@ -422,7 +421,7 @@ def test_non_contiguous(component, expect, make):
     expect.shape(found[0], (3, 2, 6), "the output", names="B Tq d_v")
     expect.shape(found[1], (3, 2, 5), "the matrix of weights", names="B Tq Tk")
     for name, mine, theirs in zip(names, found, right, strict=True):
-        # What a mask makes NaN of is another check's.
+        # NaN under a mask is the subject of another check.
         expect.close(mine.nan_to_num(), theirs.nan_to_num(), f"the {name}", scale=2)
     x, attention = (
         make.normal(5, 2, 6, seed=5).transpose(0, 1),
@@ -434,7 +433,7 @@ def test_non_contiguous(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_inputs_untouched(component, expect, make):
-    """query, key, value, mask, ids and x are left as they were"""
+    """query, key, value, mask, token ids and x are not modified"""
     query, key, value = (make.normal(2, 3, 4, seed=seed) for seed in (1, 2, 3))
     mask = make.mask(2, 3, 3, seed=2)
     answer = component.asking(keep_inputs=True).call(
@@ -450,7 +449,7 @@ def test_inputs_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")
     mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
     expect.follows_device(component.call("scaled_dot_product_attention", x, x, x, mask))

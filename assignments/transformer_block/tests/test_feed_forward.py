@@ -9,7 +9,7 @@ SEEDS = st.integers(0, 10_000)
 SLOTS = st.integers(1, 6)
 BIASES = ["linear1.bias", "linear2.bias"]
 WEIGHTS = ["linear1.weight", "linear2.weight"]
-HINT = "dropout stands between the activation and linear2, and nowhere else"
+HINT = "apply dropout once, between the activation and linear2"
 
 
 def see_through(component, features, activation="gelu", **settings):
@@ -21,15 +21,15 @@ def see_through(component, features, activation="gelu", **settings):
 
 
 SLOPE = (
-    "the output itself changes by another amount than its gradients say: look for .detach(), "
-    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+    "the gradients do not match how the output changes after a small step: look for .detach(), "
+    ".data, .item(), numpy, no_grad or random numbers in the computation"
 )
 
 
 def expect_slope(expect, make, gradients, ask, tensors, cotangent):
-    """Expect gradients to foretell what a small step from the tensors changes in the output.
+    """Expect gradients to predict how a small step from the tensors changes the output.
 
-    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    `gradients` returns them by name; `ask` returns the output for other tensors.
     """
     drawn = {name: tensor.shape for name, tensor in tensors.items()}
     steps = make.state(drawn, seed=9, dtype=torch.float64)
@@ -38,20 +38,20 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
         end = ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
         ends.append(expect.shape(end, cotangent.shape, "the result"))
     change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
-    # The last call is the one that is told.
+    # A message shows the last call, so the gradients come last.
     found, foretold = gradients(), torch.zeros(())
     for name, tensor in tensors.items():
         what = f"the gradient of {name}"
         if found.get(name) is None:
             expect.close(None, tensor, what)
         foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
-    what = "the change that the gradients foretell for a small step"
+    what = "the change that the gradients predict for a small step"
     expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
 @pytest.mark.criterion(points=1, source="slides, page 20")
 def test_key_layer(component, expect):
-    """neurons 2847 and 5432 answer "Tower" with 1.03 and 0.35, or 1.2 and 0.4 in five dimensions
+    """the activations for "Tower" are 1.03 and 0.35, and 1.2 and 0.4 with a fifth dimension
 
     The page prints 1.2 and 0.4, which include dimensions hidden behind "..."; the four that are
     shown give 1.03 and 0.35. A fifth, in which the input is 1 and the keys are 0.17 and 0.05,
@@ -78,7 +78,7 @@ def test_value_layer(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_session_shapes(component, expect, make):
-    """FeedForward(64, 256) turns (16, 10, 64) into (16, 10, 64)"""
+    """FeedForward(64, 256) maps (16, 10, 64) to (16, 10, 64)"""
     x = make.normal(16, 10, 64, seed=1)
     answer = component.build("FeedForward", 64, 256)(x)
     expect.shape(answer.output, (16, 10, 64), names="B T D")
@@ -89,7 +89,7 @@ def test_session_shapes(component, expect, make):
 )
 @given(seed=SEEDS, matching=SLOTS, silent=SLOTS)
 def test_silent_keys(component, expect, make, seed, matching, silent):
-    """a key that does not match adds nothing, one that matches never subtracts its value"""
+    """negative matches are clipped to 0 (relu): such a key contributes nothing"""
     x = make.normal(5, seed=seed)
     keys = make.normal(matching + silent, 5, seed=seed + 1)
     # Turn the keys so that the first match the input and the others do not.
@@ -99,13 +99,16 @@ def test_silent_keys(component, expect, make, seed, matching, silent):
     all_slots = component.call("memory_lookup", x, keys, values).output
     alone = component.call("memory_lookup", x, keys[:matching], values[:matching]).output
     expect.close(all_slots, alone, "the result with and without keys that do not match", names="Dv")
-    expect.that(bool((all_slots >= 0).all()), "positive values were subtracted")
+    expect.that(
+        bool((all_slots >= 0).all()),
+        "the result is negative, although all values are positive: expected relu on the matches",
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1; slides, page 16", examples=2)
 @given(seed=SEEDS, slots=SLOTS)
 def test_order_of_the_slots(component, expect, make, seed, slots):
-    """a memory has no order: moving keys together with their values changes nothing"""
+    """reordering keys and values together does not change the result of memory_lookup"""
     x = make.normal(2, 3, 4, seed=seed)
     keys, values = make.normal(slots, 4, seed=seed + 1), make.normal(slots, 3, seed=seed + 2)
     order = make.normal(slots, seed=seed + 3).argsort()
@@ -118,7 +121,7 @@ def test_order_of_the_slots(component, expect, make, seed, slots):
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 17", examples=2)
 @given(seed=SEEDS, length=st.integers(2, 5))
 def test_positions_apart(component, expect, make, seed, length):
-    """every position is worked on by itself, without a look at the others"""
+    """FeedForward treats every position separately: other tokens do not change the result"""
     x = make.normal(2, length, 4, seed=seed)
     module = component.build("FeedForward", 4, 6, dropout=0.0).train(False)
     together = expect.shape(module(x).output, x.shape, names="B T D")
@@ -128,7 +131,7 @@ def test_positions_apart(component, expect, make, seed, length):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
 def test_relu_between_the_layers(component, expect):
-    """linear1 comes first, then relu, then linear2, each with its weight and bias"""
+    """FeedForward applies linear1, then relu, then linear2, with weights and biases"""
     module = component.build("FeedForward", 2, 3, dropout=0.0)
     module.load(
         {
@@ -189,7 +192,7 @@ def test_parameters(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_unknown_activation(component, expect):
-    """an activation other than "relu" and "gelu" is a ValueError"""
+    """an activation other than "relu" and "gelu" raises ValueError"""
     for name in ("swish", "", "GELU"):
         module = component.build("FeedForward", 2, 3, activation=name)
         expect.raises(module(torch.zeros(1, 1, 2)), "ValueError")
@@ -197,14 +200,14 @@ def test_unknown_activation(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
 def test_dropout(component, expect, make):
-    """in training, activated features are dropped before linear2, the others scaled up"""
+    """in training, activations are dropped before linear2 and the others are scaled up"""
     # At least 1, so that no activated feature is near 0.
     x = make.normal(2, 64, 64, seed=1).abs() + 1
     plain = see_through(component, 64, dropout=0.0).train()(x)
     activated = expect.shape(plain.output, x.shape, names="B T D") - 3
     built = [see_through(component, 64, dropout=rate) for rate in (0.4, 0.6)]
     for module in built:
-        # Both are made before one is asked.
+        # Both are made before either is called.
         expect.shape(module.train(False)(x).output, x.shape, names="B T D")
     for rate, module in zip((0.4, 0.6), built, strict=True):
         answer = module.train().asking(seed=2)(x)
@@ -213,21 +216,21 @@ def test_dropout(component, expect, make):
         share = float(dropped.double().mean())
         # 8192 values: the bounds are more than nine standard deviations away.
         near = abs(share - rate) < 0.05
-        # Where the place is wrong, what should be 0 is seldom so.
+        # Dropout in the wrong place makes few values exactly 0.
         hint = HINT if share < rate else ""
-        fact = f"with dropout={rate}, a share of {share:.3f} of what linear2 is given"
-        expect.that(near, f"{fact} is 0 in training, expected about {rate}", hint=hint)
+        fact = f"with dropout={rate}, {share:.1%} of linear2's inputs are 0 in training"
+        expect.that(near, f"{fact}, expected about {rate:.0%}", hint=hint)
         single = all(bool(dropped.any(d).all() and (~dropped).any(d).all()) for d in (1, 2))
-        expect.that(single, "whole tokens or whole features were dropped, not single values")
+        expect.that(single, "whole tokens or whole features are dropped, expected single values")
         right = (activated / (1 - rate)).masked_fill(dropped, 0.0) + 3
         expect.close(result, right, "the result with features dropped or scaled up", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
 def test_dropout_off(component, expect, make):
-    """nothing is dropped in evaluation, nor in training with dropout=0"""
+    """nothing is dropped in evaluation mode, nor in training mode with dropout=0"""
     x = make.normal(4, 64, 32, seed=1).abs() + 1
-    right = x + 3  # relu leaves what is positive as it is
+    right = x + 3  # relu does not change positive values
     answer = see_through(component, 32, "relu", dropout=0.5).train(False).asking(seed=2)(x)
     expect.close(answer.output, right, "the result in evaluation", names="B T D")
     answer = see_through(component, 32, "relu", dropout=0.0).train().asking(seed=3)(x)
@@ -236,20 +239,20 @@ def test_dropout_off(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
 def test_default_dropout(component, expect, make):
-    """a rate of 0.1 is dropped in training unless another one is given"""
+    """the default of dropout is 0.1"""
     x = make.normal(4, 64, 32, seed=1).abs() + 1
     answer = see_through(component, 32).train().asking(seed=4)(x)
     result = expect.shape(answer.output, x.shape, names="B T D")
     # No activated feature is below 0.8. 8192 values: the bounds are nine deviations away.
     share = float(((result - 3).abs() < 1e-3).double().mean())
-    fact = f"without a rate, a share of {share:.3f} of what linear2 is given is 0 in training"
+    fact = f"by default, {share:.1%} of linear2's inputs are 0 in training"
     hint = HINT if share < 0.1 else ""
-    expect.that(abs(share - 0.1) < 0.03, f"{fact}, expected about 0.1", hint=hint)
+    expect.that(abs(share - 0.1) < 0.03, f"{fact}, expected about 10%", hint=hint)
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_dtypes(component, expect, make):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """the result has the input's dtype: float32, float64 or bfloat16"""
     x = make.normal(2, 3, 6, seed=1)
     memory = (make.normal(5, 6, seed=2, deviation=0.5), make.normal(5, 2, seed=3))
     built = component.build("FeedForward", 6, 9, 0.0).train(False)
@@ -265,9 +268,9 @@ def test_dtypes(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
 def test_gradients_flow(component, expect, make):
-    """gradients flow back to the inputs and to every weight and bias
+    """gradients reach the inputs and every weight and bias
 
-    The gradients must foretell what a small step in a drawn direction changes.
+    They must predict the effect of a small step in a random direction.
     """
     names, cotangent = ("x", "keys", "values"), make.normal(2, 3, dtype=torch.float64, seed=3)
     shapes = zip((95, 96, 97), ((2, 3), (4, 3), (4, 3)), strict=True)
@@ -309,7 +312,7 @@ def test_non_contiguous(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_input_untouched(component, expect, make):
-    """the inputs are left as they were"""
+    """the input tensors are not modified"""
     x, keys, values = make.normal(2, 3, 4, seed=3), make.normal(5, 4, seed=4), torch.ones(5, 2)
     expect.unchanged(
         component.asking(keep_inputs=True).call("memory_lookup", x, keys, values), x, keys, values
@@ -319,7 +322,7 @@ def test_input_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     x, keys = torch.empty(2, 3, 4, device="meta"), torch.empty(5, 4, device="meta")
     values = torch.empty(5, 2, device="meta")
     expect.follows_device(component.call("memory_lookup", x, keys, values))

@@ -10,15 +10,15 @@ LEADING = st.lists(st.integers(1, 4), max_size=3)
 FEATURES = st.integers(4, 9)
 
 SLOPE = (
-    "the output itself changes by another amount than its gradients say: look for .detach(), "
-    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+    "the gradients do not match how the output changes after a small step: look for .detach(), "
+    ".data, .item(), numpy, no_grad or random numbers in the computation"
 )
 
 
 def expect_slope(expect, make, gradients, ask, tensors, cotangent):
-    """Expect gradients to foretell what a small step from the tensors changes in the output.
+    """Expect gradients to predict how a small step from the tensors changes the output.
 
-    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    `gradients` returns them by name; `ask` returns the output for other tensors.
     """
     drawn = {name: tensor.shape for name, tensor in tensors.items()}
     steps = make.state(drawn, seed=9, dtype=torch.float64)
@@ -27,20 +27,20 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
         end = ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
         ends.append(expect.shape(end, cotangent.shape, "the result"))
     change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
-    # The last call is the one that is told.
+    # A message shows the last call, so the gradients come last.
     found, foretold = gradients(), torch.zeros(())
     for name, tensor in tensors.items():
         what = f"the gradient of {name}"
         if found.get(name) is None:
             expect.close(None, tensor, what)
         foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
-    what = "the change that the gradients foretell for a small step"
+    what = "the change that the gradients predict for a small step"
     expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
 @pytest.mark.criterion(points=1, source="slides, page 8")
 def test_worked_example(component, expect):
-    """[2, 4, 6, 8] becomes [-1.34, -0.45, 0.45, 1.34]
+    """layer_norm turns [2, 4, 6, 8] into [-1.34, -0.45, 0.45, 1.34]
 
     The page puts eps inside the root and then divides by sqrt(5) alone; the numbers here keep
     eps. The two differ by 1.3e-6.
@@ -68,9 +68,9 @@ def test_eps_inside_the_root(component, expect):
 @pytest.mark.criterion(points=1, source="slides, page 8", examples=2)
 @given(seed=SEEDS, leading=LEADING, features=FEATURES)
 def test_mean_and_variance(component, expect, make, seed, leading, features):
-    """every vector of features comes out with mean 0 and variance 1"""
+    """every feature vector of the result has mean 0 and variance 1"""
     x = make.normal(*leading, features, seed=seed, mean=2.0, deviation=3.0)
-    # One value far from the others: it stays so, however far that is.
+    # One value is far from the others and must stay so (nothing is clipped).
     far = torch.zeros(1, 401)
     far[0, seed % 401] = 1000.0
     for values in (x, far):
@@ -85,7 +85,7 @@ def test_mean_and_variance(component, expect, make, seed, leading, features):
 @pytest.mark.criterion(points=1, form=True, source="slides, page 8", examples=2)
 @given(seed=SEEDS, shift=st.integers(-8, 8), factor=st.sampled_from([0.5, 2.0, 4.0]))
 def test_shift_and_scale(component, expect, make, seed, shift, factor):
-    """adding a constant to a vector, or multiplying it by one, changes nothing"""
+    """shifting x, or scaling it by a positive factor, does not change the result (eps=0)"""
     x = make.normal(3, 6, seed=seed)
     plain = component.call("layer_norm", x, eps=0.0).output
     moved = component.call("layer_norm", x * factor + shift, eps=0.0).output
@@ -96,7 +96,7 @@ def test_shift_and_scale(component, expect, make, seed, shift, factor):
 
 @pytest.mark.criterion(points=1, form=True, source="slides, page 4")
 def test_parameters(component, expect):
-    """LayerNorm has a weight of ones and a bias of zeros, and nothing else"""
+    """LayerNorm's state_dict holds a weight of ones, a bias of zeros and nothing else"""
     state = component.build("LayerNorm", 5).state()
     expect.keys(
         list(state.entries),
@@ -119,14 +119,14 @@ def test_scale_and_shift(component, expect):
     x = torch.tensor([[[2.0, 4.0, 6.0, 8.0]]])
     right = [[[-1.3416394, 9.1055738, 1.3416394, -0.3416394]]]
     expect.close(norm(x).output, right, names="B T D")
-    # In evaluation the same holds, and nothing of the vectors before stays behind.
+    # Evaluation mode gives the same result, and no statistics of earlier calls are used.
     answer = norm.train(False)(x + 10)
     expect.close(answer.output, right, "the result in evaluation", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
 def test_default_eps(component, expect):
-    """eps is 1e-5 unless another one is given
+    """the default of eps is 1e-5
 
     The variance is 1e-4, so the answer is 0.01 / sqrt(1e-4 + 1e-5).
     """
@@ -138,7 +138,7 @@ def test_default_eps(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
 def test_given_eps(component, expect):
-    """LayerNorm uses the eps that it is given, which may be 0.0"""
+    """LayerNorm uses the given eps, also if it is 0.0"""
     # As in the check of eps inside the root, but by the module.
     x, built = torch.tensor([[[4.0, 6.0]]]), component.build("LayerNorm", 2, 3.0)
     expect.close(built(x).output, [[[-0.5, 0.5]]], names="... D")
@@ -151,7 +151,7 @@ def test_given_eps(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_constant_vector(component, expect):
-    """a vector of equal values, or of one alone, becomes zeros, not NaN"""
+    """a constant vector, or one with a single feature, becomes zeros, not NaN"""
     for features in (4, 1):
         answer = component.call("layer_norm", torch.full((1, 1, features), 3.0))
         expect.close(answer.output, torch.zeros(1, 1, features), names="B T D")
@@ -159,7 +159,7 @@ def test_constant_vector(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_dtypes(component, expect):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """the result has the input's dtype: float32, float64 or bfloat16"""
     x, norm = torch.tensor([[[2.0, 4.0, 6.0, 8.0]]]), component.build("LayerNorm", 4)
     plain = component.call("layer_norm", x).output, norm(x).output
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
@@ -172,9 +172,9 @@ def test_dtypes(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
 def test_gradients_flow(component, expect, make):
-    """gradients flow back to the input, through mean and variance, and to weight and bias
+    """gradients reach the input, also through mean and variance, and weight and bias
 
-    The gradients must foretell what a small step in a drawn direction changes.
+    They must predict the effect of a small step in a random direction.
     """
     x, cotangent = (make.normal(2, 3, 6, seed=seed, dtype=torch.float64) for seed in (1, 2))
     asked = component.asking(cotangent=cotangent)
@@ -209,7 +209,7 @@ def test_non_contiguous(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_input_untouched(component, expect, make):
-    """the input is left as it was"""
+    """the input tensor is not modified"""
     x = make.normal(2, 3, 4, seed=3)
     expect.unchanged(component.asking(keep_inputs=True).call("layer_norm", x), x)
     expect.unchanged(component.build("LayerNorm", 4).asking(keep_inputs=True)(x), x)
@@ -217,7 +217,7 @@ def test_input_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")
     expect.follows_device(component.call("layer_norm", x))
     expect.follows_device(component.build("LayerNorm", 4).to(device="meta")(x))

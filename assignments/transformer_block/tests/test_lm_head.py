@@ -12,7 +12,7 @@ WORDS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
 @pytest.mark.criterion(points=1, source="slides, page 30")
 def test_logits(component, expect, make):
-    """for the words [1, 0], [0, 1], [1, 1] the vector (2, 1) has the logits [2, 1, 3]"""
+    """with the embedding [1, 0], [0, 1], [1, 1], the vector (2, 1) has the logits [2, 1, 3]"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     x, right = torch.tensor([[[2.0, 1.0], [-1.0, 3.0]]]), [[[2.0, 1.0, 3.0], [-1.0, 3.0, 2.0]]]
     expect.close(head(x).output, right, names="B T V")
@@ -23,7 +23,7 @@ def test_logits(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_probabilities(component, expect, make):
-    """the logits [2, 1, 3] are the probabilities [0.2447, 0.0900, 0.6652]"""
+    """the logits [2, 1, 3] give the probabilities [0.2447, 0.0900, 0.6652]"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     answer = head.call("next_token_probabilities", torch.tensor([[[2.0, 1.0]]]))
     expect.close(answer.output, [[0.2447285, 0.0900306, 0.6652410]], names="B V")
@@ -36,10 +36,10 @@ def test_probabilities(component, expect, make):
 @pytest.mark.criterion(points=0.5, source="slides, page 30", examples=2)
 @given(seed=SEEDS, words=st.integers(2, 7), features=st.integers(1, 6))
 def test_transpose_of_the_embedding(component, expect, make, seed, words, features):
-    """the unembedding is the transpose of the embedding matrix, with nothing added to it"""
+    """the logits are hidden · Eᵀ, with no bias and no scaling"""
     weight = make.normal(words, features, seed=seed)
     head = component.build("TiedLMHead", make.embedding(weight))
-    # Vectors with a single 1 read the unembedding out row by row; a vector of zeros scores 0.
+    # Unit vectors return the rows of Eᵀ; a vector of zeros scores 0.
     answer = head(torch.eye(features + 1, features).unsqueeze(0))
     rows = torch.cat([weight.T, torch.zeros(1, words)])
     expect.close(
@@ -50,7 +50,7 @@ def test_transpose_of_the_embedding(component, expect, make, seed, words, featur
 @pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_last_token_only(component, expect, make, seed, sizes):
-    """the word after "Thanks for all the" is read from the last token alone"""
+    """next_token_probabilities depends on the last token only"""
     batch, length, features, words = sizes
     weight = make.normal(words, features, seed=seed)
     hidden = make.normal(batch, length + 1, features, seed=seed + 1)
@@ -63,20 +63,22 @@ def test_last_token_only(component, expect, make, seed, sizes):
 @pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_sum_to_one(component, expect, make, seed, sizes):
-    """every sequence gets a probability for each word, and they sum to 1"""
+    """next_token_probabilities gives each sequence V probabilities that sum to 1"""
     batch, length, features, words = sizes
     weight = make.normal(words, features, seed=seed)
     hidden = make.normal(batch, length, features, seed=seed + 1)
     head = component.build("TiedLMHead", make.embedding(weight))
     answer = head.call("next_token_probabilities", hidden)
     result = expect.shape(answer.output, (batch, words), names="B V")
-    expect.that(bool((result >= 0).all()), "a probability is negative")
+    expect.that(
+        bool((result >= 0).all()), "a probability is negative; expected a softmax over the words"
+    )
     expect.close(result.sum(-1), torch.ones(batch), "the sum of the probabilities", names="B")
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_parameters(component, expect, make):
-    """the only parameter is embedding.weight, as it was given"""
+    """the only parameter is embedding.weight, with the given values"""
     state = component.build("TiedLMHead", make.embedding(WORDS)).state()
     expect.keys(
         list(state.entries),
@@ -92,7 +94,7 @@ def test_parameters(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
 def test_embedding_changes_the_head(component, expect, make):
-    """a change to the embedding is a change to the head"""
+    """the head shares the embedding's Parameter: new weights there change the logits"""
     x = torch.tensor([[[2.0, 1.0]]])
     head = component.build("TiedLMHead", make.embedding(WORDS))
     expect.that(head(x))
@@ -103,7 +105,7 @@ def test_embedding_changes_the_head(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_head_changes_the_embedding(component, expect, make):
-    """weights loaded into the head are in the embedding too"""
+    """weights loaded into the head also change the embedding"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     state = head.load({"embedding.weight": WORDS * 10}).state()
     expect.close(state.given, WORDS * 10, "the embedding after loading the head", names="V D")
@@ -111,7 +113,7 @@ def test_head_changes_the_embedding(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_large_logits(component, expect, make):
-    """logits in the hundreds give probabilities, not NaN"""
+    """logits in the hundreds give correct probabilities, not NaN"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
     hidden = torch.tensor([[[400.0, 0.0]], [[-400.0, 0.0]]])
     answer = head.call("next_token_probabilities", hidden)
@@ -121,7 +123,7 @@ def test_large_logits(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_dtypes(component, expect, make):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """the result has the input's dtype: float32, float64 or bfloat16"""
     hidden, weight = make.normal(2, 3, 6, seed=1), make.normal(5, 6, seed=2, deviation=0.5)
     head = component.build("TiedLMHead", make.embedding(weight))
     method = "next_token_probabilities"
@@ -135,9 +137,9 @@ def test_dtypes(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
 def test_gradients_flow(component, expect, make):
-    """gradients flow from the logits back to the input, and training the head trains the embedding
+    """gradients flow from the logits to the hidden vectors and to the embedding
 
-    Of hidden · Eᵀ they are products of matrices: with E, and with the hidden vectors.
+    For hidden · Eᵀ they are matrix products: with E, and with the hidden vectors.
     """
     hidden, cotangent = torch.tensor([[[2.0, 1.0], [-1.0, 3.0]]]), make.normal(1, 2, 3, seed=1)
     head = component.build("TiedLMHead", make.embedding(WORDS))
@@ -159,7 +161,7 @@ def test_non_contiguous(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_input_untouched(component, expect, make):
-    """the hidden vectors and the embedding are left as they were"""
+    """the hidden vectors and the embedding are not modified"""
     weight, hidden = make.normal(5, 4, seed=3), make.normal(2, 3, 4, seed=4)
     head = component.build("TiedLMHead", make.embedding(weight))
     for method in ("", "next_token_probabilities"):
@@ -169,7 +171,7 @@ def test_input_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_device(component, expect, make):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     hidden = torch.empty(2, 3, 4, device="meta")
     head = component.build("TiedLMHead", make.embedding(torch.ones(5, 4))).to(device="meta")
     expect.follows_device(head(hidden))

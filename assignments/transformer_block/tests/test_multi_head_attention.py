@@ -28,27 +28,27 @@ def walkthrough_attention(component, **changed):
 
 
 def drawn_state(make, features, seed):
-    """Draw a tensor for every parameter."""
+    """Make a random tensor for every parameter."""
     shapes = {f"{layer}.weight": (features, features) for layer in LAYERS}
     return make.state(shapes | {f"{layer}.bias": (features,) for layer in LAYERS}, seed=seed)
 
 
 def drawn_attention(component, make, features, heads, seed):
-    """Build MultiHeadAttention with drawn parameters."""
+    """Build MultiHeadAttention with random parameters."""
     built = component.build("MultiHeadAttention", features, heads)
     return built.load(drawn_state(make, features, seed))
 
 
 SLOPE = (
-    "the output itself changes by another amount than its gradients say: look for .detach(), "
-    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+    "the gradients do not match how the output changes after a small step: look for .detach(), "
+    ".data, .item(), numpy, no_grad or random numbers in the computation"
 )
 
 
 def expect_slope(expect, make, gradients, ask, tensors, cotangent):
-    """Expect gradients to foretell what a small step from the tensors changes in the output.
+    """Expect gradients to predict how a small step from the tensors changes the output.
 
-    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    `gradients` returns them by name; `ask` returns the output for other tensors.
     """
     drawn = {name: tensor.shape for name, tensor in tensors.items()}
     steps = make.state(drawn, seed=9, dtype=torch.float64)
@@ -57,20 +57,20 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
         end = ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
         ends.append(expect.shape(end, cotangent.shape, "the output"))
     change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
-    # The last call is the one that is told.
+    # A message shows the last call, so the gradients come last.
     found, foretold = gradients(), torch.zeros(())
     for name, tensor in tensors.items():
         what = f"the gradient of {name}"
         if found.get(name) is None:
             expect.close(None, tensor, what)
         foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
-    what = "the change that the gradients foretell for a small step"
+    what = "the change that the gradients predict for a small step"
     expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_session_shapes(component, expect, make):
-    """MultiHeadAttention(64, 4) takes (2, 5, 64) to an output (2, 5, 64), weights (2, 4, 5, 5)"""
+    """MultiHeadAttention(64, 4) maps (2, 5, 64) to (2, 5, 64) and weights (2, 4, 5, 5)"""
     attention = component.build("MultiHeadAttention", 64, 4)
     output, weights = attention(make.normal(2, 5, 64, seed=1)).tensors("output", "weights")
     expect.shape(output, (2, 5, 64), "the output", names="B T D")
@@ -79,7 +79,7 @@ def test_session_shapes(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_parameters(component, expect):
-    """there are four square projections, with bias=False none of them has a bias"""
+    """MultiHeadAttention has four (D, D) projections, each with a bias unless bias=False"""
     weights, biases = [f"{layer}.weight" for layer in LAYERS], [f"{layer}.bias" for layer in LAYERS]
     state = component.build("MultiHeadAttention", 6, 2).state()
     expect.keys(
@@ -104,14 +104,14 @@ def test_parameters(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_indivisible(component, expect, make):
-    """a d_model that the heads cannot share evenly is a ValueError or AssertionError"""
+    """a d_model that num_heads does not divide raises ValueError or AssertionError"""
     answer = component.build("MultiHeadAttention", 10, 3)(make.normal(1, 2, 10, seed=1))
     expect.raises(answer, "ValueError", "AssertionError")
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 def test_walkthrough_weights(component, expect):
-    """CLS attends to the a's in the first head and to the b, or else the c, in the second
+    """CLS has the walkthrough's attention weights in both heads
 
     The page prints five digits, the last of which can be off by one.
     """
@@ -135,9 +135,9 @@ def test_walkthrough_weights(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 2")
 def test_walkthrough_values(component, expect):
-    """with the identity as output projection, the heads' results come out side by side
+    """with an identity output projection, the output is the heads' results side by side
 
-    The first head finds the same for CLS in both sequences.
+    The first head's value for CLS is nearly the same in both sequences.
     """
     attention = walkthrough_attention(component, out_proj_weight=torch.eye(2))
     output = attention(walkthrough("x"), walkthrough("mask")).tensors("output", "weights")[0]
@@ -147,7 +147,7 @@ def test_walkthrough_values(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
 def test_walkthrough_output(component, expect):
-    """the output projection mixes the heads' results into the walkthrough's output"""
+    """the output projection maps the heads' results to the walkthrough's output"""
     output = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask")).tensors(
         "output", "weights"
     )[0]
@@ -159,7 +159,7 @@ def test_scale(component, expect):
     """the scores are divided by the square root of D / H, not of D
 
     Queries and keys are x itself. Each of the two heads sees four ones, so the scores of the first
-    token are 4 / sqrt(4) = 2 and 0. They are asked again after a module with eight heads was made.
+    token are 4 / sqrt(4) = 2 and 0. The module is called again after one with eight heads was made.
     """
     state = {f"{layer}.weight": torch.eye(8) for layer in LAYERS}
     attention, other = (
@@ -177,7 +177,7 @@ def test_scale(component, expect):
 def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     """head h owns the features h·D/H to (h+1)·D/H - 1 of every projection
 
-    The queries of one head are 0, so that it, and no other, attends to all four tokens alike.
+    The queries of one head are 0, so only this head gives all four tokens equal weights.
     """
     state = drawn_state(make, heads * size, seed)
     for name in ("q_linear.weight", "q_linear.bias"):
@@ -190,13 +190,16 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
         weights[:, head], alike, "the matrix of the head whose queries are 0", names="B T T"
     )
     spread = float((weights[:, 1 - head] - 0.25).abs().max())
-    expect.that(spread > 1e-4, "another head lost its queries, too")
+    expect.that(
+        spread > 1e-4,
+        "zeroing the queries of one head made the weights of another head uniform, too",
+    )
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4", examples=2)
 @given(seed=SEEDS, order=st.permutations(range(4)))
 def test_order_of_tokens(component, expect, make, seed, order):
-    """shuffling the tokens shuffles the outputs alike"""
+    """permuting the tokens permutes the outputs in the same way"""
     x = make.normal(2, 4, 6, seed=seed)
     attention = drawn_attention(component, make, 6, 3, seed)
     output = expect.shape(
@@ -211,7 +214,7 @@ def test_order_of_tokens(component, expect, make, seed, order):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4", examples=2)
 @given(seed=SEEDS, heads=st.integers(1, 3), length=st.integers(1, 5), masked=st.booleans())
 def test_rows_sum_to_one(component, expect, make, seed, heads, length, masked):
-    """in every head, the weights of a query sum to 1, with a mask and without"""
+    """in every head, the weights of a query sum to 1, with and without a mask"""
     mask = make.mask(length, length, seed=seed) if masked else None
     attention = drawn_attention(component, make, 6, heads, seed)
     weights = attention(make.normal(2, length, 6, seed=seed), mask).tensors("output", "weights")[1]
@@ -224,9 +227,9 @@ def test_rows_sum_to_one(component, expect, make, seed, heads, length, masked):
 @pytest.mark.criterion(points=1, source="walkthrough, attention, step 1", examples=2)
 @given(seed=SEEDS, heads=SMALL, batch=SMALL, length=SMALL)
 def test_mask_of_each_sequence(component, expect, make, seed, heads, batch, length):
-    """a mask (B, T, T) gives each sequence its own mask, the same in every head
+    """a (B, T, T) mask is applied per sequence, in every head
 
-    B, H and T may be equal; what the mask broadcasts to must not change then.
+    B, H and T may be equal; the mask must be broadcast in the same way then.
     """
     mask = make.mask(batch, length, length, seed=seed)
     attention = drawn_attention(component, make, heads * 2, heads, seed)
@@ -246,7 +249,7 @@ def test_mask_of_each_sequence(component, expect, make, seed, heads, batch, leng
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4", examples=2)
 @given(seed=SEEDS, heads=SMALL, batch=SMALL, length=SMALL)
 def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
-    """a mask (T, T) holds for every sequence and head, as if it were repeated to (B, T, T)"""
+    """a (T, T) mask applies to every sequence and head, like one repeated to (B, T, T)"""
     x, mask = make.normal(batch, length, heads * 2, seed=seed), make.mask(length, length, seed=seed)
     attention = drawn_attention(component, make, heads * 2, heads, seed)
     output, weights = attention(x, mask.expand(batch, length, length)).tensors("output", "weights")
@@ -265,7 +268,7 @@ def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, length=st.integers(2, 5))
 def test_no_look_ahead(component, expect, make, seed, length):
-    """under a causal mask, no token notices a change of the last one"""
+    """with a causal mask, changing the last token leaves the earlier outputs unchanged"""
     x = make.normal(2, length, 6, seed=seed)
     changed = torch.cat([x[:, :-1], make.normal(2, 1, 6, seed=seed + 1)], dim=1)
     attention = drawn_attention(component, make, 6, 2, seed)
@@ -284,15 +287,15 @@ def test_no_look_ahead(component, expect, make, seed, length):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
 def test_mask_beats_every_score(component, expect):
-    """a masked weight is 0 however the scores compare
+    """a masked weight is 0, even if all allowed keys have much lower scores
 
-    The last token scores -42426 with both allowed keys and 1273 with itself: any finite number in
-    its place would do for smaller scores only. Rounding is large there, and no matter here.
+    The last token scores -42426 with both allowed keys and 1273 with itself. A finite number in
+    place of the masked score would work for smaller scores only. The tolerance allows for rounding.
     """
     state = {f"{layer}.weight": torch.eye(2) for layer in LAYERS}
     state["q_linear.weight"] = torch.eye(2) * 100
     attention = component.build("MultiHeadAttention", 2, 1, bias=False).load(state)
-    # The last token asks with 100 times its features, and may not attend to itself.
+    # The last token's query is 100 times its features, and it may not attend to itself.
     x = torch.tensor([[[-100.0] * 2, [-100.0] * 2, [3.0] * 2]])
     mask = torch.tensor([[True, True, False]]).expand(3, 3)
     weights = attention(x, mask).tensors("output", "weights")[1]
@@ -303,7 +306,7 @@ def test_mask_beats_every_score(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
 def test_called_again(component, expect, make):
-    """one module serves inputs of any size in turn, with a mask and without, down to one token"""
+    """one module gives right results for inputs of different sizes, one call after another"""
     own, names = drawn_attention(component, make, 4, 2, 1), ("output", "weights")
     sizes = ((2, 3, True), (2, 3, False), (3, 4, True), (1, 3, True), (1, 1, True))
     for seed, (batch, length, masked) in enumerate(sizes):
@@ -314,15 +317,15 @@ def test_called_again(component, expect, make):
         shape = (batch, 2, length, length)
         expect.shape(right[1], shape, "the matrix of weights", names="B H T T")
         again = own(x, mask).tensors(*names)
-        # What a mask makes NaN of is another check's.
+        # NaN under a mask is the subject of another check.
         for number, name in enumerate(names):
             found, fresh = again[number].nan_to_num(), right[number].nan_to_num()
-            expect.close(found, fresh, f"the {name}, asked again,", scale=2)
+            expect.close(found, fresh, f"the {name} of a module that was called before", scale=2)
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_dtypes(component, expect, make):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """output and weights have the input's dtype: float32, float64 or bfloat16"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
     attention, names = drawn_attention(component, make, 4, 2, 3), ("output", "weights")
     plain = attention(x, mask).tensors(*names)
@@ -332,15 +335,15 @@ def test_dtypes(component, expect, make):
         for name, answer, right in zip(names, found, plain, strict=True):
             what = f"the {name} for {dtype}"
             expect.dtype(answer, dtype, what)
-            # What a mask makes NaN of is another check's.
+            # NaN under a mask is the subject of another check.
             expect.close(answer.nan_to_num(), right.nan_to_num(), what, like=same, scale=2)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
 def test_gradients_flow(component, expect, make):
-    """gradients flow from the output back to the input and to all four projections
+    """gradients flow from the output to the input and to all four projections
 
-    The gradients must foretell what a small step in a drawn direction changes.
+    They must predict the effect of a small step in a random direction.
     """
     x, cotangent = (make.normal(2, 3, 4, seed=seed, dtype=torch.float64) for seed in (1, 2))
     state = {key: value.to(torch.float64) for key, value in drawn_state(make, 4, 4).items()}
@@ -369,7 +372,7 @@ def test_non_contiguous(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_inputs_untouched(component, expect, make):
-    """the input and the mask are left as they were"""
+    """the input and the mask are not modified"""
     x = make.normal(2, 3, 4, seed=1)
     for mask in (make.mask(3, 3, seed=2), make.mask(2, 3, 3, seed=2)):
         expect.unchanged(
@@ -379,7 +382,7 @@ def test_inputs_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")
     mask = torch.empty(2, 3, 3, dtype=torch.bool, device="meta")
     attention = component.build("MultiHeadAttention", 4, 2).to(device="meta")

@@ -30,7 +30,7 @@ def parameter_shapes(features, hidden, norm="pre", bias=True):
 
 
 def drawn_state(make, features, hidden, seed, norm="pre", bias=True):
-    """Draw a tensor for every parameter."""
+    """Make a random tensor for every parameter."""
     return make.state(parameter_shapes(features, hidden, norm, bias), seed=seed)
 
 
@@ -41,7 +41,7 @@ def silenced(state, *layers):
 
 
 def constant_block(component, features, **values):
-    """Build a block without norms whose parameters are 0 but for these."""
+    """Build a block without norms whose parameters are 0, except for these."""
     state = {
         key: torch.zeros(shape) for key, shape in parameter_shapes(features, 3, "none").items()
     }
@@ -55,7 +55,7 @@ def walkthrough(key):
 
 
 def walkthrough_block(component, *silent):
-    """Build the walkthrough's block, with these layers silenced."""
+    """Build the walkthrough's block, with the parameters of these layers set to 0."""
     built = component.build(
         "TransformerBlock", 2, 2, 2, dropout=0.0, norm="none", activation="gelu", bias=False
     )
@@ -64,7 +64,7 @@ def walkthrough_block(component, *silent):
 
 
 def sublayer_output(component, norm, options, **values):
-    """Return what a block in training makes of zeros, when only these parameters are not 0.
+    """Return a training block's result for zeros, if only these parameters are not 0.
 
     The result has 64 sequences of 4 tokens with 16 features: 4096 values.
     """
@@ -90,20 +90,22 @@ def expect_dropped(expect, result, norm, dropout, what):
     expect.that(abs(share - dropout) < 0.06, words)
     if norm != "post":
         mean = float(result.mean())
-        words = f"dropout must keep the mean of {what}: it is {mean:.2f} instead of 1"
+        words = (
+            f"with dropout, the mean of {what} is {mean:.2f}, expected about 1: scale the rest up"
+        )
         expect.that(abs(mean - 1) < 0.12, words)
 
 
 SLOPE = (
-    "the output itself changes by another amount than its gradients say: look for .detach(), "
-    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+    "the gradients do not match how the output changes after a small step: look for .detach(), "
+    ".data, .item(), numpy, no_grad or random numbers in the computation"
 )
 
 
 def expect_slope(expect, make, gradients, ask, tensors, cotangent):
-    """Expect gradients to foretell what a small step from the tensors changes in the output.
+    """Expect gradients to predict how a small step from the tensors changes the output.
 
-    `gradients` asks for them, by name, and `ask` for the output for other tensors.
+    `gradients` returns them by name; `ask` returns the output for other tensors.
     """
     drawn = {name: tensor.shape for name, tensor in tensors.items()}
     steps = make.state(drawn, seed=9, dtype=torch.float64)
@@ -112,20 +114,20 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
         end = ask({name: tensor + side * steps[name] for name, tensor in tensors.items()})
         ends.append(expect.shape(end, cotangent.shape, "the result"))
     change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
-    # The last call is the one that is told.
+    # A message shows the last call, so the gradients come last.
     found, foretold = gradients(), torch.zeros(())
     for name, tensor in tensors.items():
         what = f"the gradient of {name}"
         if found.get(name) is None:
             expect.close(None, tensor, what)
         foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
-    what = "the change that the gradients foretell for a small step"
+    what = "the change that the gradients predict for a small step"
     expect.close(foretold, change, what, scale=100, hint=SLOPE)
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_session_shapes(component, expect, make):
-    """TransformerBlock(64, 4, 256) takes (2, 5, 64) to (2, 5, 64)"""
+    """TransformerBlock(64, 4, 256) maps (2, 5, 64) to (2, 5, 64)"""
     answer = component.build("TransformerBlock", 64, 4, 256)(make.normal(2, 5, 64, seed=1))
     expect.shape(answer.output, (2, 5, 64), names="B T D")
 
@@ -156,7 +158,7 @@ def test_parameters(component, expect):
     points=0.5, form=True, source="session, knowledge point 5; walkthrough, introduction"
 )
 def test_parameters_left_out(component, expect):
-    """norm="none" leaves out the norms, bias=False the biases of all but the norms"""
+    """norm="none" omits the norms, bias=False omits every bias except those of the norms"""
     bare = component.build("TransformerBlock", 6, 2, 8, norm="none").state()
     right = parameter_shapes(6, 8, norm="none")
     expect.keys(
@@ -171,7 +173,7 @@ def test_parameters_left_out(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_unknown_choices(component, expect, make):
-    """an unknown norm or activation is a ValueError"""
+    """an unknown norm or activation raises ValueError"""
     x = make.normal(1, 2, 4, seed=1)
     for norm in ("middle", "Pre"):
         expect.raises(component.build("TransformerBlock", 4, 2, 8, norm=norm)(x), "ValueError")
@@ -181,11 +183,11 @@ def test_unknown_choices(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 19")
 def test_tower_attention(component, expect):
-    """the stream of 'Tower' plus what both heads add is [0.7, 0.4, 0.5, 0.2]
+    """attention adds both heads' vectors: the stream of 'Tower' becomes [0.7, 0.4, 0.5, 0.2]
 
-    The text of the page gives head 1's vector to 'Eiffel'; the sum, which counts here, gives it to
-    'Tower'. Every head finds 1 in the first of its two features, and the output projection turns
-    that into the head's vector.
+    The text of the page gives head 1's vector to 'Eiffel', the sum gives it to 'Tower'; the sum
+    counts here. Every head has the value 1 in the first of its two features, and the output
+    projection turns it into the head's vector.
     """
     head_1, head_2, none = [0.1, 0.2, 0.0, 0.1], [0.2, 0.0, 0.3, 0.0], [0.0] * 4
     columns = [list(row) for row in zip(head_1, none, head_2, none, strict=True)]
@@ -197,7 +199,7 @@ def test_tower_attention(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 21")
 def test_tower_feed_forward(component, expect):
-    """the stream of 'Tower' plus what the MLP adds is [0.8, 0.45, 1.62, 0.5]"""
+    """feed_forward adds its result: the stream of 'Tower' becomes [0.8, 0.45, 1.62, 0.5]"""
     added = [0.1, 0.05, 1.12, 0.3]
     block = constant_block(component, 4, feed_forward__linear2__bias=added)
     answer = block(torch.tensor([[[0.7, 0.4, 0.5, 0.2]]]))
@@ -206,7 +208,7 @@ def test_tower_feed_forward(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
 def test_walkthrough_attention(component, expect):
-    """the walkthrough's stream after attention, with a feed-forward layer that adds nothing"""
+    """if feed_forward adds 0, the result is the walkthrough's stream after attention"""
     block = walkthrough_block(component, "feed_forward.linear2")
     answer = block(walkthrough("x"), walkthrough("mask"))
     expect.close(answer.output, walkthrough("after_attention_residual"), scale=2, names="B T D")
@@ -225,7 +227,7 @@ def test_walkthrough_block(component, expect):
 @pytest.mark.criterion(points=0.5, form=True, source="slides, pages 4 and 5", examples=2)
 @given(seed=SEEDS, norm=st.sampled_from(["pre", "none"]))
 def test_nothing_added(component, expect, make, seed, norm):
-    """with norm "pre" or "none", sublayers that return 0 leave the stream as it was"""
+    """if both sublayers return zeros, the block returns its input ("pre" and "none")"""
     x = make.normal(2, 3, 4, seed=seed)
     state = silenced(drawn_state(make, 4, 5, seed, norm), "attention.out", "feed_forward.linear2")
     block = component.build("TransformerBlock", 4, 2, 5, dropout=0.0, norm=norm).load(state)
@@ -235,7 +237,7 @@ def test_nothing_added(component, expect, make, seed, norm):
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5", examples=2)
 @given(seed=SEEDS, shift=st.sampled_from([-4.0, -1.0, 2.0, 5.0]))
 def test_pre_reads_the_normalised_stream(component, expect, make, seed, shift):
-    """norm is "pre" by default: what is added stays the same when the stream is shifted"""
+    """by default the sublayers read the normalised stream: x + c gives the old result + c"""
     x = make.normal(2, 3, 6, seed=seed)
     block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0)
     block.load(drawn_state(make, 6, 5, seed))
@@ -247,10 +249,10 @@ def test_pre_reads_the_normalised_stream(component, expect, make, seed, shift):
 @pytest.mark.criterion(points=1, form=True, source="session, knowledge point 5", examples=2)
 @given(seed=SEEDS)
 def test_each_sublayer_has_its_norm(component, expect, make, seed):
-    """norm1 stands before attention and norm2 before feed_forward
+    """norm1 is applied before attention, norm2 before feed_forward
 
-    A norm with weight and bias 0 hands on zeros, of which a sublayer without biases makes zeros;
-    the other sublayer is silenced, so that the stream stays as it was.
+    A norm with weight and bias 0 returns zeros, and a sublayer without biases maps zeros to zeros.
+    The other sublayer has zeros for parameters, so the stream does not change.
     """
     x = make.normal(2, 3, 4, seed=seed)
     state = drawn_state(make, 4, 5, seed, bias=False)
@@ -265,7 +267,7 @@ def test_each_sublayer_has_its_norm(component, expect, make, seed):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5", examples=2)
 @given(seed=SEEDS, length=st.integers(1, 4))
 def test_post_returns_a_normalised_stream(component, expect, make, seed, length):
-    """with norm "post", every token leaves the block with mean 0 and variance 1"""
+    """with norm="post", every token of the result has mean 0 and variance 1"""
     x = make.normal(2, length, 6, seed=seed)
     state = drawn_state(make, 6, 5, seed, norm="none")
     block, other = (
@@ -285,7 +287,7 @@ def test_post_returns_a_normalised_stream(component, expect, make, seed, length)
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, norm=st.sampled_from(["pre", "post", "none"]))
 def test_no_look_ahead(component, expect, make, seed, norm):
-    """under a causal mask, no token notices a change of the last one"""
+    """with a causal mask, changing the last token leaves the earlier outputs unchanged"""
     x = make.normal(2, 4, 6, seed=seed)
     changed = torch.cat([x[:, :-1], make.normal(2, 1, 6, seed=seed + 1)], dim=1)
     block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0, norm=norm)
@@ -300,7 +302,7 @@ def test_no_look_ahead(component, expect, make, seed, norm):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge points 1 and 5")
 def test_evaluation(component, expect, make):
-    """nothing is dropped in evaluation, nor in training with dropout=0.0"""
+    """nothing is dropped in evaluation mode, nor in training mode with dropout=0.0"""
     x, mask = make.normal(2, 5, 4, seed=1), torch.ones(5, 5, dtype=torch.bool).tril()
     for norm in ("pre", "post", "none"):
         state = drawn_state(make, 4, 8, 2, norm)
@@ -317,7 +319,7 @@ def test_evaluation(component, expect, make):
         expect.shape(right, x.shape, names="B T D")
         for other, result in others:
             expect.shape(result, x.shape, names="B T D")
-            # Which of the two is wrong is not known here; what a mask makes NaN of is another's.
+            # This check cannot know which of the two is wrong. NaN is another check's subject.
             far = float((result - right).nan_to_num().abs().max())
             fact = f"with {norm=} and one mask, {other} and {first} differ by up to {far:.3g}"
             expect.that(far < 1e-4, fact)
@@ -325,27 +327,27 @@ def test_evaluation(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5; walkthrough, introduction")
 def test_dropout_after_attention(component, expect):
-    """in training, dropout acts on what attention adds"""
+    """in training, dropout is applied to the output of attention, at the given rate"""
     for norm in ("pre", "post", "none"):
         options = {"dropout": 0.5}
         result = sublayer_output(component, norm, options, attention__out_proj__bias=1.0)
-        expect_dropped(expect, result, norm, 0.5, "what attention adds")
+        expect_dropped(expect, result, norm, 0.5, "attention's output")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5; walkthrough, feed_forward")
 def test_dropout_after_feed_forward(component, expect):
-    """in training, dropout acts on what the feed-forward layer adds"""
+    """in training, dropout is applied to the output of feed_forward, at the given rate"""
     for norm in ("pre", "post", "none"):
         options = {"dropout": 0.3}
         result = sublayer_output(component, norm, options, feed_forward__linear2__bias=1.0)
-        expect_dropped(expect, result, norm, 0.3, "what the feed-forward layer adds")
+        expect_dropped(expect, result, norm, 0.3, "the feed-forward layer's output")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
 def test_dropout_inside_feed_forward(component, expect):
-    """the block's dropout is also that of its feed-forward layer
+    """feed_forward gets the block's dropout rate
 
-    The layer has a single feature inside: where that is dropped, nothing is added to the token.
+    The layer has one inner feature: if it is dropped, the block adds 0 to the token.
     """
     values = {"feed_forward__linear1__bias": 1.0, "feed_forward__linear2__weight": 1.0}
     for norm in ("pre", "none"):
@@ -355,19 +357,19 @@ def test_dropout_inside_feed_forward(component, expect):
         # 256 draws of p = 0.5 have a standard deviation of 0.03.
         expect.that(
             abs(share - 0.5) < 0.22,
-            f"with norm={norm!r} and dropout=0.5, the inside of the feed-forward layer is dropped "
-            f"for {share:.1%} of the tokens",
+            f"with norm={norm!r} and dropout=0.5, the inner feature of the feed-forward layer is "
+            f"dropped for {share:.1%} of the tokens, expected about 50%",
         )
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
 def test_default_dropout(component, expect):
-    """a rate of 0.1 is dropped in training unless another one is given"""
+    """the default of dropout is 0.1"""
     result = sublayer_output(component, "pre", {}, attention__out_proj__bias=1.0)
     share = float((expect.shape(result, (64, 4, 16)) < 0.5).to(torch.float64).mean())
     # 4096 draws of p = 0.1 have a standard deviation of 0.005.
     fact = (
-        f"a share of {share:.3f} of what attention adds is dropped by default, expected about 0.1"
+        f"by default, {share:.1%} of attention's output is dropped in training, expected about 10%"
     )
     expect.that(abs(share - 0.1) < 0.03, fact)
 
@@ -377,7 +379,7 @@ def test_default_dropout(component, expect):
 )
 @given(seed=SEEDS, norm=st.sampled_from(["pre", "post", "none"]))
 def test_stream_is_never_dropped(component, expect, make, seed, norm):
-    """dropout acts on what is added to the stream, never on the stream itself"""
+    """dropout is applied to the sublayers' outputs, never to the stream itself"""
     x, silent = make.normal(2, 4, 6, seed=seed), ("attention.out_proj", "feed_forward.linear2")
     state = silenced(drawn_state(make, 6, 5, seed, norm), *silent)
     results = [
@@ -386,16 +388,16 @@ def test_stream_is_never_dropped(component, expect, make, seed, norm):
     ]
     right = expect.shape(results[0].asking(seed=seed)(x).output, x.shape, names="B T D")
     found = results[1].asking(seed=seed)(x).output
-    what = "the stream to which nothing is added, with dropout=0.5,"
+    what = "with dropout=0.5 and sublayers that return 0, the result"
     expect.close(found, right, what, scale=5, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 8")
 def test_eps_of_the_norms(component, expect):
-    """both norms have the eps of LayerNorm, 1e-5
+    """both norms use the default eps of LayerNorm, 1e-5
 
-    Attention, and then the feed-forward layer, hands on what its norm makes of [0, 0.02], which is
-    0.01 / sqrt(1e-4 + 1e-5); the other one adds nothing.
+    First attention, then the feed-forward layer returns its norm's result for [0, 0.02], which is
+    0.01 / sqrt(1e-4 + 1e-5); the other sublayer returns 0.
     """
     x, one = torch.tensor([[[0.0, 0.02]]]), torch.eye(2)
     zeros = {key: torch.zeros(shape) for key, shape in parameter_shapes(2, 4).items()}
@@ -409,13 +411,13 @@ def test_eps_of_the_norms(component, expect):
     }
     for norm, state in through.items():
         block = component.build("TransformerBlock", 2, 1, 4, dropout=0.0).load(zeros | state)
-        what = f"the result where {norm} alone is handed on"
+        what = f"the result with the output of {norm} alone"
         expect.close(block(x).output, [[[-0.9534626, 0.9734626]]], what, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_dtypes(component, expect, make):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """the result has the input's dtype: float32, float64 or bfloat16"""
     x, mask = make.normal(2, 3, 6, seed=1), make.mask(2, 3, 3, seed=2)
     for norm in ("pre", "post", "none"):
         state = drawn_state(make, 6, 5, 3, norm)
@@ -425,15 +427,15 @@ def test_dtypes(component, expect, make):
             same, what = x.to(dtype), f"the result for {dtype} with {norm=}"
             found = block.to(dtype)(same, mask).output
             expect.dtype(found, dtype, what)
-            # What a mask makes NaN of is another check's.
+            # NaN under a mask is the subject of another check.
             expect.close(found.nan_to_num(), right.nan_to_num(), what, scale=4, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
 def test_gradients_flow(component, expect, make):
-    """gradients flow back to the input and to every parameter
+    """gradients reach the input and every parameter
 
-    The gradients must foretell what a small step in a drawn direction changes.
+    They must predict the effect of a small step in a random direction.
     """
     x, cotangent = (make.normal(2, 3, 6, seed=seed, dtype=torch.float64) for seed in (1, 2))
     for norm in ("pre", "post"):
@@ -467,7 +469,7 @@ def test_non_contiguous(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_inputs_untouched(component, expect, make):
-    """the input and the mask are left as they were"""
+    """the input and the mask are not modified"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
     for norm in ("pre", "post", "none"):
         expect.unchanged(
@@ -481,7 +483,7 @@ def test_inputs_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")
     mask = torch.empty(3, 3, dtype=torch.bool, device="meta")
     for norm in ("pre", "post", "none"):

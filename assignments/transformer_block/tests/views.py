@@ -250,7 +250,7 @@ def lm_head(component, show):
 
 
 def fits(answer, *shape, dtype=None):
-    """Tell whether an answer has this shape, and this dtype or any of real numbers."""
+    """Return whether an answer has this shape, and this dtype (default: any floating point)."""
     right = answer.is_floating_point() if dtype is None else answer.dtype == dtype
     return answer.shape == shape and right
 
@@ -261,7 +261,7 @@ def walkthrough(key):
 
 
 def drawn_block(features, hidden):
-    """Draw a tensor for every parameter of a block that has no biases but those of its norms."""
+    """Make random parameters for a block without biases, except for its norms."""
     generator = torch.Generator().manual_seed(1)
     names = ("q_linear", "k_linear", "v_linear", "out_proj")
     shapes = {f"attention.{name}.weight": (features, features) for name in names}

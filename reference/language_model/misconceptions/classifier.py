@@ -1,4 +1,4 @@
-"""The classifier with one mistake in it, or several; with none in force it is right."""
+"""The classifier with mistakes to enable; with none enabled, it is right."""
 
 import math
 
@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from provided.blocks import FeedForward, MultiHeadAttention
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "hidden_is_true": (
         "your visible_mask is True where a hidden id stands; True means that the query may attend "
@@ -176,12 +176,12 @@ MISCONCEPTIONS = {
         "handout",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

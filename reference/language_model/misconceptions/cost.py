@@ -1,10 +1,10 @@
-"""The cost of a transformer with one mistake in it, or several; with none in force it is right."""
+"""The cost of a transformer with mistakes to enable; with none enabled, it is right."""
 
 import torch
 from encoder import Encoder
 from torch.utils.flop_counter import FlopCounterMode
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "three_projections": (
         "you counted three projections; with the one that mixes the heads at the end there are "
@@ -130,12 +130,12 @@ MISCONCEPTIONS = {
         "session, knowledge point 5",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

@@ -1,4 +1,4 @@
-"""The encoder with one mistake in it, or several; with none in force it is right."""
+"""The encoder with mistakes to enable; with none enabled, it is right."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ from learned_positions import LearnedPositionalEmbedding
 from provided.blocks import TransformerBlock, causal_mask
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "positions_forgotten": (
         "you left the positions out of the stream; add the position's vector to that of the token",
@@ -143,12 +143,12 @@ MISCONCEPTIONS = {
         "slides, page 15",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

@@ -1,10 +1,10 @@
-"""Writing on with one mistake in it, or several; with none in force it is right."""
+"""Writing on with mistakes to enable; with none enabled, it is right."""
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "temperature_multiplies": (
         "you multiplied the logits by the temperature; they are divided by it, so that a low one "
@@ -213,12 +213,12 @@ MISCONCEPTIONS = {
         "slides, page 28",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

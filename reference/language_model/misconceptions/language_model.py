@@ -1,4 +1,4 @@
-"""The language model with one mistake in it, or several; with none in force it is right."""
+"""The language model with mistakes to enable; with none enabled, it is right."""
 
 import math
 
@@ -8,7 +8,7 @@ from encoder import Encoder
 from provided.blocks import causal_mask
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "no_mask": (
         "you hand the encoder no mask, so that every position sees the words that it is to "
@@ -167,12 +167,12 @@ MISCONCEPTIONS = {
         "slides, page 30",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

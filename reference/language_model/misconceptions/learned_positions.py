@@ -1,4 +1,4 @@
-"""Learned positions with one mistake in them, or several; with none in force they are right."""
+"""Learned positions with mistakes to enable; with none enabled, they are right."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "positions_from_one": (
         "you gave the first token the second row of the table; positions count from 0, so it gets "
@@ -172,12 +172,12 @@ MISCONCEPTIONS = {
         "slides, page 26",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

@@ -1,4 +1,4 @@
-"""Relative positions with one mistake in them, or several; with none in force they are right."""
+"""Relative positions with mistakes to enable; with none enabled, they are right."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "sign_swapped": (
         "your distances are i - j, query minus key; asked for is j - i, so that a key to the right "
@@ -290,12 +290,12 @@ MISCONCEPTIONS = {
         "session, knowledge point 3 (mathematical formulation)",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

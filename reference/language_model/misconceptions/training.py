@@ -1,4 +1,4 @@
-"""Training with one mistake in it, or several; with none in force it is right."""
+"""Training with mistakes to enable; with none enabled, it is right."""
 
 import copy
 
@@ -6,7 +6,7 @@ import torch
 from language_model import next_token_loss
 from torch import nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "alphabetical": (
         "you numbered the words in the order of the alphabet; number them as they first occur",
@@ -166,12 +166,12 @@ MISCONCEPTIONS = {
         "handout",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

@@ -18,7 +18,7 @@ STEPS += ("attention_output", "after_attention", "feed_forward_output", "block_o
 
 
 def drawn_state(make, features, hidden, seed, dtype=torch.float64):
-    """Draw a tensor for every parameter."""
+    """Make a random tensor for every parameter."""
     layers = ("q_linear", "k_linear", "v_linear", "out_proj")
     shapes = {"embedding.weight": (WORDS, features), "classifier.weight": (1, features)}
     shapes |= {f"attention.{layer}.weight": (features, features) for layer in layers}
@@ -30,7 +30,7 @@ def drawn_state(make, features, hidden, seed, dtype=torch.float64):
 
 
 def classifier(source, make, sizes, seed, dtype=torch.float64):
-    """Build a classifier with drawn parameters."""
+    """Build a classifier with random parameters."""
     hidden, (heads, size) = sizes[2:]
     state = drawn_state(make, heads * size, hidden, seed, dtype)
     built = source.build("Classifier", WORDS, heads * size, heads, hidden).train(False)

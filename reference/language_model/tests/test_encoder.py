@@ -39,7 +39,7 @@ def parameter_shapes(features, hidden, blocks, norm):
 
 
 def encoder(source, make, sizes, seed, dtype=torch.float64, norm="pre", told=True):
-    """Build Encoder with drawn parameters, in evaluation; `told`: whether norm is given."""
+    """Build Encoder with random parameters, in evaluation; `told`: whether norm is given."""
     hidden, blocks, (heads, size) = sizes[2:]
     features = heads * size
     options = {"norm": norm} if told else {}

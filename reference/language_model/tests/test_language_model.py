@@ -36,7 +36,7 @@ def drawn_state(make, features, layers, seed):
 
 
 def build(source, make, sizes, seed, dtype=torch.float64):
-    """Build a model with drawn parameters."""
+    """Build a model with random parameters."""
     layers, (features, heads) = sizes[2:]
     arguments = (WORDS, LENGTH, features, heads, HIDDEN, layers, 0.0)
     built = source.build("LanguageModel", *arguments).to(dtype).train(False)

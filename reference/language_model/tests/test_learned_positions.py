@@ -14,7 +14,7 @@ MORE = st.sampled_from([2, 1, 4, 30])  # positions beyond the sequence's
 
 
 def positions(source, make, max_len, features, seed, dtype=torch.float32):
-    """Build the module with a drawn table."""
+    """Build the module with a random table."""
     state = {"weight": make.normal(max_len, features, seed=seed, dtype=dtype)}
     module = source.build("LearnedPositionalEmbedding", max_len, features)
     return module.to(dtype).load(state).train(False)

@@ -18,7 +18,7 @@ PAIR = ("output", "weights")
 
 
 def table(source, make, heads, far, seed, dtype=torch.float32):
-    """Build RelativePositionBias with a drawn table."""
+    """Build RelativePositionBias with a random table."""
     state = {"weight": make.normal(2 * far + 1, heads, seed=seed, dtype=dtype)}
     return source.build("RelativePositionBias", heads, far).to(dtype).load(state)
 

@@ -1,34 +1,32 @@
-"""Attention with one mistake in it, or several; with none in force it is right."""
+"""Attention with mistakes to enable; with none enabled, it is right."""
 
 import math
 
 import torch
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "no_scaling": (
-        "you left the scores as they are; the course divides them by the square root of d_k "
-        "before the softmax",
+        "you did not scale the scores; divide them by the square root of d_k before the softmax",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "divided_by_d_k": (
-        "you divided the scores by d_k; the course divides them by its square root",
+        "you divided the scores by d_k; divide them by its square root",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "scaled_after_softmax": (
-        "you divided the weights by the square root of d_k; the course divides the scores by it, "
-        "before the softmax",
+        "you divided the weights by the square root of d_k; divide the scores, before the softmax",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "softmax_over_queries": (
-        "your softmax runs over the queries, so that the columns sum to 1; it has to run over the "
-        "keys, so that every row does",
+        "your softmax runs over the queries, so the columns sum to 1; run it over the keys, so "
+        "that every row sums to 1",
         "session, knowledge point 3",
     ),
     "unstable_softmax": (
-        "you took the exponential of the bare scores, which overflows or vanishes when they are "
-        "large; subtract the largest score of a row first, or use torch's softmax",
+        "you computed exp(scores) directly, which overflows for large scores; subtract each row's "
+        "maximum first, or use torch.softmax",
         "session, knowledge point 3",
     ),
     "mask_inverted": (
@@ -36,93 +34,91 @@ MISCONCEPTIONS = {
         "walkthrough, attention, step 1",
     ),
     "mask_after_softmax": (
-        "you set the masked weights to 0 after the softmax, so that a row no longer sums to 1; "
-        "mask the scores before it",
+        "you set masked weights to 0 after the softmax, so the rows no longer sum to 1; mask the "
+        "scores before the softmax",
         "walkthrough, attention, step 1",
     ),
     "zero_before_softmax": (
-        "you gave masked scores the value 0, which still earns them a weight; only minus infinity "
-        "makes the weight 0",
+        "you set masked scores to 0, which still gets a positive weight; set them to minus "
+        "infinity",
         "walkthrough, attention, step 1",
     ),
     "finite_mask": (
-        "you gave masked scores a fixed negative number, which loses against scores that are lower "
-        "still; use minus infinity",
+        "you masked with a finite number; if real scores are even lower, the masked key wins. Use "
+        'float("-inf")',
         "walkthrough, attention, step 1",
     ),
     "fixed_dimensions": (
-        "you swapped the key's dimensions 1 and 2 counted from the front; swap the last two, "
-        "because any number of dimensions may come before them",
+        "you swapped dimensions 1 and 2 of the key, counted from the front; swap the last two, "
+        "since any number of dimensions may precede them",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "detached_weights": (
-        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient has to "
+        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient must "
         "reach query and key through them",
         "session, knowledge point 3",
     ),
     "scores_returned": (
-        "you returned the scores along with the output; the course returns the weights, which is "
-        "what the softmax makes of the scores",
+        "you returned the scores with the output; return the weights, which are the softmax of "
+        "the scores",
         "session, knowledge point 3",
     ),
     "pair_swapped": (
-        "you returned the weights first and the output second; it is the other way round",
+        "you returned (weights, output); the order is (output, weights)",
         "session, knowledge point 3",
     ),
     "float32_result": (
-        "you turned everything into float32 and left it there (.float()); the results have to keep "
-        "the dtype of the query",
+        "you converted to float32 (.float()) and returned float32; the results have the query's "
+        "dtype",
         "session, knowledge point 3",
     ),
     "query_in_place": (
-        "you divided the query itself (/= or div_), which changes the caller's tensor; make a new "
-        "one",
+        "you divided the query in place (/= or div_), which changes the caller's tensor; make a "
+        "new tensor",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "causal_strict": (
-        "your causal mask forbids the diagonal, too; a position may attend to itself as well as to "
-        "what came before",
+        "your causal mask forbids the diagonal; a position may attend to itself and to earlier "
+        "positions",
         "session, knowledge point 3 (practice exercise)",
     ),
     "causal_upper": (
-        "your causal mask allows the future instead of the past; True belongs on the diagonal and "
-        "below it",
+        "your causal mask allows later positions instead of earlier ones; it is True on and below "
+        "the diagonal",
         "session, knowledge point 3 (practice exercise)",
     ),
     "causal_float": (
-        "your causal mask holds floating-point ones and zeros; a mask is boolean here",
+        "your causal mask holds floating-point ones and zeros; masks are boolean",
         "session, knowledge point 3 (practice exercise)",
     ),
     "padding_rows": (
-        "your padding mask blanks the rows of padding; it has to blank the columns, since no query "
-        "may give weight to a padding key",
+        "your padding mask is False in the rows of padding; it must be False in the columns, so "
+        "that no query attends to a padding key",
         "walkthrough, attention, step 1",
     ),
     "padding_not_expanded": (
-        "your padding mask has a single row for each sequence; give it one row for every query: "
-        "(B, T, T)",
+        "your padding mask has one row per sequence; it needs one row per query: (B, T, T)",
         "walkthrough, attention, step 1",
     ),
     "pad_id_ignored": (
-        "you took 0 for the id of padding; compare with the pad_id you are given",
+        "you compared the ids with 0; compare them with pad_id",
         "walkthrough, attention, step 1",
     ),
     "padding_on_cpu": (
-        "you made a new tensor for the padding mask on the CPU; it belongs on the device of the "
-        "token ids",
+        "you made the padding mask on the CPU; it belongs on the device of the token ids",
         "walkthrough, attention, step 1",
     ),
     "bias_always": (
-        "your projections have a bias even with bias=False; hand the argument on to all three",
+        "your projections have a bias even with bias=False; pass bias to all three",
         "session, knowledge point 3",
     ),
     "keys_from_queries": (
-        "you projected the keys with the layer of the queries; queries, keys and values each have "
-        "a projection of their own",
+        "you computed the keys with q_linear; queries, keys and values each have their own "
+        "projection",
         "session, knowledge point 3",
     ),
     "multiplied_by_root": (
-        "you multiplied the scores by the square root of d_k; the course divides them by it",
+        "you multiplied the scores by the square root of d_k; divide them by it",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "scaled_by_length": (
@@ -131,92 +127,90 @@ MISCONCEPTIONS = {
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "scores_transposed": (
-        "you multiplied the keys with the queries, so that the rows of the scores are keys; rows "
-        "are queries: query times the transpose of key",
+        "you computed key times query transposed, so the rows of the scores are keys; rows must "
+        "be queries: query · keyᵀ",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "softmax_missing": (
-        "you used the scores as weights, without a softmax; each row of weights has to sum to 1",
+        "you used the scores as weights; apply a softmax, so that every row sums to 1",
         "session, knowledge point 3",
     ),
     "weights_dropped": (
-        "you dropped some of the weights, at a rate of 0.1; there is no dropout in attention here",
+        "you applied dropout to the weights, at a rate of 0.1; attention has no dropout here",
         "session, knowledge point 3",
     ),
     "mask_ignored": (
-        "your function never uses its mask; scores of pairs that it forbids become minus infinity "
+        "your function does not use its mask; set the scores of forbidden pairs to minus infinity "
         "before the softmax",
         "walkthrough, attention, step 1",
     ),
     "mask_added": (
-        "you added the mask to the scores, where True counts as 1 and forbids nothing; put minus "
-        "infinity where the mask is False",
+        "you added the boolean mask to the scores, where True counts as 1; set the scores to "
+        "minus infinity where the mask is False",
         "walkthrough, attention, step 1",
     ),
     "keys_mixed": (
-        "you mixed the keys; the weights say how much of each value goes into the output",
+        "you computed weights · key; the output is weights · value",
         "session, knowledge point 3",
     ),
     "output_alone": (
-        "your function returns the output without the weights; both are asked for, as a pair",
+        "your function returns the output alone; return the pair (output, weights)",
         "session, knowledge point 3",
     ),
     "module_output_alone": (
-        "your SelfAttention returns the output without the weights; both are asked for, as a pair",
+        "your SelfAttention returns the output alone; return the pair (output, weights)",
         "session, knowledge point 3",
     ),
     "mask_not_passed": (
-        "your SelfAttention does not hand its mask on, so that every token sees every other",
+        "your SelfAttention does not pass its mask on, so every token attends to every other; "
+        "pass it to the attention function",
         "walkthrough, attention, step 1",
     ),
     "causal_without_mask": (
-        "your SelfAttention hides later tokens even when it is given no mask; None allows every "
-        "pair",
+        "your SelfAttention hides later tokens even without a mask; mask=None allows every pair",
         "session, knowledge point 3 (practice exercise)",
     ),
     "causal_additive": (
-        "your causal mask holds 0 and minus infinity, to be added to scores; a mask is boolean "
-        "here, True where a query may attend",
+        "your causal mask holds 0 and minus infinity, to be added to scores; masks are boolean, "
+        "True where a query may attend",
         "session, knowledge point 3 (practice exercise)",
     ),
     "causal_with_batch": (
-        "your causal mask has a dimension of size 1 for the batch; it is (T, T)",
+        "your causal mask has an extra dimension of size 1 for the batch; its shape is (T, T)",
         "session, knowledge point 3 (practice exercise)",
     ),
     "padding_inverted": (
-        "your padding mask is True at padding; True means that the query may attend, so it "
-        "belongs on real tokens",
+        "your padding mask is True at padding; True means that the query may attend, so it must "
+        "be False there",
         "walkthrough, attention, step 1",
     ),
     "padding_flat": (
-        "your padding mask says of every token whether it is padding, (B, T); give one row for "
-        "every query: (B, T, T)",
+        "your padding mask has shape (B, T); it needs one row per query: (B, T, T)",
         "walkthrough, attention, step 1",
     ),
     "padding_with_head_axis": (
-        "your padding mask has a dimension for the heads, (B, 1, T, T); here it is (B, T, T)",
+        "your padding mask has a dimension for the heads, (B, 1, T, T); its shape is (B, T, T)",
         "walkthrough, attention, step 1",
     ),
     "padding_float": (
-        "your padding mask holds floating-point ones and zeros; a mask is boolean here",
+        "your padding mask holds floating-point ones and zeros; masks are boolean",
         "walkthrough, attention, step 1",
     ),
     "bias_never": (
-        "your projections never have a bias; they have one unless bias=False",
+        "your projections never have a bias; each has a bias unless bias=False",
         "session, knowledge point 3",
     ),
     "query_and_key_exchanged": (
-        "you made the queries with k_linear and the keys with q_linear; it is the other way round",
+        "you computed queries with k_linear and keys with q_linear; exchange the two",
         "session, knowledge point 3",
     ),
     "values_from_keys": (
-        "you projected the values with the layer of the keys; queries, keys and values each have "
-        "a projection of their own",
+        "you computed the values with k_linear; queries, keys and values each have their own "
+        "projection",
         "session, knowledge point 3",
     ),
     "values_not_projected": (
-        "you mixed the tokens themselves; attention mixes their values, which have a projection of "
-        "their own",
+        "you used x itself as values; values are v_linear(x)",
         "session, knowledge point 3",
     ),
     "residual_added": (
@@ -224,16 +218,17 @@ MISCONCEPTIONS = {
         "session, knowledge points 3 and 5",
     ),
     "extra_projection": (
-        "your SelfAttention has an output projection; here only multi-head attention has one",
+        "your SelfAttention has an output projection; only multi-head attention has an output "
+        "projection here",
         "session, knowledge points 3 and 4",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

@@ -1,4 +1,4 @@
-"""The feed-forward layer with one mistake in it, or several; with none in force it is right."""
+"""The feed-forward layer with mistakes to enable; with none enabled, it is right."""
 
 import math
 
@@ -6,30 +6,29 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "lookup_without_relu": (
-        "your memory_lookup has no relu, so keys that do not match subtract their values; they "
-        "should add nothing",
+        "your memory_lookup has no relu, so keys with a negative match subtract their values; "
+        "such keys must contribute nothing",
         "session, knowledge point 1; slides, page 20",
     ),
     "lookup_softmax": (
-        "you put a softmax over the keys, as in attention; in the memory every match counts by "
-        "itself, through relu",
+        "you applied a softmax over the keys, as in attention; the memory applies relu to every "
+        "match separately",
         "session, knowledge point 1; slides, page 20",
     ),
     "keys_not_transposed": (
-        "you multiplied x with the columns of keys; every key is a row, so keys must be transposed",
+        "you multiplied x by the columns of keys; every key is a row, so use keysᵀ",
         "slides, page 20",
     ),
     "keys_turned_in_place": (
-        "you transposed keys in place (.t_() or .transpose_()), which turns the caller's tensor "
-        "around too",
+        "you transposed keys in place (.t_() or .transpose_()), which changes the caller's "
+        "tensor; use .T",
         "slides, page 20",
     ),
     "lookup_float32": (
-        "your memory_lookup turns its inputs into float32 and returns that; the result keeps the "
-        "dtype of x",
+        "your memory_lookup converts to float32 and returns float32; the result has the dtype of x",
         "slides, pages 20 and 21",
     ),
     "cpu_tensor": (
@@ -37,58 +36,56 @@ MISCONCEPTIONS = {
         "slides, pages 20 and 21",
     ),
     "activation_missing": (
-        "you have no activation between linear1 and linear2, so the two collapse into one linear "
-        "layer",
+        "you have no activation between linear1 and linear2, so they act as one linear layer; "
+        "apply the activation there",
         "session, knowledge point 1",
     ),
     "activation_last": (
-        "you applied the activation after linear2; it stands between the two linear layers",
+        "you applied the activation after linear2; apply it between the two linear layers",
         "session, knowledge point 1",
     ),
     "gelu_with_tanh": (
-        "your gelu is the approximation with tanh; the exact form is asked for",
+        "your gelu is the tanh approximation; use the exact form (with the error function)",
         "session, knowledge point 1",
     ),
     "gelu_ignored": (
-        'you take relu whatever activation says; with "gelu" it has to be gelu',
+        'you always use relu; with activation="gelu", use gelu',
         "session, knowledge point 1",
     ),
     "any_activation": (
-        "you accept an unknown activation and quietly take another one; it should be a ValueError",
+        "you accept an unknown activation and use another one; raise ValueError",
         "session, knowledge point 1",
     ),
     "key_error": (
-        "an unknown activation ends in the KeyError of your dictionary; raise a ValueError instead",
+        "an unknown activation raises the KeyError of your dictionary; raise ValueError",
         "session, knowledge point 1",
     ),
     "dropout_before_activation": (
-        "you applied dropout before the activation; the activation comes first, dropout after it",
+        "you applied dropout before the activation; apply it after the activation",
         "session, knowledge point 1",
     ),
     "dropout_last": (
-        "you applied dropout to the result of linear2; it belongs in front of linear2",
+        "you applied dropout to the result of linear2; apply it before linear2",
         "session, knowledge point 1",
     ),
     "dropout_unscaled": (
-        "you set values to zero but left the others as they were; dropout makes those larger, by "
-        "1 / (1 - p)",
+        "you set values to zero but did not scale the others; multiply them by 1 / (1 - p)",
         "session, knowledge point 1",
     ),
     "keep_probability": (
-        "you took dropout for the share of values that stay; it is the share that is dropped",
+        "you used dropout as the keep probability; it is the drop probability",
         "session, knowledge point 1",
     ),
     "keep_probability_above_zero": (
-        "you took dropout for the share of values that stay, and 0 alone for no dropout; it is the "
-        "share that is dropped",
+        "you used dropout as the keep probability, except for 0; it is the drop probability",
         "session, knowledge point 1",
     ),
     "dropout_default": (
-        "you drop nothing unless a rate is given; the default rate is 0.1",
+        "your default for dropout is 0; it is 0.1",
         "session, knowledge point 1",
     ),
     "bias_ignored": (
-        "your linear layers always have a bias; with bias=False neither of them has one",
+        "your linear layers have a bias even with bias=False; then neither has a bias",
         "session, knowledge point 1",
     ),
     "residual_added": (
@@ -97,77 +94,79 @@ MISCONCEPTIONS = {
         "session, knowledge points 1 and 5",
     ),
     "sequence_pooled": (
-        "you averaged the tokens before linear1; every token goes through the layer on its own",
+        "you averaged the tokens before linear1; process every token separately",
         "slides, page 17",
     ),
     "weights_detached": (
-        "you used the weights outside the graph (.data or .detach()), so linear1 and linear2 "
-        "cannot learn",
+        "you used the weights outside the graph (.data or .detach()); the gradient must reach "
+        "linear1 and linear2",
         "session, knowledge point 1",
     ),
     "view": (
-        "you reshaped x with .view(), which refuses a transposed or expanded input; any memory "
-        "layout is allowed",
+        "you reshaped x with .view(), which fails for a transposed or expanded input; .reshape() "
+        "works for any memory layout",
         "session, knowledge point 1",
     ),
     "lookup_scaled": (
         "you divided the matches by the square root of the number of features, as in attention; "
-        "in the memory they stay as they are",
+        "the memory does not scale them",
         "session, knowledge point 1; slides, page 20",
     ),
     "keys_and_values_exchanged": (
-        "you matched x with the values and added up the keys; it is the other way round",
+        "you matched x with the values and added up the keys; match x with the keys and add up "
+        "the values",
         "slides, pages 20 and 21",
     ),
     "activation_twice": (
-        "you applied the activation after linear2, too; it stands only between the two linear "
+        "you applied the activation after linear2 as well; apply it only between the two linear "
         "layers",
         "session, knowledge point 1",
     ),
     "gelu_by_default": (
-        'your layer takes gelu unless told otherwise; the default is "relu"',
+        'your default activation is gelu; it is "relu"',
         "session, knowledge point 1",
     ),
     "gelu_with_sigmoid": (
-        "your gelu is the approximation x · sigmoid(1.702 x); the exact form is asked for",
+        "your gelu is the approximation x · sigmoid(1.702 x); use the exact form (with the error "
+        "function)",
         "session, knowledge point 1",
     ),
     "dropout_missing": (
-        "you never drop anything; in training dropout stands between the activation and linear2",
+        "you never apply dropout; in training, apply it between the activation and linear2",
         "session, knowledge point 1",
     ),
     "dropout_always": (
-        "you drop values in evaluation too (F.dropout does, unless told otherwise); dropout is for "
-        "training only",
+        "you drop values in evaluation mode too (F.dropout does so by default); drop them only in "
+        "training",
         "session, knowledge point 1",
     ),
     "dropout_twice": (
-        "you applied dropout to the result of linear2 as well; there is one, in front of linear2",
+        "you applied dropout to the result of linear2 as well; apply it once, before linear2",
         "session, knowledge point 1",
     ),
     "rate_ignored": (
-        "you drop at a rate of 0.1 whatever dropout says; use the rate you are given",
+        "you always drop at a rate of 0.1; use the argument dropout",
         "session, knowledge point 1",
     ),
     "second_bias_always": (
-        "your linear2 has a bias even with bias=False; neither layer has one then",
+        "your linear2 has a bias even with bias=False; then neither layer has a bias",
         "session, knowledge point 1",
     ),
     "bias_never": (
-        "your linear layers never have a bias; both have one unless bias=False",
+        "your linear layers never have a bias; both have a bias unless bias=False",
         "session, knowledge point 1",
     ),
     "d_ff_ignored": (
-        "you expand to four times d_model whatever d_ff says; use the number you are given",
+        "you always expand to 4 · d_model features; expand to d_ff",
         "session, knowledge point 1",
     ),
     "sequential_keys": (
-        "you put the layers into a container (net), which changes the names of their parameters; "
-        "here they are linear1 and linear2",
+        "you put the layers into a container, which changes their parameters' names; the layers "
+        "are the attributes linear1 and linear2",
         "session, knowledge point 1",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 # Which object is the default tells a rate that was given from one that was not.
@@ -175,7 +174,7 @@ DEFAULT_DROPOUT = 0.1
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

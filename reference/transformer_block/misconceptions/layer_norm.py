@@ -1,11 +1,11 @@
-"""Layer normalisation with one mistake in it, or several; with none in force it is right."""
+"""Layer normalisation with mistakes to enable; with none enabled, it is right."""
 
 import math
 
 import torch
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "sample_variance": (
         "you divided the squared deviations by n - 1; the course divides them by n",
@@ -16,154 +16,145 @@ MISCONCEPTIONS = {
         "slides, pages 7 and 8",
     ),
     "not_centred": (
-        "you divided x as it was by the standard deviation; the mean has to be subtracted first",
+        "you divided x by the standard deviation without subtracting the mean; subtract the mean "
+        "first",
         "slides, pages 7 and 8",
     ),
     "uncentred_variance": (
-        "you averaged the squares of x for the variance; the course averages the squares of the "
-        "distances from the mean",
+        "you averaged the squares of x; the variance averages the squared distances from the mean",
         "slides, page 8",
     ),
     "over_everything": (
-        "you took one mean and one variance over the whole tensor; every vector of features has "
+        "you computed one mean and one variance for the whole tensor; every feature vector has "
         "its own",
         "slides, page 8",
     ),
     "over_positions": (
-        "you normalised along the positions; the course normalises along the features, the last "
-        "dimension, each token for itself",
+        "you normalised along the positions; normalise along the last dimension, the features, "
+        "separately for each token",
         "slides, page 8",
     ),
     "keepdim_missing": (
-        "your mean lost the last dimension, and so did the average of the squared distances from "
-        "it, so they broadcast against the wrong one or not at all; keep it with size 1",
+        "your mean and variance lost the last dimension, so they broadcast against the wrong "
+        "dimension or raise; use keepdim=True",
         "slides, page 8",
     ),
     "statistics_without_keepdim": (
-        "you called mean and var (or std) without keepdim=True, so their results lost the last "
-        "dimension and broadcast against the wrong one or not at all",
+        "you called mean and var (or std) without keepdim=True, so they broadcast against the "
+        "wrong dimension or raise; keep the last dimension with size 1",
         "slides, page 8",
     ),
     "no_eps": (
-        "you left eps out, so a vector of equal values divides zero by zero; the course adds it "
-        "to the variance",
+        "you left out eps, so a constant vector divides zero by zero; add eps to the variance",
         "slides, page 8",
     ),
     "eps_outside_root": (
-        "you added eps to the standard deviation; the course adds it to the variance, before the "
-        "root is taken",
+        "you added eps to the standard deviation; add it to the variance, before taking the root",
         "slides, page 8",
     ),
     "eps_ignored": (
-        "your layer_norm works with an eps of its own; it should use the one it is given",
+        "your layer_norm uses a fixed eps; use the argument eps",
         "slides, page 8",
     ),
     "module_eps_ignored": (
-        "your LayerNorm does not hand its eps on, so every layer runs with the default of "
-        "layer_norm",
+        "your LayerNorm does not pass its eps to layer_norm, so the default is always used",
         "slides, page 8",
     ),
     "eps_default": (
-        "your default for eps is 1e-6; without an argument the course uses 1e-5",
+        "your default for eps is 1e-6; the course uses 1e-5",
         "slides, page 8",
     ),
     "detached_statistics": (
         "you cut mean and variance out of the graph (.detach(), .data, .item() or no_grad); the "
-        "gradient has to flow through them too",
+        "gradient must also flow through them",
         "slides, page 8",
     ),
     "detached_result": (
-        "your result is cut off from the graph (.detach(), .data, numpy or a new tensor), so no "
-        "gradient gets back to the input",
+        "your result is cut off from the graph (.detach(), .data, numpy or a new tensor); the "
+        "gradient must reach the input",
         "slides, page 8",
     ),
     "shift_before_scale": (
-        "you added the bias before multiplying by the weight; the scale comes first, then the "
-        "shift",
+        "you added the bias before multiplying by the weight; multiply first, then add",
         "slides, pages 4 and 8",
     ),
     "parameters_unused": (
-        "your forward stops at the z-score; it still has to multiply by the weight and add the "
-        "bias",
+        "your forward returns the z-score; multiply it by the weight and add the bias",
         "slides, pages 4 and 8",
     ),
     "zero_weight": (
-        "your weight starts at zero and wipes everything out; it starts at one, only the bias at "
-        "zero",
+        "your weight starts at zero, so every result is zero; the weight starts at one, the bias "
+        "at zero",
         "slides, page 4",
     ),
     "not_parameters": (
-        "your weight and bias are buffers, so no optimiser will ever train them; make both "
-        "Parameters",
+        "your weight and bias are buffers, which no optimizer trains; make both an nn.Parameter",
         "slides, page 4",
     ),
     "in_place": (
-        "you wrote into the input (-=, /= or a function ending in _); the caller still needs it "
-        "as it was",
+        "you changed the input (-=, /= or a function whose name ends in _); the caller still "
+        "needs it, so make a new tensor",
         "slides, page 8",
     ),
     "float32_result": (
-        "you turned the input into float32 and returned that; the result keeps the input's dtype",
+        "you converted the input to float32 and returned float32; the result has the input's dtype",
         "slides, page 8",
     ),
     "cpu_tensor": (
-        "you made a new tensor without saying where, so it lies on the CPU; it belongs on the "
-        "input's device",
+        "you made a new tensor without a device, so it is on the CPU; it belongs on the input's "
+        "device",
         "slides, page 8",
     ),
     "view": (
-        "you reshaped with .view(), which refuses a transposed or expanded input; any memory "
-        "layout is allowed",
+        "you reshaped with .view(), which fails for a transposed or expanded input; .reshape() "
+        "works for any memory layout",
         "slides, page 8",
     ),
     "over_batch": (
-        "you normalised along the first dimension, the batch, as batch normalisation does; the "
-        "course normalises along the features, the last dimension",
+        "you normalised along the first dimension, the batch, as batch normalisation does; "
+        "normalise along the last one, the features",
         "slides, page 8",
     ),
     "over_whole_sequence": (
-        "you took one mean and one variance over all tokens of a sequence; every token has its "
-        "own, over its features alone",
+        "you computed one mean and one variance for all tokens of a sequence; every token has its "
+        "own, over its features",
         "slides, page 8",
     ),
     "eps_default_smaller": (
-        "your default for eps is far below 1e-5 (1e-8, 1e-12); without an argument the course uses "
-        "1e-5",
+        "your default for eps is far below 1e-5 (such as 1e-8 or 1e-12); the course uses 1e-5",
         "slides, page 8",
     ),
     "weight_unused": (
-        "your forward adds the bias but never multiplies by the weight; the course does both",
+        "your forward adds the bias but does not multiply by the weight; do both",
         "slides, pages 4 and 8",
     ),
     "bias_unused": (
-        "your forward multiplies by the weight but never adds the bias; the course does both",
+        "your forward multiplies by the weight but does not add the bias; do both",
         "slides, pages 4 and 8",
     ),
     "weight_and_bias_exchanged": (
-        "you multiplied by the bias and added the weight; it is the other way round",
+        "you multiplied by the bias and added the weight; multiply by the weight and add the bias",
         "slides, pages 4 and 8",
     ),
     "bias_missing": (
-        "your LayerNorm has no bias; beside the weight, the scale, the course has a shift for "
-        "every feature",
+        "your LayerNorm has no bias; it has a bias for every feature as well as a weight",
         "slides, page 4",
     ),
     "random_weight": (
-        "your weight starts at random numbers; it starts at one, so that the layer begins by "
-        "normalising alone",
+        "your weight starts with random numbers; it starts at one",
         "slides, page 4",
     ),
     "bias_of_ones": (
-        "your bias starts at one, so everything is shifted from the beginning; it starts at zero",
+        "your bias starts at one, which shifts every result; it starts at zero",
         "slides, page 4",
     ),
     "parameters_renamed": (
-        "you gave the two parameters other names, as gamma and beta; here they are called weight "
+        "you named the two parameters differently (gamma and beta, say); their names are weight "
         "and bias",
         "slides, page 4",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 # Which object is the default tells an eps that was given from one that was not.
@@ -171,7 +162,7 @@ DEFAULT_EPS = 1e-5
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

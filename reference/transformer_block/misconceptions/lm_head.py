@@ -1,98 +1,93 @@
-"""The language modelling head with one mistake in it, or several; with none it is right."""
+"""The language modelling head with mistakes to enable; with none enabled, it is right."""
 
 import math
 
 import torch
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "cloned_weight": (
-        "you copied the embedding's weight, so the two drift apart; the head has to hold the same "
-        "Parameter",
+        "you copied the embedding's weight; the head must hold the same Parameter, so that both "
+        "stay equal",
         "slides, page 30",
     ),
     "rewrapped_parameter": (
-        "you made a second Parameter of the embedding's data; the memory is shared, the gradient "
-        "is not, so take the Parameter itself",
+        "you made a second Parameter from the embedding's data, which shares memory but not the "
+        "gradient; use the embedding's own Parameter",
         "slides, page 30",
     ),
     "own_weights": (
-        "you gave the head a fresh weight matrix of its own; the course reuses the embedding "
-        "matrix",
+        "you gave the head its own weight matrix; use the embedding matrix",
         "slides, page 30",
     ),
     "other_key": (
-        "your shared weight is saved under another name; in the state_dict it is called "
-        "embedding.weight",
+        "your shared weight has another key in the state_dict; its key is embedding.weight",
         "slides, page 30",
     ),
     "extra_bias": (
-        "your head has a bias; the course has the transposed embedding matrix and nothing else",
+        "your head has a bias; the logits are hidden · Eᵀ alone",
         "slides, page 30",
     ),
     "not_transposed": (
-        "you multiplied with the embedding matrix as it stands; it needs its transpose, so that "
-        "every word gets a score",
+        "you multiplied by the embedding matrix itself; multiply by its transpose, so that every "
+        "word gets a score",
         "slides, page 30",
     ),
     "scaled_logits": (
-        "you divided the scores by the root of d, as in attention; here they stay as they are",
+        "you divided the scores by the square root of d, as in attention; do not scale them",
         "slides, page 30",
     ),
     "probabilities_in_forward": (
-        "your forward already applies the softmax; it returns the raw scores, the softmax comes "
-        "in next_token_probabilities",
+        "your forward applies the softmax; it returns the logits, and only "
+        "next_token_probabilities applies the softmax",
         "slides, pages 28 and 30",
     ),
     "log_probabilities": (
-        "you returned logarithms of probabilities (log_softmax); the course wants the "
-        "probabilities, which sum to 1",
+        "you returned log probabilities (log_softmax); return probabilities, which sum to 1",
         "slides, page 28",
     ),
     "first_token": (
-        "you read the next word from the first token; the head looks at the last one",
+        "you used the first token; the next word is read from the last token",
         "slides, page 28",
     ),
     "averaged_tokens": (
-        "you averaged over all the tokens; the next word is read from the last token alone",
+        "you averaged all tokens; the next word is read from the last token alone",
         "slides, page 28",
     ),
     "all_positions": (
-        "you returned probabilities for every position; only those at the last token are asked for",
+        "you returned probabilities for every position; return those of the last token only",
         "slides, page 28",
     ),
     "position_kept": (
-        "your result still has a dimension of size 1 for the position; there is one row of "
-        "probabilities per sequence",
+        "your result has an extra dimension of size 1 for the position; its shape is (B, V)",
         "slides, page 28",
     ),
     "softmax_over_batch": (
-        "your softmax runs over the first dimension, the batch; it belongs over the words",
+        "your softmax runs over the first dimension, the batch; run it over the words",
         "slides, page 28",
     ),
     "softmax_over_positions": (
-        "your softmax runs over the positions, so tokens compete instead of words; it belongs "
-        "over the words",
+        "your softmax runs over the positions; run it over the words",
         "slides, page 28",
     ),
     "naive_softmax": (
-        "you wrote the softmax as exp over a sum of exp; scores in the hundreds overflow, unless "
-        "the largest is subtracted first",
+        "you computed exp(scores) directly, which overflows for scores in the hundreds; subtract "
+        "the maximum first, or use torch.softmax",
         "slides, page 28",
     ),
     "weight_detached": (
-        "you used the weight outside the graph (.data or .detach()); training the head should "
-        "train the embedding",
+        "you used the weight outside the graph (.data or .detach()); the gradient must reach the "
+        "embedding",
         "slides, page 30",
     ),
     "hidden_detached": (
-        "you cut the hidden vectors out of the graph (.detach() or .data), so the layers below "
-        "get no gradient",
+        "you cut the hidden vectors out of the graph (.detach() or .data); the gradient must "
+        "reach them",
         "slides, page 30",
     ),
     "float32_result": (
-        "you computed the scores in float32 and returned that; the result keeps the dtype of "
+        "you computed the scores in float32 and returned float32; the result has the dtype of "
         "hidden",
         "slides, page 30",
     ),
@@ -101,42 +96,41 @@ MISCONCEPTIONS = {
         "slides, page 30",
     ),
     "in_place": (
-        "you turned hidden around in place (.transpose_() or another name ending in _); the "
-        "caller's tensor changes with it",
+        "you transposed hidden in place (.transpose_() or another name ending in _), which "
+        "changes the caller's tensor; use .transpose()",
         "slides, page 30",
     ),
     "view": (
-        "you reshaped hidden with .view(), which refuses a transposed or expanded input; any "
-        "memory layout is allowed",
+        "you reshaped hidden with .view(), which fails for a transposed or expanded input; "
+        ".reshape() works for any memory layout",
         "slides, page 30",
     ),
     "second_key": (
-        "you keep the shared weight under a second name, too (proj.weight); the state_dict has "
-        "embedding.weight and nothing else",
+        "you saved the shared weight under a second name (proj.weight); the state_dict holds "
+        "embedding.weight alone",
         "slides, page 30",
     ),
     "log_probabilities_in_forward": (
-        "your forward already applies log_softmax; it returns the raw scores",
+        "your forward applies log_softmax; it returns the logits",
         "slides, pages 28 and 30",
     ),
     "last_token_in_forward": (
         "your forward scores the last token alone; it scores every position, and only "
-        "next_token_probabilities picks the last one",
+        "next_token_probabilities picks the last",
         "slides, pages 28 and 30",
     ),
     "logits_returned": (
-        "your next_token_probabilities returns the scores; a softmax over the words makes them "
-        "probabilities",
+        "your next_token_probabilities returns the logits; apply a softmax over the words",
         "slides, page 28",
     ),
     "argmax_returned": (
-        "your next_token_probabilities returns the most likely word; the probabilities of all "
-        "words are asked for",
+        "your next_token_probabilities returns the most likely word; return the probabilities of "
+        "all words",
         "slides, page 28",
     ),
     "sigmoid_instead": (
-        "you took the sigmoid of each score, so the words do not sum to 1; a softmax compares "
-        "them with each other",
+        "you applied a sigmoid to each score, so the probabilities do not sum to 1; apply a "
+        "softmax over the words",
         "slides, page 28",
     ),
     "last_of_batch": (
@@ -144,12 +138,12 @@ MISCONCEPTIONS = {
         "slides, page 28",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

@@ -1,65 +1,61 @@
-"""Multi-head attention with one mistake in it, or several; with none in force it is right."""
+"""Multi-head attention with mistakes to enable; with none enabled, it is right."""
 
 import math
 
 import torch
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "split_without_transpose": (
-        "you cut the projections straight into (B, H, T, D/H), which mixes tokens up; cut the "
-        "features of each token first, then swap the tokens with the heads",
+        "you reshaped the projections directly to (B, H, T, D/H), which mixes tokens; reshape to "
+        "(B, T, H, D/H), then swap T and H",
         "session, knowledge point 4",
     ),
     "joined_without_transpose": (
-        "you joined the heads while they still stood before the tokens, which mixes tokens up; "
-        "swap heads and tokens back first",
+        "you joined the heads without swapping dimensions back, which mixes tokens; swap H and T "
+        "first, then reshape",
         "session, knowledge point 4",
     ),
     "heads_interleaved": (
-        "your heads take every H-th feature; in the course, each head owns D/H neighbouring "
-        "features",
+        "your heads take every H-th feature; each head owns D/H consecutive features",
         "session, knowledge point 4",
     ),
     "scaled_by_d_model": (
-        "you divided the scores by the square root of all D features; a head sees only D/H of "
-        "them, so divide by the square root of D/H",
+        "you divided the scores by sqrt(D); a head has D/H features, so divide by sqrt(D/H)",
         "session, knowledge point 4",
     ),
     "no_scaling": (
-        "you left the scores of the heads as they are; the course divides them by the square root "
-        "of D/H",
+        "you did not scale the scores; divide them by sqrt(D/H)",
         "session, knowledge point 4",
     ),
     "output_not_projected": (
-        "you returned the joined heads as they are; the output projection still has to mix them",
+        "you returned the joined heads; apply out_proj to them",
         "session, knowledge point 4; walkthrough, attention, step 3",
     ),
     "weights_averaged": (
-        "you returned one matrix of weights averaged over the heads; return that of every head",
+        "you averaged the weights over the heads; return the weights of every head",
         "session, knowledge point 4",
     ),
     "pair_swapped": (
-        "you returned the weights first and the output second; it is the other way round",
+        "you returned (weights, output); the order is (output, weights)",
         "session, knowledge point 4",
     ),
     "mask_without_head_axis": (
-        "your mask (B, T, T) has no axis for the heads, so it raises or, with as many heads as "
-        "sequences, gives each head the mask of another sequence",
+        "your (B, T, T) mask is broadcast as if B were the heads, or raises; use mask.unsqueeze(1)",
         "walkthrough, attention, step 1",
     ),
     "mask_always_given_axis": (
-        "you put an axis for the heads into every mask; a mask (T, T) needs none, and its rows "
-        "come to stand for sequences then",
+        "you added a head axis to every mask, so the rows of a (T, T) mask are used for "
+        "sequences; add it only to (B, T, T) masks",
         "session, knowledge point 4; walkthrough, attention, step 1",
     ),
     "mask_of_first_sequence": (
-        "you used the first sequence's mask for the whole batch; every sequence has its own",
+        "you used the first sequence's mask for the whole batch; every sequence has its own mask",
         "walkthrough, attention, step 1",
     ),
     "mask_in_first_head_only": (
-        "you masked the scores of the first head only; the mask holds for every head",
+        "you masked the scores of the first head only; the mask applies to every head",
         "walkthrough, attention, step 1",
     ),
     "mask_inverted": (
@@ -67,103 +63,99 @@ MISCONCEPTIONS = {
         "walkthrough, attention, step 1",
     ),
     "softmax_over_heads": (
-        "your softmax runs over the heads; every head works alone, and its softmax runs over the "
-        "keys",
+        "your softmax runs over the heads; run it over the keys, in every head separately",
         "session, knowledge points 3 and 4",
     ),
     "softmax_over_queries": (
-        "your softmax runs over the queries, so that the columns sum to 1; it has to run over the "
-        "keys, so that every row does",
+        "your softmax runs over the queries, so the columns sum to 1; run it over the keys, so "
+        "that every row sums to 1",
         "session, knowledge point 3",
     ),
     "keys_from_queries": (
-        "you projected the keys with the layer of the queries; queries, keys and values each have "
-        "a projection of their own",
+        "you computed the keys with q_linear; queries, keys and values each have their own "
+        "projection",
         "session, knowledge point 4",
     ),
     "values_not_projected": (
-        "you mixed the tokens themselves; the heads mix their values, which have a projection of "
-        "their own",
+        "you used x itself as values; values are v_linear(x)",
         "session, knowledge point 4",
     ),
     "output_bias_always": (
-        "your output projection has a bias even with bias=False; hand the argument on to all four "
-        "projections",
+        "your out_proj has a bias even with bias=False; pass bias to all four projections",
         "session, knowledge point 4; walkthrough, attention",
     ),
     "indivisible_accepted": (
-        "you accept a d_model that the heads cannot share evenly; refuse it with a ValueError when "
-        "the module is built",
+        "you accept a d_model that num_heads does not divide; raise ValueError",
         "session, knowledge point 4",
     ),
     "float32_weights": (
-        "you computed the softmax in float32 and returned its weights as they were; they have to "
-        "have the dtype of the input",
+        "you computed the softmax in float32 and returned float32 weights; they have the input's "
+        "dtype",
         "session, knowledge point 3",
     ),
     "detached_weights": (
-        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient has to "
+        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient must "
         "reach queries and keys through them",
         "session, knowledge point 3",
     ),
     "mask_in_place": (
-        "you changed the caller's mask (unsqueeze_ or another function whose name ends in _); make "
-        "a new one",
+        "you changed the caller's mask (unsqueeze_ or another function whose name ends in _); "
+        "make a new tensor",
         "walkthrough, attention, step 1",
     ),
     "contiguous_input_only": (
-        "you flattened the input with view, which raises when its memory is not in order, as after "
-        "a transpose; reshape works for any",
+        "you flattened the input with .view(), which fails for a transposed input; .reshape() "
+        "works for any memory layout",
         "session, knowledge point 4",
     ),
     "mask_on_cpu": (
-        "you made a new tensor for the mask on the CPU; it belongs on the device of the input",
+        "you made a new tensor for the mask on the CPU; it belongs on the input's device",
         "walkthrough, attention, step 1",
     ),
     "divided_by_head_size": (
-        "you divided the scores by D/H; the course divides them by its square root, and only once",
+        "you divided the scores by D/H; divide them by sqrt(D/H), once",
         "session, knowledge points 3 and 4",
     ),
     "scaled_by_heads": (
-        "you divided the scores by the square root of the number of heads; divide by that of D/H, "
-        "the features of a head",
+        "you divided the scores by the square root of the number of heads; divide by sqrt(D/H)",
         "session, knowledge point 4",
     ),
     "heads_and_size_exchanged": (
-        "you cut the features into D/H heads of H features; there are H heads of D/H features",
+        "you split the features into D/H heads of H features; split them into H heads of D/H "
+        "features",
         "session, knowledge point 4",
     ),
     "softmax_missing": (
-        "you used the scores as weights, without a softmax; each row of weights has to sum to 1",
+        "you used the scores as weights; apply a softmax, so that every row sums to 1",
         "session, knowledge point 3",
     ),
     "weights_dropped": (
-        "you dropped some of the weights in training, at a rate of 0.1; there is no dropout in "
-        "attention here",
+        "you applied dropout to the weights in training, at a rate of 0.1; attention has no "
+        "dropout here",
         "session, knowledge point 4",
     ),
     "mask_ignored": (
-        "you never use the mask; scores of pairs that it forbids become minus infinity before the "
+        "you do not use the mask; set the scores of forbidden pairs to minus infinity before the "
         "softmax",
         "walkthrough, attention, step 1",
     ),
     "mask_after_softmax": (
-        "you set the masked weights to 0 after the softmax, so that a row no longer sums to 1; "
-        "mask the scores before it",
+        "you set masked weights to 0 after the softmax, so the rows no longer sum to 1; mask the "
+        "scores before the softmax",
         "walkthrough, attention, step 1",
     ),
     "zero_before_softmax": (
-        "you gave masked scores the value 0, which still earns them a weight; only minus infinity "
-        "makes the weight 0",
+        "you set masked scores to 0, which still gets a positive weight; set them to minus "
+        "infinity",
         "walkthrough, attention, step 1",
     ),
     "finite_mask": (
-        "you gave masked scores a fixed negative number, which loses against scores that are lower "
-        "still; use minus infinity",
+        "you masked with a finite number; if real scores are even lower, the masked key wins. Use "
+        'float("-inf")',
         "walkthrough, attention, step 1",
     ),
     "output_alone": (
-        "you returned the output without the weights; both are asked for, as a pair",
+        "you returned the output alone; return the pair (output, weights)",
         "session, knowledge point 4",
     ),
     "residual_added": (
@@ -171,36 +163,34 @@ MISCONCEPTIONS = {
         "session, knowledge points 4 and 5",
     ),
     "query_and_key_exchanged": (
-        "you made the queries with k_linear and the keys with q_linear; it is the other way round",
+        "you computed queries with k_linear and keys with q_linear; exchange the two",
         "session, knowledge point 4",
     ),
     "key_and_value_exchanged": (
-        "you took the values for the keys and the keys for the values; queries are matched with "
-        "keys, and values are mixed",
+        "you exchanged keys and values; scores are query · keyᵀ, and the output is weights · value",
         "session, knowledge point 4",
     ),
     "bias_ignored": (
-        "your four projections have a bias even with bias=False; hand the argument on to all of "
-        "them",
+        "your four projections have a bias even with bias=False; pass bias to all of them",
         "session, knowledge point 4; walkthrough, attention",
     ),
     "projections_without_bias": (
-        "your projections to queries, keys and values never have a bias; all four projections have "
-        "one unless bias=False",
+        "your q_linear, k_linear and v_linear never have a bias; all four projections have a bias "
+        "unless bias=False",
         "session, knowledge point 4",
     ),
     "fused_projection": (
-        "you made one layer for queries, keys and values together (qkv); here each has a layer of "
-        "its own: q_linear, k_linear and v_linear",
+        "you used one layer for queries, keys and values (qkv); use three: q_linear, k_linear and "
+        "v_linear",
         "session, knowledge point 4",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

@@ -1,4 +1,4 @@
-"""Positional encoding with one mistake in it, or several; with none in force it is right."""
+"""Positional encoding with mistakes to enable; with none enabled, it is right."""
 
 import math
 
@@ -6,26 +6,26 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "sines_first": (
-        "you put all sines into the first half and all cosines into the second; the course lets "
-        "them take turns",
+        "you put all sines into the first half and all cosines into the second; they must "
+        "alternate: sin, cos, sin, cos",
         "slides, pages 24 and 25",
     ),
     "sine_cosine_swapped": (
-        "you swapped the two: sines belong in the even columns, counted from 0, cosines in the odd "
-        "ones",
+        "you swapped sines and cosines; sines belong in the even columns (0, 2, ...), cosines in "
+        "the odd columns",
         "slides, page 24",
     ),
     "exponent_without_2": (
-        "your angles shrink too slowly: the exponent is i / d with i counting the pairs, or the "
-        "base 100, which comes to the same; the course has 10000 and 2i / d",
+        "your angles shrink too slowly: your exponent is i / d with i counting the pairs, or your "
+        "base is 100; the course has 10000^(2i / d)",
         "slides, page 24",
     ),
     "column_as_i": (
-        "you put the number of the column in for i, so that it counts twice in 2i / d; i numbers "
-        "the pairs, and a sine and its cosine share one angle",
+        "you used the column number as i, which doubles the exponent 2i / d; i counts the pairs, "
+        "and a sine and its cosine share one angle",
         "slides, pages 24 and 25",
     ),
     "wrong_base": (
@@ -33,164 +33,159 @@ MISCONCEPTIONS = {
         "slides, page 24",
     ),
     "angle_multiplied": (
-        "you multiplied the position by the power of 10000 (a minus sign got lost); the course "
-        "divides by it",
+        "you multiplied the position by the power of 10000 (a minus sign is missing); divide by it",
         "slides, page 24",
     ),
     "positions_from_one": (
-        "you gave the first token position 1; the course counts positions from 0",
+        "you gave the first token position 1; positions count from 0",
         "slides, page 25",
     ),
     "positions_along_batch": (
-        "you counted positions along the first dimension, which is the batch; they run along the "
-        "second, T",
+        "you counted positions along the first dimension, the batch; they run along the second "
+        "dimension, T",
         "slides, page 25",
     ),
     "embedding_scaled": (
-        "you multiplied x by the root of d_model before adding; the course adds the encoding to x "
-        "as it is",
+        "you multiplied x by the square root of d_model; add the encoding to x unscaled",
         "slides, page 25",
     ),
     "in_place": (
-        "you added the encoding into the input itself (+= or a function ending in _); the caller "
-        "still needs it as it was",
+        "you added the encoding to the input itself (+= or a function whose name ends in _); the "
+        "caller still needs it, so make a new tensor",
         "slides, page 25",
     ),
     "detached_input": (
-        "you cut the input out of the graph (.detach(), .data or no_grad); only the encoding is "
-        "fixed, x still needs its gradient",
+        "you cut the input out of the graph (.detach(), .data or no_grad); the gradient must "
+        "reach x",
         "slides, page 25",
     ),
     "computed_in_input_dtype": (
-        "you computed the angles in the input's dtype; bfloat16 cannot even count past 256, so "
-        "round only the finished encoding",
+        "you computed the angles in the input's dtype, but bfloat16 cannot count beyond 256; "
+        "compute in float32 and convert the finished encoding",
         "slides, page 25",
     ),
     "dtype_not_followed": (
-        "you added a float32 table to whatever came in, so bfloat16 comes out as float32; the "
-        "result keeps the input's dtype",
+        "you added a float32 table to a bfloat16 input, so the result is float32; the result has "
+        "the input's dtype",
         "slides, page 25",
     ),
     "cpu_table": (
-        "your table stays on the CPU when the input is elsewhere; it has to follow the input's "
+        "your table stays on the CPU when the input is on another device; move it to the input's "
         "device",
         "slides, page 25",
     ),
     "persistent_buffer": (
-        "your table is saved in the state_dict, as an ordinary buffer is; the course expects the "
-        "state_dict to be empty",
+        "your table is saved in the state_dict, as buffers are by default; the state_dict must be "
+        "empty (persistent=False)",
         "slides, pages 24 and 26",
     ),
     "learned_positions": (
-        "your encodings are a Parameter with random values, that is, learned; the course computes "
-        "them and trains nothing",
+        "your encodings are a Parameter with random values; the course computes them and learns "
+        "nothing",
         "slides, pages 24 and 26",
     ),
     "odd_unchecked": (
-        "you let an odd d_model through; sines and cosines come in pairs, so that is a ValueError",
+        "you accept an odd d_model; raise ValueError, because sines and cosines come in pairs",
         "slides, page 24",
     ),
     "length_unchecked": (
-        "you do not check the length, so a sequence that is too long fails inside torch; raise a "
-        "ValueError yourself",
-        "slides, page 24",
-    ),
-    "max_len_off_by_one": (
-        "you stop one position early; a sequence of exactly max_len tokens is still allowed",
-        "slides, page 24",
-    ),
-    "dropout_before_sum": (
-        "you applied dropout to x and added the encoding afterwards; dropout comes last and hits "
-        "the sum",
-        "slides, page 25",
-    ),
-    "dropout_ignored": (
-        "you never apply dropout; in training it drops values of the sum at the rate that was "
-        "given",
-        "slides, page 25",
-    ),
-    "dropout_always": (
-        "you drop values in evaluation too (F.dropout does, unless told otherwise); dropout is for "
-        "training only",
-        "slides, page 25",
-    ),
-    "cosines_missing": (
-        "all your columns hold sines; sine and cosine take turns",
-        "slides, pages 24 and 25",
-    ),
-    "columns_own_angles": (
-        "each of your columns has an angle of its own, with the number of the column in the "
-        "exponent; a cosine shares the angle of the sine before it",
-        "slides, pages 24 and 25",
-    ),
-    "exponent_doubled": (
-        "your exponent grows twice as fast, as 4i / d: the steps of 2 are in your range already, "
-        "or i was doubled once more; the course has 2i / d",
-        "slides, page 24",
-    ),
-    "exponent_to_the_end": (
-        "your exponent is i / (d/2 - 1), which reaches 1 in the last pair; the course has 2i / d",
-        "slides, page 24",
-    ),
-    "encoding_multiplied": (
-        "you multiplied x by the encoding; the course adds it",
-        "slides, page 25",
-    ),
-    "encoding_concatenated": (
-        "you put the encoding beside x, which doubles the features; the course adds it to x",
-        "slides, page 25",
-    ),
-    "input_not_added": (
-        "you returned the encoding alone; it is added to x",
-        "slides, page 25",
-    ),
-    "one_position_for_all": (
-        "you added one and the same row of the table to every token (a colon is missing in "
-        "table[:T]); every position has a row of its own",
-        "slides, page 25",
-    ),
-    "encoding_dropped": (
-        "you applied dropout to the encoding before adding it; dropout comes last and hits the sum",
-        "slides, page 25",
-    ),
-    "dropout_by_default": (
-        "you drop values unless told otherwise, at a rate of 0.1; here the default is no dropout",
-        "slides, page 25",
-    ),
-    "max_len_default": (
-        "your max_len is far more than 512 unless it is given; the default is 512",
-        "slides, page 24",
-    ),
-    "max_len_ignored": (
-        "you work with any length, whatever max_len is; a longer sequence is a ValueError",
-        "slides, page 24",
-    ),
-    "length_asserted": (
-        "you assert that the sequence is not too long, which is an AssertionError; raise a "
+        "you do not check the length, so torch fails on a sequence that is too long; raise "
         "ValueError",
         "slides, page 24",
     ),
+    "max_len_off_by_one": (
+        "you reject a sequence of exactly max_len tokens; only longer sequences raise ValueError",
+        "slides, page 24",
+    ),
+    "dropout_before_sum": (
+        "you applied dropout to x and added the encoding afterwards; apply dropout to the sum",
+        "slides, page 25",
+    ),
+    "dropout_ignored": (
+        "you never apply dropout; in training, the sum is dropped at the given rate",
+        "slides, page 25",
+    ),
+    "dropout_always": (
+        "you drop values in evaluation mode too (F.dropout does so by default); drop them only in "
+        "training",
+        "slides, page 25",
+    ),
+    "cosines_missing": (
+        "all your columns are sines; sines and cosines must alternate",
+        "slides, pages 24 and 25",
+    ),
+    "columns_own_angles": (
+        "each of your columns has its own angle, with the column number in the exponent; a cosine "
+        "has the angle of the sine before it",
+        "slides, pages 24 and 25",
+    ),
+    "exponent_doubled": (
+        "your exponent is 4i / d: perhaps your range has steps of 2 already, and i was doubled "
+        "again; the course has 2i / d",
+        "slides, page 24",
+    ),
+    "exponent_to_the_end": (
+        "your exponent is i / (d/2 - 1), which reaches 1 at the last pair; the course has 2i / d",
+        "slides, page 24",
+    ),
+    "encoding_multiplied": (
+        "you multiplied x by the encoding; add the encoding to x",
+        "slides, page 25",
+    ),
+    "encoding_concatenated": (
+        "you concatenated x and the encoding, which doubles the features; add the encoding to x",
+        "slides, page 25",
+    ),
+    "input_not_added": (
+        "you returned the encoding alone; add it to x",
+        "slides, page 25",
+    ),
+    "one_position_for_all": (
+        "you added the same row of the table to every token (perhaps table[T] for table[:T]); "
+        "every position has its own row",
+        "slides, page 25",
+    ),
+    "encoding_dropped": (
+        "you applied dropout to the encoding before adding it; apply dropout to the sum",
+        "slides, page 25",
+    ),
+    "dropout_by_default": (
+        "your default for dropout is 0.1; it is 0",
+        "slides, page 25",
+    ),
+    "max_len_default": (
+        "your default for max_len is far above 512; it is 512",
+        "slides, page 24",
+    ),
+    "max_len_ignored": (
+        "you accept any length, whatever max_len is; a longer sequence raises ValueError",
+        "slides, page 24",
+    ),
+    "length_asserted": (
+        "you check the length with assert, which raises AssertionError; raise ValueError",
+        "slides, page 24",
+    ),
     "odd_asserted": (
-        "you assert that d_model is even, which is an AssertionError; raise a ValueError",
+        "you check d_model with assert, which raises AssertionError; raise ValueError",
         "slides, page 24",
     ),
     "odd_fails_in_torch": (
-        "you do not check d_model, so an odd one fails inside torch, where the cosines do not fit; "
-        "raise a ValueError yourself",
+        "you do not check d_model, so torch fails on an odd value when it assigns the cosines; "
+        "raise ValueError",
         "slides, page 24",
     ),
     "trained_encoding": (
-        "you made a Parameter of the encoding, so it is saved and trained; the course computes it "
-        "and trains nothing",
+        "you made the encoding a Parameter, so it is saved and trained; the course computes it "
+        "and learns nothing",
         "slides, pages 24 and 26",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

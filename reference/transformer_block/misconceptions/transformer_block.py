@@ -1,4 +1,4 @@
-"""The transformer block with one mistake in it, or several; with none in force it is right."""
+"""The transformer block with mistakes to enable; with none enabled, it is right."""
 
 import torch
 from feed_forward import FeedForward
@@ -6,175 +6,169 @@ from layer_norm import LayerNorm
 from multi_head_attention import MultiHeadAttention
 from torch import Tensor, nn
 
-# Name: what to tell the student, and where the course treats it.
+# Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "attention_not_added": (
-        "you went on with what attention returns; it has to be added to the stream (first "
-        "residual connection)",
+        "you replaced the stream by attention's output; add it to the stream (first residual "
+        "connection)",
         "slides, pages 4 and 5; session, knowledge point 5",
     ),
     "feed_forward_not_added": (
-        "you returned what the feed-forward layer makes; it has to be added to the stream (second "
-        "residual connection)",
+        "you returned the feed-forward layer's output; add it to the stream (second residual "
+        "connection)",
         "slides, pages 4 and 5; session, knowledge point 5",
     ),
     "normalised_residual": (
-        'you added the sublayer\'s output to the normalised stream; with "pre" the sublayer reads '
-        "the normalised stream, but the stream itself goes on as it was",
+        'you added the sublayer\'s output to the normalised stream; with "pre" only the sublayer '
+        "reads the normalised stream, and its output is added to x itself",
         "session, knowledge point 5",
     ),
     "residual_detached": (
-        "you cut the residual connection out of the graph (.detach() or .data); the gradient has "
-        "to flow along the stream, too",
+        "you cut the residual connection out of the graph (.detach() or .data); the gradient must "
+        "flow along the stream",
         "slides, pages 4 and 5",
     ),
     "pre_post_swapped": (
-        'you exchanged "pre" and "post": "pre" normalises what a sublayer reads, "post" '
-        "the sum after it",
+        'you exchanged "pre" and "post"; "pre" normalises the input of a sublayer, "post" the sum '
+        "after it",
         "session, knowledge point 5",
     ),
     "post_by_default": (
-        "your block normalises after the sublayers unless told otherwise; the course normalises "
-        'before them ("pre")',
+        'your block normalises after the sublayers by default; the default is "pre"',
         "session, knowledge point 5",
     ),
     "post_before_the_sum": (
-        'with "post" you normalised the sublayer\'s output before adding it; normalise the sum',
+        'with "post", you normalised the sublayer\'s output before adding it; normalise the sum',
         "session, knowledge point 5",
     ),
     "norm1_used_twice": (
-        "you used norm1 for both sublayers; norm2 belongs to the feed-forward layer",
+        "you used norm1 for both sublayers; use norm2 for the feed-forward layer",
         "session, knowledge point 5",
     ),
     "norm_shared": (
-        "norm1 and norm2 are one and the same module in your block; each sublayer needs a norm "
-        "with parameters of its own",
+        "norm1 and norm2 are the same module in your block; each has its own parameters",
         "session, knowledge point 5",
     ),
     "norms_kept": (
-        'you made the norms with norm="none", too, though nothing uses them; then the block has '
-        "no parameters for them",
+        'you made the norms even with norm="none"; then the block has no parameters for them',
         "session, knowledge point 5; walkthrough, introduction",
     ),
     "unknown_norm_accepted": (
-        "you accept an unknown norm and treat it as one of the others; refuse it with a ValueError",
+        "you accept an unknown norm and treat it as another one; raise ValueError",
         "session, knowledge point 5",
     ),
     "mask_not_passed": (
-        "you did not hand the mask on to attention, so that every token sees every other",
+        "you did not pass the mask to attention, so every token attends to every other",
         "session, knowledge point 3; walkthrough, attention, step 1",
     ),
     "parallel_sublayers": (
-        "your feed-forward layer reads what came into the block; it has to read the stream that "
-        "attention has been added to",
+        "your feed-forward layer reads the block's input; it reads the stream after attention was "
+        "added",
         "session, knowledge point 5; slides, pages 17 and 18",
     ),
     "sublayers_reversed": (
-        "your feed-forward layer works before attention; attention comes first, with norm1",
+        "your feed-forward layer comes before attention; attention comes first, with norm1",
         "session, knowledge point 5; slides, pages 17 and 18",
     ),
     "stream_dropped": (
-        "you dropped elements of the sum, and so of the stream; drop only from what a sublayer "
-        "adds to it",
+        "you applied dropout to the sum, and so to the stream; apply it only to the sublayer's "
+        "output",
         "slides, pages 4 and 5; session, knowledge point 5",
     ),
     "attention_not_dropped": (
-        "you left out the dropout between attention and the sum",
+        "you did not apply dropout to attention's output; apply it before adding",
         "session, knowledge point 5",
     ),
     "feed_forward_not_dropped": (
-        "you left out the dropout between the feed-forward layer and the sum; the one inside the "
+        "you did not apply dropout to the feed-forward layer's output; the dropout inside the "
         "layer does not replace it",
         "session, knowledge point 5; walkthrough, feed_forward",
     ),
     "inner_dropout_not_passed": (
-        "you did not hand dropout on to the feed-forward layer, which falls back on its default",
+        "you did not pass dropout to the feed-forward layer, so it uses its default",
         "session, knowledge point 5",
     ),
     "dropped_in_evaluation": (
-        "your dropout goes on in evaluation (F.dropout without the training flag); nothing may be "
-        "dropped then",
+        "you drop values in evaluation mode (F.dropout without its training argument); drop them "
+        "only in training",
         "session, knowledge points 1 and 5",
     ),
     "activation_not_passed": (
-        "you did not hand the activation on to the feed-forward layer, which stays with ReLU",
+        "you did not pass activation to the feed-forward layer, so it uses its default, relu",
         "session, knowledge point 5; walkthrough, feed_forward",
     ),
     "bias_not_passed": (
-        "you handed bias on to attention only; bias=False also holds for the feed-forward layer",
+        "you passed bias to attention only; pass it to the feed-forward layer as well",
         "session, knowledge point 5; walkthrough, introduction",
     ),
     "input_in_place": (
-        "you added to the input itself (+= or add_), which changes the caller's tensor and breaks "
-        "gradients; make a new one",
+        "you added to the input in place (+= or add_), which changes the caller's tensor and "
+        "breaks gradients; make a new tensor",
         "slides, pages 4 and 5",
     ),
     "float32_result": (
-        "you returned the stream as float32 (.float()); it has to keep the dtype of the input",
+        "you returned the stream as float32 (.float()); the result has the input's dtype",
         "session, knowledge point 5",
     ),
     "weights_returned": (
-        "you returned attention's weights along with the stream; the block returns the stream "
-        "alone, which the next block reads",
+        "you returned attention's weights with the stream; return the stream alone",
         "session, knowledge point 5",
     ),
     "attention_not_normalised": (
-        'with "pre" you gave attention the stream as it is; it reads norm1 of the stream',
+        'with "pre", you gave attention the stream itself; give it norm1 of the stream',
         "session, knowledge point 5",
     ),
     "feed_forward_not_normalised": (
-        'with "pre" you gave the feed-forward layer the stream as it is; it reads norm2 of the '
+        'with "pre", you gave the feed-forward layer the stream itself; give it norm2 of the '
         "stream",
         "session, knowledge point 5",
     ),
     "norms_exchanged": (
-        "you used norm2 for attention and norm1 for the feed-forward layer; it is the other way "
-        "round",
+        "you used norm2 for attention and norm1 for the feed-forward layer; exchange the two",
         "session, knowledge point 5",
     ),
     "norm_eps": (
-        "you gave your norms an eps of 1e-12; the block uses the default of LayerNorm",
+        "you gave the norms an eps of 1e-12; use the default of LayerNorm",
         "slides, page 8; session, knowledge point 5",
     ),
     "none_treated_as_pre": (
-        'with norm="none" you normalise all the same; then the block has no norms, nor their '
+        'with norm="none" you still normalise; then the block has neither norms nor their '
         "parameters",
         "session, knowledge point 5; walkthrough, introduction",
     ),
     "mask_inverted": (
-        "you turned the mask around before handing it on; True means that the query may attend to "
-        "the key, for attention and for the block",
+        "you inverted the mask before passing it to attention; True means that the query may "
+        "attend to the key in both modules",
         "walkthrough, attention, step 1",
     ),
     "one_head": (
-        "your attention has one head whatever num_heads says; hand the number on",
+        "your attention always has one head; pass num_heads to it",
         "session, knowledge points 4 and 5",
     ),
     "d_ff_ignored": (
-        "your feed-forward layer expands to four times d_model whatever d_ff says; hand the number "
-        "on",
+        "your feed-forward layer always expands to 4 · d_model features; pass d_ff to it",
         "session, knowledge points 1 and 5",
     ),
     "dropout_default": (
-        "you drop nothing unless a rate is given; the default rate is 0.1",
+        "your default for dropout is 0; it is 0.1",
         "session, knowledge point 5",
     ),
     "own_dropout_fixed": (
-        "your block drops at a rate of 0.1 whatever dropout says; use the rate you are given, in "
-        "the block as in the feed-forward layer",
+        "your block always drops at a rate of 0.1; use the argument dropout, as in the "
+        "feed-forward layer",
         "session, knowledge point 5",
     ),
     "attention_bias_not_passed": (
-        "you did not hand bias on to attention; bias=False holds for both sublayers",
+        "you did not pass bias to attention; bias=False applies to both sublayers",
         "session, knowledge point 5; walkthrough, introduction",
     ),
 }
-# The mistakes in force.
+# The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
 
 
 def wrong(name: str) -> bool:
-    """Tell whether this mistake is in force."""
+    """Return whether this mistake is enabled."""
     return name in WRONG
 
 

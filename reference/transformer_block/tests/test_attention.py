@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
-# Few examples are drawn and the first takes the first of every list: a telling one.
+# Few examples are drawn; the first uses the first entry of every list, so those come first.
 LEADING = st.sampled_from([(2,), (2, 3), (), (3, 1, 2), (1,)])
 # Tq, Tk, d_k, d_v
 SIZES = st.tuples(*(st.sampled_from(n) for n in ([3, 4, 1], [4, 5, 3, 1], [4, 6, 2], [5, 3, 1])))
@@ -37,7 +37,7 @@ def draw_mask(make, kind, leading, queries, keys, seed):
 
 
 def self_attention(source, make, features, seed, bias=True):
-    """Build SelfAttention with drawn parameters."""
+    """Build SelfAttention with random parameters."""
     shapes = {f"{layer}.weight": (features, features) for layer in LAYERS}
     if bias:
         shapes |= {f"{layer}.bias": (features,) for layer in LAYERS}
@@ -48,7 +48,7 @@ def self_attention(source, make, features, seed, bias=True):
 @pytest.mark.criterion(points=1.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, leading=LEADING, sizes=SIZES, kind=MASKS)
 def test_float64(component, reference, expect, make, seed, leading, sizes, kind):
-    """attention is right for any leading dimensions, lengths, sizes and masks, in float64"""
+    """attention is right for random leading dimensions, sizes and masks, in float64"""
     query, key, value = inputs(make, leading, sizes, seed, torch.float64)
     mask = draw_mask(make, kind, leading, *sizes[:2], seed)
     right = reference.call(ATTEND, query, key, value, mask).tensors("output", "weights")
@@ -60,7 +60,7 @@ def test_float64(component, reference, expect, make, seed, leading, sizes, kind)
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=3)
 @given(seed=SEEDS, leading=LEADING, sizes=SIZES, kind=MASKS)
 def test_bfloat16(component, reference, expect, make, seed, leading, sizes, kind):
-    """bfloat16 in, bfloat16 out"""
+    """attention is right in bfloat16, and the results are bfloat16"""
     query, key, value = inputs(make, leading, sizes, seed, torch.bfloat16)
     mask = draw_mask(make, kind, leading, *sizes[:2], seed)
     exact = (tensor.to(torch.float64) for tensor in (query, key, value))
@@ -87,7 +87,7 @@ def test_input_gradients(component, reference, expect, make, seed, leading, size
 @pytest.mark.criterion(points=1.5, source="session, knowledge point 3", examples=3)
 @given(seed=SEEDS, shape=SHAPES, kind=SELF_MASKS, bias=st.booleans())
 def test_self_attention(component, reference, expect, make, seed, shape, kind, bias):
-    """SelfAttention is right for random parameters, inputs and masks, with bias and without"""
+    """SelfAttention is right for random parameters, inputs and masks, with and without bias"""
     batch, length, features = shape
     x = make.normal(*shape, seed=seed)
     mask = draw_mask(make, kind, (batch,), length, length, seed)
@@ -140,9 +140,9 @@ def test_padding_mask_of_any_size(component, reference, expect, make, seed, batc
     right = reference.call("padding_mask", ids, pad).output
     mask = expect.shape(component.call("padding_mask", ids, pad).output, right.shape, names="B T T")
     expect.dtype(mask, torch.bool, "the mask")
-    # What stands in the rows of padding is not judged.
+    # The rows of padding queries are not judged.
     judged = ids != pad
-    expect.equal(mask[judged], right[judged], "the mask's rows of tokens that are no padding")
+    expect.equal(mask[judged], right[judged], "the mask's rows of tokens that are not padding")
 
 
 @pytest.mark.criterion(
@@ -150,9 +150,9 @@ def test_padding_mask_of_any_size(component, reference, expect, make, seed, batc
 )
 @given(seed=SEEDS, padding=st.integers(0, 2))
 def test_combined_masks(component, reference, expect, make, seed, padding):
-    """SelfAttention is right where a causal and a padding mask are combined"""
+    """SelfAttention is right for a causal mask combined with a padding mask"""
     tokens = torch.ones(2, 4, dtype=torch.bool)
-    # Not at the end, where the causal mask hides it from all but the padding itself.
+    # Not at the end: there the causal mask hides the padding from all other tokens anyway.
     tokens[0, 1 : 1 + padding] = False
     x = make.normal(2, 4, 6, seed=seed)
     mask = torch.ones(4, 4, dtype=torch.bool).tril() & tokens.unsqueeze(1)

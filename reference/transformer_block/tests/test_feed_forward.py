@@ -13,7 +13,7 @@ ACTIVATIONS = st.sampled_from(["relu", "gelu"])
 
 
 def module(source, make, features, hidden, seed, dtype, activation="relu", bias=True):
-    """Build FeedForward with drawn parameters and without dropout."""
+    """Build FeedForward with random parameters and without dropout."""
     shapes = {"linear1.weight": (hidden, features), "linear2.weight": (features, hidden)}
     if bias:
         shapes |= {"linear1.bias": (hidden,), "linear2.bias": (features,)}
@@ -24,7 +24,7 @@ def module(source, make, features, hidden, seed, dtype, activation="relu", bias=
 @pytest.mark.criterion(points=1, source="slides, pages 20 and 21", examples=2)
 @given(seed=SEEDS, leading=LEADING, sizes=st.tuples(HIDDEN, HIDDEN, HIDDEN))
 def test_memory_lookup(component, reference, expect, make, seed, leading, sizes):
-    """memory_lookup is right for random memories"""
+    """memory_lookup is right for random inputs, keys and values"""
     features, slots, width = sizes
     x = make.normal(*leading, features, seed=seed, dtype=torch.float64)
     keys = make.normal(slots, features, seed=seed + 1, dtype=torch.float64)
@@ -47,7 +47,7 @@ def test_module(component, reference, expect, make, seed, shape, hidden, activat
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 1", examples=2)
 @given(seed=SEEDS, shape=SHAPES, hidden=HIDDEN)
 def test_gradients(component, reference, expect, make, seed, shape, hidden):
-    """the gradients of the input, of every weight and bias are right"""
+    """the gradients of the input and of every weight and bias are right"""
     x = make.normal(*shape, seed=seed, dtype=torch.float64)
     cotangent = make.normal(*shape, seed=seed + 1, dtype=torch.float64)
     arguments = (make, shape[-1], hidden, seed, torch.float64)

@@ -12,7 +12,7 @@ PARAMETERS = ("weight", "bias")
 
 
 def module(source, make, features, seed, dtype, eps=1e-5):
-    """Build LayerNorm with drawn parameters."""
+    """Build LayerNorm with random parameters."""
     state = make.state(dict.fromkeys(PARAMETERS, (features,)), seed=seed, dtype=dtype)
     return source.build("LayerNorm", features, eps).to(dtype).load(state)
 

@@ -11,7 +11,7 @@ WORDS = st.integers(1, 9)
 
 
 def module(source, make, words, features, seed, dtype):
-    """Build TiedLMHead over a drawn embedding."""
+    """Build TiedLMHead over a random embedding."""
     weight = make.normal(words, features, seed=seed + 1, dtype=dtype, deviation=0.5)
     return source.build("TiedLMHead", make.embedding(weight)).to(dtype)
 
@@ -19,7 +19,7 @@ def module(source, make, words, features, seed, dtype):
 @pytest.mark.criterion(points=0.5, source="slides, page 30", examples=2)
 @given(seed=SEEDS, shape=SHAPES, words=WORDS)
 def test_random_logits(component, reference, expect, make, seed, shape, words):
-    """the logits are right for random embeddings and inputs"""
+    """the logits are right for random embeddings and hidden vectors"""
     hidden = make.normal(*shape, seed=seed)
     arguments = (make, words, shape[-1], seed, torch.float32)
     right = module(reference, *arguments)(hidden).output
@@ -30,7 +30,7 @@ def test_random_logits(component, reference, expect, make, seed, shape, words):
 @pytest.mark.criterion(points=1, source="slides, page 28")
 @given(seed=SEEDS, shape=SHAPES, words=WORDS)
 def test_random_probabilities(component, reference, expect, make, seed, shape, words):
-    """the probabilities are right for random embeddings and inputs"""
+    """the probabilities are right for random embeddings and hidden vectors"""
     hidden = make.normal(*shape, seed=seed)
     arguments = (make, words, shape[-1], seed, torch.float32)
     method = "next_token_probabilities"

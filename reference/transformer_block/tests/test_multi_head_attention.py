@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
-# B, T, H, D / H. Few examples are drawn and the first takes the first of every list: a telling one.
+# B, T, H, D / H. Few examples are drawn; the first uses the first entry of every list.
 SIZES = st.tuples(*(st.sampled_from(n) for n in ([2, 3, 1], [3, 4, 2, 1], [2, 3, 4, 1], [3, 2, 1])))
 MASKS = st.sampled_from(["(B, T, T)", "(T, T)", "none"])
 LAYERS = ("q_linear", "k_linear", "v_linear", "out_proj")
 
 
 def attention(source, make, heads, size, seed, dtype, bias=True):
-    """Build MultiHeadAttention with drawn parameters."""
+    """Build MultiHeadAttention with random parameters."""
     features = heads * size
     shapes = {f"{layer}.weight": (features, features) for layer in LAYERS}
     if bias:
@@ -39,7 +39,7 @@ def draw_mask(make, kind, batch, length, seed):
 @pytest.mark.criterion(points=1.5, source="session, knowledge point 4")
 @given(seed=SEEDS, sizes=SIZES)
 def test_float64(component, reference, expect, make, seed, sizes):
-    """without a mask it is right for random parameters, inputs and sizes, in float64"""
+    """MultiHeadAttention is right without a mask, for random parameters and sizes, in float64"""
     x = draw_input(make, sizes, seed).to(torch.float64)
     right = attention(reference, make, *sizes[2:], seed, x.dtype)(x).tensors("output", "weights")
     actual = attention(component, make, *sizes[2:], seed, x.dtype)(x).tensors("output", "weights")
@@ -50,7 +50,7 @@ def test_float64(component, reference, expect, make, seed, sizes):
 @pytest.mark.criterion(points=1, source="session, knowledge point 4; walkthrough, attention")
 @given(seed=SEEDS, sizes=SIZES, kind=st.sampled_from(["(B, T, T)", "(T, T)"]))
 def test_masks(component, reference, expect, make, seed, sizes, kind):
-    """it is right under random masks (T, T) and (B, T, T)"""
+    """MultiHeadAttention is right with random masks, (T, T) and (B, T, T)"""
     x = draw_input(make, sizes, seed).to(torch.float32)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     right = attention(reference, make, *sizes[2:], seed, x.dtype)(x, mask).tensors(
@@ -66,9 +66,9 @@ def test_masks(component, reference, expect, make, seed, sizes, kind):
 @pytest.mark.criterion(points=1, source="walkthrough, attention, step 1", examples=2)
 @given(seed=SEEDS, count=st.integers(2, 3), size=st.integers(1, 3))
 def test_as_many_heads_as_sequences(component, expect, make, seed, count, size):
-    """a mask (B, T, T) means the same when there are as many heads as sequences and tokens
+    """a (B, T, T) mask is applied per sequence, also if B = H = T
 
-    Every sequence by itself, under its own mask, must come out as it does among the others.
+    Every sequence alone, with its own mask, must give the same result as in the batch.
     """
     sizes, names = (count, count, count, size), ("output", "weights")
     x = draw_input(make, sizes, seed).to(torch.float32)
@@ -93,7 +93,7 @@ def test_as_many_heads_as_sequences(component, expect, make, seed, count, size):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_bfloat16(component, reference, expect, make, seed, sizes, kind):
-    """bfloat16 in, bfloat16 out"""
+    """MultiHeadAttention is right in bfloat16, and the results are bfloat16"""
     x, mask = draw_input(make, sizes, seed), draw_mask(make, kind, *sizes[:2], seed)
     exact = attention(reference, make, *sizes[2:], seed, torch.float64)
     right = exact(x.to(torch.float64), mask).tensors("output", "weights")
@@ -138,7 +138,7 @@ def test_parameter_gradients(component, reference, expect, make, seed, sizes, ki
 )
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_without_bias(component, reference, expect, make, seed, sizes, kind):
-    """bias=False leaves the biases out of the computation, too"""
+    """MultiHeadAttention with bias=False has no biases and computes without them"""
     x = draw_input(make, sizes, seed).to(torch.float32)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     right = attention(reference, make, *sizes[2:], seed, x.dtype, bias=False)(x, mask).tensors(

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
-# B, T, F, then H with D / H. Few examples are drawn and the first takes the first of every list: a
-# telling one. D is at least 6, since a norm of very few features magnifies every rounding.
+# B, T, F, then H with D / H. Few examples are drawn; the first uses the first entry of every list.
+# D is at least 6, since a norm of very few features magnifies every rounding.
 SIZES = st.tuples(
     *(st.sampled_from(n) for n in ([2, 3, 1], [3, 4, 2, 1], [5, 8, 1])),
     st.sampled_from([(2, 3), (3, 2), (2, 4), (1, 6)]),
@@ -34,7 +34,7 @@ def parameter_shapes(features, hidden, norm, bias=True):
 
 
 def block(source, make, sizes, seed, dtype, dropout=0.0, **options):
-    """Build TransformerBlock with drawn parameters; `options` are norm, activation and bias."""
+    """Build TransformerBlock with random parameters; `options` are norm, activation and bias."""
     hidden, (heads, size) = sizes[2:]
     features, norm, bias = heads * size, options.get("norm", "pre"), options.get("bias", True)
     built = source.build("TransformerBlock", features, heads, hidden, dropout, **options)
@@ -88,7 +88,7 @@ def test_post(component, reference, expect, make, seed, sizes, kind, activation)
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention and feed_forward", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS, activation=ACTIVATIONS, bias=st.booleans())
 def test_none(component, reference, expect, make, seed, sizes, kind, activation, bias):
-    """norm="none" is right for random parameters, inputs and masks, with bias and without"""
+    """norm="none" is right for random parameters, inputs and masks, with and without bias"""
     x = draw_input(make, sizes, seed).to(torch.float32)
     mask = draw_mask(make, kind, *sizes[:2], seed)
     options = {"norm": "none", "activation": activation, "bias": bias}
@@ -100,7 +100,7 @@ def test_none(component, reference, expect, make, seed, sizes, kind, activation,
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention and feed_forward", examples=3)
 @given(seed=SEEDS, activation=ACTIVATIONS, bias=st.booleans(), norm=NORMS)
 def test_arguments(component, reference, expect, make, seed, activation, bias, norm):
-    """norm, activation and bias reach the sublayers, and have the right defaults"""
+    """norm, activation and bias reach the sublayers and have the right defaults"""
     sizes = (2, 3, 8, (2, 3))
     x = draw_input(make, sizes, seed).to(torch.float32)
     options = {"norm": norm, "activation": activation, "bias": bias}
@@ -109,7 +109,7 @@ def test_arguments(component, reference, expect, make, seed, activation, bias, n
     own = block(component, make, sizes, seed, x.dtype, **told)
     names = list(parameter_shapes(6, 8, norm, bias))
     expect.keys(list(own.state().parameters), names, f"the parameters with {norm=}, {bias=}")
-    # A mask holds for its own call alone.
+    # A mask applies to its own call only.
     expect.that(own(x, torch.ones(3, 3, dtype=torch.bool).tril()))
     expect.close(own(x).output, right, scale=10, names="B T D")
 
