@@ -1,7 +1,6 @@
 """Public checks of classifier.py. The walkthrough's numbers are in walkthrough.json.
 
-A check of one step asks with weights that leave nothing to the steps before it, so that a mistake
-there does not show.
+A check of one step uses weights with which mistakes of earlier steps do not matter.
 """
 
 import json
@@ -11,7 +10,7 @@ import pytest
 import torch
 
 WALKTHROUGH = json.loads((Path(__file__).parent / "walkthrough.json").read_text("utf-8"))
-# What trace returns, with the dimensions of each.
+# The entries of trace, with their dimensions.
 STEPS = {
     "embedded": "B T D",
     "query": "B H T D/H",
@@ -66,7 +65,7 @@ def trained(component):
 
 
 def made(component, embedding, heads=2, hidden=2, **values):
-    """Build a classifier in float64 whose weights are 0 but for the embedding and these."""
+    """Build a classifier in float64 whose weights are 0, except for the embedding and these."""
     words, features = embedding.shape
     shapes = parameter_shapes(words, features, hidden)
     state = {key: torch.zeros(shape, dtype=torch.float64) for key, shape in shapes.items()}
@@ -77,11 +76,11 @@ def made(component, embedding, heads=2, hidden=2, **values):
 
 
 def handed_over(component, vectors, **values):
-    """Ask for the trace of sequences of two tokens, one for each vector (n, 2).
+    """Return the trace of sequences of two tokens, one for each vector (n, 2).
 
     The first token has the embedding 0, the second has the vector. There is one head, all weights
-    are a half, and attention hands over twice what it finds: so the first token carries the vector
-    after attention, whether or not something is added to it.
+    are 1/2, and attention doubles the values. So the first token is the vector after attention,
+    with or without the residual connection.
     """
     count = len(vectors)
     ids = torch.stack([torch.zeros(count, dtype=torch.int64), torch.arange(1, count + 1)], dim=1)
@@ -92,18 +91,18 @@ def handed_over(component, vectors, **values):
 
 
 def step(expect, answer, name):
-    """Return what a trace has under this name."""
+    """Return the entry of a trace with this name."""
     found = answer.value
     expect.that(isinstance(found, dict), "trace does not return a dictionary")
-    expect.that(name in found, f"the trace has nothing under the name {name}")
+    expect.that(name in found, f"the dictionary of trace has no key {name!r}")
     tensor = isinstance(found[name], torch.Tensor)
-    expect.that(tensor, f"what the trace has under the name {name} is no tensor")
+    expect.that(tensor, f"the entry {name!r} of trace is not a tensor")
     return found[name]
 
 
 @pytest.mark.criterion(points=0.25, form=True, source="walkthrough, introduction")
 def test_parameters(component, expect):
-    """the parameters are those of the four parts, none of them a bias"""
+    """the parameters are the weights of the four parts, without biases"""
     shapes = parameter_shapes(7, 6, 8)
     state = component.build("Classifier", 7, 6, 2, 8).state()
     for names, what in ((state.entries, "the keys"), (state.parameters, "the parameters")):
@@ -115,7 +114,7 @@ def test_parameters(component, expect):
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 @pytest.mark.parametrize("hidden", [[0, 1], [3], []], ids=["CLS and PAD", "b", "none"])
 def test_visible_mask(component, expect, hidden):
-    """in every row, visible_mask is False where a hidden id stands: CLS and PAD, b, or none"""
+    """visible_mask is False exactly in the columns of hidden ids, in every row"""
     ids = token_ids()
     right = torch.ones(2, 5, 5, dtype=torch.bool)
     for sequence in range(2):
@@ -128,7 +127,7 @@ def test_visible_mask(component, expect, hidden):
 @pytest.mark.criterion(points=1, source="walkthrough, attention and feed_forward")
 @pytest.mark.parametrize("name", list(STEPS))
 def test_walkthrough(component, expect, name):
-    """with the trained weights, the trace has every number of aac and of baac"""
+    """with the trained weights, trace returns the walkthrough's numbers for aac and baac"""
     answer = trained(component).call("trace", token_ids(), token_mask())
     found = step(expect, answer, name)
     expect.close(found, published(name), name, scale=2, names=STEPS[name])
@@ -137,16 +136,16 @@ def test_walkthrough(component, expect, name):
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 @pytest.mark.parametrize("head", [0, 1], ids=["the first head", "the second head"])
 def test_printed_weights(component, expect, head):
-    """CLS attends as printed, to every digit: to the a's in one head, to the b in the other"""
+    """the attention weights of CLS agree with the printed digits, in both heads"""
     answer = trained(component).call("trace", token_ids(), token_mask())
     found = step(expect, answer, "attention_weights")
     found = expect.shape(found, (2, 2, 5, 5), "attention_weights", names="B H T T")[:, head, 0]
     printed = torch.tensor(WALKTHROUGH["printed"][f"attention_weights[:,{head},0]"]).double()
     hidden = printed == 0
-    what = "the weight of a token that is hidden"
+    what = "the weight of a hidden token"
     expect.close(found[hidden], torch.zeros(int(hidden.sum())), what, names="token")
     shares = found[~hidden] / printed[~hidden]
-    what = "a weight of CLS, as a share of what is printed,"
+    what = "a weight of CLS, divided by the printed weight,"
     # Five digits are printed; the last can be off by one.
     expect.close(shares, torch.ones(int((~hidden).sum())), what, scale=5, names="token")
 
@@ -154,7 +153,7 @@ def test_printed_weights(component, expect, head):
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
 @pytest.mark.parametrize("name", ["query", "key", "value"])
 def test_split_into_heads(component, expect, name):
-    """each head has consecutive features of its projection of the embeddings"""
+    """each head has consecutive features of q_linear, k_linear and v_linear"""
     embedding = torch.tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [0.0, 0.0, 1.0, 0.0]])
     factor = {"query": 1.0, "key": 10.0, "value": -1.0}
     layers = {"query": "q_linear", "key": "k_linear", "value": "v_linear"}
@@ -168,9 +167,9 @@ def test_split_into_heads(component, expect, name):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
 def test_scaled_weights(component, expect):
-    """the scores are divided by the root of the features of a head
+    """the scores are divided by sqrt(D / H)
 
-    With four features a head, a query of ones and keys of ones and zeros have the scores 2 and 0.
+    With four features per head, a query of ones and keys of ones and zeros have the scores 2 and 0.
     """
     embedding = torch.stack([torch.ones(8), torch.zeros(8)])
     eye = torch.eye(8)
@@ -183,7 +182,7 @@ def test_scaled_weights(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, attention, step 2")
 def test_attention_values(component, expect):
-    """attention_values is the weighted sum of the values, both heads side by side
+    """attention_values is the weighted sum of the values, with the heads side by side
 
     With queries of 0 and without a mask all weights are equal, and the sums are means.
     """
@@ -197,9 +196,9 @@ def test_attention_values(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, attention, step 3")
 def test_attention_output(component, expect):
-    """attention_output is what out_proj makes of attention_values
+    """attention_output is out_proj(attention_values)
 
-    In a sequence of one token, which hands over what it is, attention_values are the embeddings.
+    In a sequence of one token, attention_values are the embeddings.
     """
     table = published("attention_values").flatten(0, 1)
     values = {"attention__v_linear__weight": torch.eye(2)}
@@ -220,9 +219,9 @@ def test_attention_output(component, expect):
     ids=["after_attention", "block_output"],
 )
 def test_residual_connections(component, expect, name, one, other):
-    """both residual connections add: after_attention and block_output are sums of your own steps"""
+    """after_attention and block_output are residual sums of your own steps"""
     answer = trained(component).call("trace", token_ids(), token_mask())
-    # What is NaN by an earlier step is that step's mistake.
+    # NaN from an earlier step is the subject of that step's check.
     names = (name, one, other)
     steps = [expect.shape(step(expect, answer, part), (2, 5, 2), part) for part in names]
     found, *parts = (part.nan_to_num() for part in steps)
@@ -231,7 +230,7 @@ def test_residual_connections(component, expect, name, one, other):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, feed_forward")
 def test_feed_forward_output(component, expect):
-    """the feed-forward layer reads after_attention, without a norm, and has GELU inside"""
+    """feed_forward_output is linear2(gelu(linear1(after_attention)))"""
     layers = ("feed_forward.linear1.weight", "feed_forward.linear2.weight")
     values = {key.replace(".", "__"): weight(key) for key in layers}
     answer = handed_over(component, published("after_attention").flatten(0, 1), **values)
@@ -243,27 +242,27 @@ def test_feed_forward_output(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, introduction and feed_forward")
 def test_logits(component, expect):
-    """the logits are classifier.weight times the first token's block_output, (B,)"""
+    """logits is classifier.weight times the first token's block_output, of shape (B,)"""
     values = {"classifier__weight": weight("classifier.weight")}
     vectors = published("block_output")[:, 0]
     answer = handed_over(component, vectors, **values)
     block = step(expect, answer, "block_output")
     block = expect.shape(block, (2, 2, 2), "block_output", names="B T D")[:, 0]
-    # The first token is judged by what your own block makes of it.
+    # The expected logits use your own block_output.
     right = block @ weight("classifier.weight")[0].to(block.dtype)
     expect.close(step(expect, answer, "logits"), right, "logits", scale=2, names="B")
 
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, feed_forward")
 def test_forward(component, expect):
-    """forward returns the logits: -8.2945 for aac and 10.9587 for baac, also of one alone"""
+    """forward returns the logits -8.2945 for aac and 10.9587 for baac, in any batch"""
     model, ids, mask = trained(component), token_ids(), token_mask()
     found, right = model(ids, mask).output, [-8.29451942, 10.958724]
     expect.close(found, right, "the vector of logits", scale=2, names="B")
-    # Another one of other settings, which changes nothing for this one.
+    # A second module with other settings must not change the first.
     expect.that(component.build("Classifier", 3, 4, 1, 3)(torch.tensor([[0, 2]])))
     found = model(ids.flip(0), mask.flip(0)).output
-    what = "the vector of logits of baac and aac, asked after aac and baac,"
+    what = "the vector of logits of baac and aac, in a second call,"
     expect.close(found, right[::-1], what, scale=2, names="B")
     found = model(ids[:1], mask[:1]).output
     expect.close(found, right[:1], "the vector of logits of aac alone", scale=2, names="B")
@@ -271,23 +270,23 @@ def test_forward(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, introduction")
 def test_no_dropout(component, expect, make):
-    """nothing is dropped, in training neither, and training has the same mask and gradients"""
+    """training mode gives the same logits and gradients as evaluation mode (no dropout)"""
     state = make.state(parameter_shapes(5, 8, 64), seed=1)
     ids, mask = make.integers(4, 5, seed=2, below=5), make.mask(4, 5, 5, seed=3)
     answers = []
     for training in (True, False):
         built = component.build("Classifier", 5, 8, 2, 64).load(state).train(training)
         answers.append(built.asking(seed=3, cotangent=torch.ones(4))(ids, mask))
-    # What a mask makes NaN of is another check's.
+    # NaN under a mask is the subject of another check.
     found = [expect.shape(answer.output, (4,), names="B").nan_to_num() for answer in answers]
-    what = "the vector of logits in training, less that in evaluation,"
+    what = "the vector of logits in training, minus that in evaluation,"
     expect.close(found[0] - found[1], torch.zeros(4), what, scale=5, names="B")
     for name, shape in parameter_shapes(5, 8, 64).items():
         both = [answer.parameter_gradients.get(name) for answer in answers]
-        # One that has a gradient in neither mode is another check's.
+        # A missing gradient in both modes is the subject of another check.
         none = torch.zeros(shape)
         pair = [none if one is None else one.nan_to_num() for one in both]
-        what = f"the gradient of {name} in training, less that in evaluation,"
+        what = f"the gradient of {name} in training, minus that in evaluation,"
         expect.close(pair[0] - pair[1], none, what, scale=20)
 
 
@@ -303,7 +302,7 @@ def test_cross_entropy(component, expect, kind):
 @pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize("size", [200.0, 40_000.0], ids=["logits of 200", "logits of 40,000"])
 def test_cross_entropy_of_large_logits(component, expect, size):
-    """the cross-entropy of a large logit is a number, not infinity and not NaN"""
+    """the cross-entropy of a large logit is right, not infinity or NaN"""
     for logit, right in ((-size, size), (size, 0.0)):
         found = component.call("cross_entropy", torch.tensor([logit]), torch.tensor([1])).output
         what = f"the cross-entropy of the logit {logit:g} with the label 1"
@@ -312,7 +311,7 @@ def test_cross_entropy_of_large_logits(component, expect, size):
 
 @pytest.mark.criterion(points=0.25, source="handout")
 def test_accuracy(component, expect):
-    """the share of right labels is counted; a logit of 0 foretells label 0"""
+    """accuracy is the share of correct labels; a logit of 0 predicts label 0"""
     logits = torch.tensor([2.0, -1.0, 0.25, 0.0, -3.0])
     for labels, right in (([1, 0, 0, 0, 1], 0.6), ([1, 0, 1, 0, 0], 1.0), ([0, 0, 0, 1, 0], 0.4)):
         found = component.call("accuracy", logits, torch.tensor(labels)).number
@@ -321,7 +320,7 @@ def test_accuracy(component, expect):
 
 @pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     ids = torch.zeros(2, 4, dtype=torch.int64, device="meta")
     mask = torch.ones(2, 4, 4, dtype=torch.bool, device="meta")
     found = component.call("visible_mask", ids, [0, 1])
@@ -332,7 +331,7 @@ def test_device(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="walkthrough, attention, step 1")
 def test_mask_beats_every_score(component, expect):
-    """a masked weight is exactly 0, and no weight is NaN, however large the scores are
+    """masked weights are exactly 0 and no weight is NaN, even with very large scores
 
     The scores of three visible tokens and a hidden one are -40000, -40001, -40002 and 0 or so.
     """
@@ -353,7 +352,7 @@ def test_mask_beats_every_score(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="handout")
 def test_dtypes(component, expect, make):
-    """a module in float64 or bfloat16 returns float64 or bfloat16"""
+    """the logits have the dtype of the parameters: float32, float64 or bfloat16"""
     ids, mask = make.integers(2, 4, seed=1, below=5), make.mask(2, 4, 4, seed=2)
     state = make.state(parameter_shapes(5, 6, 5), seed=3, dtype=torch.bfloat16)
     right = None
@@ -368,7 +367,7 @@ def test_dtypes(component, expect, make):
 
 @pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_inputs(component, expect, make):
-    """tokens may be transposed; tokens, masks, logits and labels are left as they were"""
+    """token ids may be transposed; ids, masks, logits and labels are not modified"""
     ids, mask = make.integers(4, 4, seed=1, below=5).T, make.mask(4, 4, 4, seed=2)
     state = make.state(parameter_shapes(5, 6, 5), seed=3)
     built = component.build("Classifier", 5, 6, 2, 5).train(False).load(state)

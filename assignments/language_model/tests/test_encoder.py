@@ -10,8 +10,8 @@ SEEDS = st.integers(0, 10_000)
 ATTENTION = tuple(f"attention.{name}" for name in ("q_linear", "k_linear", "v_linear", "out_proj"))
 NORMS = ("pre", "post")
 SLOPE = (
-    "a small step of all parameters changes the output by another amount than the gradients say: "
-    "look for .detach(), .data, .item(), numpy or no_grad in a part of it, and for random draws"
+    "the gradients do not match how the output changes after a small step of all parameters: look "
+    "for .detach(), .data, .item(), numpy, no_grad or random numbers in the computation"
 )
 
 
@@ -43,16 +43,16 @@ def parameter_shapes(words, longest, features, hidden, blocks, norm="pre"):
 def drawn(component, make, seed, blocks=2, norm="pre", dropout=0.0):
     """Build an encoder of 7 words, 6 positions and 6 features with random parameters.
 
-    It is in evaluation, where nothing is dropped.
+    It is in evaluation mode, so nothing is dropped.
     """
     built = component.build("Encoder", 7, 6, 6, 2, 5, blocks, dropout, norm).train(False)
     return built.load(make.state(parameter_shapes(7, 6, 6, 5, blocks, norm), seed=seed))
 
 
 def constant(component, features, blocks, values, **options):
-    """Build an encoder of 3 words and 8 positions whose parameters are 0 but for these.
+    """Build an encoder of 3 words and 8 positions whose parameters are 0, except for these.
 
-    Its norm is "pre", and the final norm is as it is at the start.
+    Its norm is "pre", and the final norm has its initial weight and bias.
     """
     built = component.build("Encoder", 3, 8, features, 1, 3, blocks, norm="pre", **options)
     shapes = parameter_shapes(3, 8, features, 3, blocks)
@@ -64,7 +64,7 @@ def constant(component, features, blocks, values, **options):
 @pytest.mark.criterion(points=0.5, form=True, source="slides, pages 15, 26 and 31")
 @pytest.mark.parametrize("norm", NORMS)
 def test_parameters(component, expect, norm):
-    """the parameters are those of the embeddings, the blocks and, with "pre", the final norm"""
+    """the parameters are those of embeddings, positions and blocks, plus final_norm with "pre" """
     shapes = parameter_shapes(7, 9, 6, 8, 2, norm)
     state = component.build("Encoder", 7, 9, 6, 2, 8, 2, norm=norm).state()
     for names, what in ((state.entries, "the keys"), (state.parameters, "the parameters")):
@@ -75,22 +75,24 @@ def test_parameters(component, expect, norm):
 
 @pytest.mark.criterion(points=0.25, form=True, source="slides, page 23")
 def test_start(component, expect):
-    """the token embeddings start as nn.Embedding draws them, with mean 0 and deviation 1"""
+    """the token embeddings start with mean 0 and standard deviation 1 (nn.Embedding's default)"""
     state = component.build("Encoder", 500, 4, 16, 2, 4, 1).state()
     weight = state.parameters.get("token_embedding.weight")
     if weight is None:
         expect.keys(list(state.parameters), ["token_embedding.weight"], "the parameters")
     weight = expect.shape(weight, (500, 16), "token_embedding.weight").double()
     mean, deviation = float(weight.mean()), float(weight.std())
-    # Of 8000 draws the mean has a deviation of 0.011, and the deviation one of 0.008.
-    expect.that(abs(mean) < 0.1, f"the mean of token_embedding.weight is {mean:.3f}, not about 0")
-    fact = f"the deviation of token_embedding.weight is {deviation:.3f}, not about 1"
+    # For 8000 numbers, the mean has a standard error of 0.011, the deviation one of 0.008.
+    expect.that(
+        abs(mean) < 0.1, f"the mean of token_embedding.weight is {mean:.3f}, expected about 0"
+    )
+    fact = f"token_embedding.weight has the deviation {deviation:.3f}, expected about 1"
     expect.that(abs(deviation - 1) < 0.1, fact)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, pages 5, 19 and 21")
 def test_stream_of_tower(component, expect):
-    """the stream of "Tower" is the sum of both embeddings, then what each block leaves of it"""
+    """the stream of "Tower" is the sum of both embeddings, then the result of each block"""
     words, places = torch.zeros(3, 4), torch.zeros(8, 4)
     words[2], places[0] = torch.tensor([0.3, 0.0, 0.2, 0.1]), torch.tensor([0.1, 0.2, 0.0, 0.0])
     values = {
@@ -111,10 +113,9 @@ def test_stream_of_tower(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_final_norm(component, expect):
-    """with norm "pre", final_norm normalises what the last block leaves
+    """with norm="pre", the result is final_norm of the last block's result
 
-    The blocks add nothing here. Of [0.8, 0.45, 1.62, 0.5] the mean is 0.8425 and the variance
-    0.2194188.
+    The blocks add 0 here. [0.8, 0.45, 1.62, 0.5] has the mean 0.8425 and the variance 0.2194188.
     """
     values = {"token_embedding.weight": [[0.0] * 4, [0.0] * 4, [0.8, 0.45, 1.62, 0.5]]}
     right = [[[-0.0907282, -0.8379014, 1.6597919, -0.7311623]]]
@@ -125,19 +126,19 @@ def test_final_norm(component, expect):
     right = [[[-0.1814563, -0.8379014, 1.8298959, 1.7311623]]]
     answer = constant(component, 4, 1, values).train(False)(torch.tensor([[2]]))
     expect.close(answer.output, right, "the result with a trained norm", scale=10, names="B T D")
-    # A hundredth of it has the variance 2.19e-5, beside which the norm's eps of 1e-5 is large.
+    # A hundredth of it has the variance 2.19e-5, so the norm's eps of 1e-5 matters.
     small = {"token_embedding.weight": torch.tensor([[0.0] * 4, [0.008, 0.0045, 0.0162, 0.005]])}
     small["token_embedding.weight"] = small["token_embedding.weight"][[0, 0, 1]]
     right = [[[-0.0751984, -0.6944795, 1.3756888, -0.6060108]]]
     answer = constant(component, 4, 1, small).train(False)(torch.tensor([[2]]))
-    what = "the result for values so small that the eps of the norm shows"
+    what = "the result for small values, where the eps of the norm matters,"
     expect.close(answer.output, right, what, scale=10, names="B T D")
 
 
 @pytest.mark.criterion(points=0.25, source="handout", examples=2)
 @given(seed=SEEDS)
 def test_post_has_no_final_norm(component, expect, make, seed):
-    """with norm "post", the result is the last of your stream as it is"""
+    """with norm="post", the result is the last entry of the stream"""
     ids = make.integers(2, 4, seed=seed, below=7)
     stream = drawn(component, make, seed, norm="post").call("stream", ids).output
     expect.that(len(stream.shape) == 4 and len(stream) > 0, "the stream is empty or has no layers")
@@ -148,7 +149,7 @@ def test_post_has_no_final_norm(component, expect, make, seed):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5", examples=2)
 @given(seed=SEEDS)
 def test_post_normalises(component, expect, make, seed):
-    """with norm "post", every token leaves the last block with mean 0 and variance 1"""
+    """with norm="post", every token of the result has mean 0 and variance 1"""
     shapes = parameter_shapes(7, 6, 6, 5, 2, "post")
     state = make.state({key: shapes[key] for key in shapes if ".norm" not in key}, seed=seed)
     built = component.build("Encoder", 7, 6, 6, 2, 5, 2, norm="post").train(False).load(state)
@@ -161,20 +162,20 @@ def test_post_normalises(component, expect, make, seed):
 
 @pytest.mark.criterion(points=0.25, form=True, source="session, knowledge point 5")
 def test_default_norm(component, expect, make):
-    """norm is "pre" unless another one is given"""
+    """the default of norm is "pre" """
     ids = make.integers(2, 3, seed=1, below=7)
     state = make.state(parameter_shapes(7, 6, 6, 5, 2), seed=2)
     results = []
     for options in ({}, {"norm": "pre"}):
         built = component.build("Encoder", 7, 6, 6, 2, 5, 2, **options).train(False)
         results.append(built.load(state)(ids).output)
-    expect.close(results[0], results[1], "the result without a norm told", names="B T D")
+    expect.close(results[0], results[1], "the result with the default norm", names="B T D")
 
 
 @pytest.mark.criterion(points=0.25, source="handout")
 @pytest.mark.parametrize("norm", NORMS)
 def test_no_blocks(component, expect, make, norm):
-    """an encoder may have no blocks: its stream has the sum of both embeddings alone"""
+    """without blocks, the stream has one entry, the sum of both embeddings"""
     ids = make.integers(2, 4, seed=1, below=7)
     state = make.state(parameter_shapes(7, 6, 6, 5, 1, norm), seed=2)
     streams = []
@@ -189,10 +190,10 @@ def test_no_blocks(component, expect, make, norm):
 
 @pytest.mark.criterion(points=0.5, source="slides, pages 5 and 15")
 def test_blocks_in_order(component, expect):
-    """every block works with its own parameters on what the block before it left
+    """the blocks run in order, each with its own parameters on the previous block's result
 
-    The first block adds 4 to the first feature; the second finds it there, normalised, and adds it
-    to the third feature; the third adds 1 to the second feature.
+    The first block adds 4 to the first feature. The second block reads this feature, normalised,
+    and adds it to the third feature. The third block adds 1 to the second feature.
     """
     finds, keeps = torch.zeros(3, 4), torch.zeros(4, 3)
     finds[0, 0], keeps[2, 0] = 1.0, 1.0
@@ -205,8 +206,8 @@ def test_blocks_in_order(component, expect):
     }
     answer = constant(component, 4, 3, values).train(False)(torch.tensor([[0]]))
     result = expect.shape(answer.output, (1, 1, 4), names="B T D")
-    # [4, 0, 0, 0] has mean 1 and variance 3: its first feature becomes 3 / sqrt(3.00001). Whether
-    # the result was normalised is another check's: here it is, once more or for the first time.
+    # [4, 0, 0, 0] has mean 1 and variance 3: its first feature becomes 3 / sqrt(3.00001). The
+    # final norm is the subject of another check, so the result is normalised here in any case.
     right = F.layer_norm(torch.tensor([[[4.0, 1.0, 1.7320479, 0.0]]]), (4,))
     found = F.layer_norm(result, (4,))
     expect.close(found, right, "the result, normalised,", scale=5, names="B T D")
@@ -215,7 +216,7 @@ def test_blocks_in_order(component, expect):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, norm=st.sampled_from(NORMS))
 def test_no_look_ahead(component, expect, make, seed, norm):
-    """under a causal mask, no token notices what comes after it, through all blocks"""
+    """with a causal mask, changing the last token leaves the earlier outputs unchanged"""
     ids = make.integers(2, 4, seed=seed, below=7)
     changed = torch.cat([ids[:, :-1], (ids[:, -1:] + 1) % 7], dim=1)
     mask = torch.ones(4, 4, dtype=torch.bool).tril()
@@ -230,7 +231,7 @@ def test_no_look_ahead(component, expect, make, seed, norm):
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1", examples=2)
 @given(seed=SEEDS, norm=st.sampled_from(NORMS))
 def test_padding_is_hidden(component, expect, make, seed, norm):
-    """which word stands where a mask (B, T, T) hides it makes no difference to the others"""
+    """changing a masked token does not change the other outputs, with a (B, T, T) mask"""
     ids = make.integers(2, 4, seed=seed, below=7)
     seen = torch.tensor([[True, True, True, False], [True, True, False, False]])
     changed = torch.where(seen, ids, (ids + 3) % 7)
@@ -239,13 +240,13 @@ def test_padding_is_hidden(component, expect, make, seed, norm):
     for asked in (ids, changed):
         output = drawn(component, make, seed, 2, norm)(asked, mask).output
         outputs.append(expect.shape(output, (2, 4, 6), names="B T D"))
-    what = "the result for the words that are not hidden"
+    what = "the result for the tokens that are not masked"
     expect.close(outputs[1][seen], outputs[0][seen], what, scale=2, names="token D")
 
 
 @pytest.mark.criterion(points=0.25, source="session, knowledge point 3")
 def test_no_mask(component, expect, make):
-    """without a mask, every token notices a change of the last one"""
+    """without a mask, changing the last token changes the outputs of all tokens"""
     ids = make.integers(1, 4, seed=1, below=7)
     changed = torch.cat([ids[:, :-1], (ids[:, -1:] + 1) % 7], dim=1)
     outputs = []
@@ -253,13 +254,16 @@ def test_no_mask(component, expect, make):
         output = drawn(component, make, 2)(asked).output
         outputs.append(expect.shape(output, (1, 4, 6), names="B T D"))
     noticed = (outputs[1] - outputs[0]).abs().amax(-1)[0]
-    expect.that(bool((noticed > 1e-3).all()), "a token does not notice a change of the last one")
+    expect.that(
+        bool((noticed > 1e-3).all()),
+        "changing the last token does not change the output of every token: attention hides tokens",
+    )
 
 
 @pytest.mark.criterion(points=0.25, source="session, knowledge points 1 and 5")
 @pytest.mark.parametrize("norm", NORMS)
 def test_evaluation(component, expect, make, norm):
-    """nothing is dropped in evaluation, nor in training with dropout=0.0, under a mask neither"""
+    """nothing is dropped in evaluation mode, nor in training mode with dropout=0.0"""
     ids, mask = make.integers(2, 4, seed=1, below=7), make.mask(2, 4, 4, seed=2)
     right = {}
     for rate, training in ((0.0, False), (0.0, True), (0.5, False)):
@@ -267,19 +271,19 @@ def test_evaluation(component, expect, make, norm):
         for method in ("forward", "stream"):
             found = built.asking(seed=3).call(method, ids, mask).output
             shape = (2, 4, 6) if method == "forward" else (3, 2, 4, 6)
-            # What a mask makes NaN of is another check's.
+            # NaN under a mask is the subject of another check.
             found = expect.shape(found, shape, f"the result of {method}").nan_to_num()
             mode = "training" if training else "evaluation"
-            what = f"the result of {method} in {mode} with dropout={rate}, less that in evaluation"
+            what = f"the result of {method} in {mode} with dropout={rate}, minus that in evaluation"
             less = found - right.setdefault(method, found)
             expect.close(less, torch.zeros(shape), f"{what} with dropout=0.0,", scale=5)
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_only_blocks_drop(component, expect, make):
-    """in training, nothing is dropped but by the blocks
+    """in training, only the blocks apply dropout: embeddings and result are not dropped
 
-    The blocks add nothing here, so the stream is in training what it is in evaluation.
+    The blocks add 0 here, so the stream is the same in training and evaluation mode.
     """
     words, places = make.normal(3, 16, seed=1), make.normal(8, 16, seed=2)
     values = {"token_embedding.weight": words, "positions.weight": places}
@@ -295,28 +299,28 @@ def test_only_blocks_drop(component, expect, make):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
 @pytest.mark.parametrize("rate", [None, 0.5], ids=["no rate given", "a rate of 0.5"])
 def test_rate_of_the_blocks(component, expect, rate):
-    """the blocks have the rate that is given, and 0.1 if none is
+    """the blocks use the given dropout rate, by default 0.1
 
-    The only block adds 1 to every feature of tokens that are 0, but where that is dropped.
+    The tokens are 0. The only block adds 1 to every feature, except where dropout removes it.
     """
     values = {"blocks.0.attention.out_proj.bias": torch.ones(16)}
     options = {} if rate is None else {"dropout": rate}
     built = constant(component, 16, 1, values, **options).train()
     result = built.asking(seed=5)(torch.zeros(32, 8, dtype=torch.int64)).output
     result = expect.shape(result, (32, 8, 16), names="B T D")
-    # Normalised or not, what was dropped is the smaller of the two values of a token.
+    # A token has two values, normalised or not; the smaller one was dropped.
     middle = (result.amax(-1, keepdim=True) + result.amin(-1, keepdim=True)) / 2
     share = float((result < middle - 1e-4).to(torch.float64).mean())
     right = 0.1 if rate is None else rate
     # 4096 draws of p = 0.5 have a standard deviation of 0.008.
-    fact = f"a share of {share:.3f} of what attention adds is dropped, expected about {right}"
+    fact = f"{share:.1%} of attention's output is dropped, expected about {right:.0%}"
     expect.that(abs(share - right) < 0.05, fact)
 
 
 @pytest.mark.criterion(points=0.25, form=True, source="session, knowledge point 5")
 @pytest.mark.parametrize("blocks", [0, 2], ids=["no blocks", "two blocks"])
 def test_unknown_norm(component, expect, blocks):
-    """an unknown norm is a ValueError, also without blocks"""
+    """an unknown norm raises ValueError, also without blocks"""
     built = component.build("Encoder", 7, 6, 6, 2, 5, blocks, norm="middle")
     expect.raises(built(torch.tensor([[1, 2]])), "ValueError")
 
@@ -324,7 +328,7 @@ def test_unknown_norm(component, expect, blocks):
 @pytest.mark.criterion(points=0.25, source="slides, page 26")
 @pytest.mark.parametrize("method", ["forward", "stream"])
 def test_too_long(component, expect, make, method):
-    """as many tokens as there are positions are fine; one more is a ValueError"""
+    """max_len tokens are accepted, max_len + 1 raise ValueError"""
     built = component.build("Encoder", 7, 3, 6, 2, 5, 1)
     expect.that(built.call(method, make.integers(2, 3, seed=1, below=7)))
     expect.raises(built.call(method, make.integers(2, 4, seed=1, below=7)), "ValueError")
@@ -333,20 +337,20 @@ def test_too_long(component, expect, make, method):
 @pytest.mark.criterion(points=0.25, source="handout")
 @pytest.mark.parametrize("norm", NORMS)
 def test_dtypes(component, expect, make, norm):
-    """a module in float64 or bfloat16 returns float64 or bfloat16"""
+    """the result has the dtype of the parameters: float32, float64 or bfloat16"""
     ids, mask = make.integers(2, 4, seed=1, below=7), make.mask(2, 4, 4, seed=2)
     right = drawn(component, make, 3, norm=norm)(ids, mask).output
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         found = drawn(component, make, 3, norm=norm).to(dtype)(ids, mask).output
         expect.dtype(found, dtype, f"the result for {dtype}")
-        # What a mask makes NaN of is another check's.
+        # NaN under a mask is the subject of another check.
         found, plain = found.nan_to_num(), right.nan_to_num()
         expect.close(found, plain, f"the result for {dtype}", scale=4, names="B T D")
 
 
 @pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     built = component.build("Encoder", 7, 6, 6, 2, 5, 2).to(device="meta")
     ids = torch.zeros(2, 4, dtype=torch.int64, device="meta")
     mask = torch.ones(4, 4, dtype=torch.bool, device="meta")
@@ -356,7 +360,7 @@ def test_device(component, expect):
 
 @pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_inputs_untouched(component, expect, make):
-    """the tokens and the mask are left as they were"""
+    """the token ids and the mask are not modified"""
     ids, mask = make.integers(2, 4, seed=1, below=7), torch.ones(4, 4, dtype=torch.bool).tril(-1)
     mask[0, 3] = True
     built = drawn(component, make, 2)
@@ -365,7 +369,7 @@ def test_inputs_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_strided(component, expect, make):
-    """transposed or strided tokens give the same result as contiguous ones"""
+    """transposed or strided token ids give the same result as contiguous ones"""
     ids = make.integers(5, 5, seed=1, below=7)
     for view in (ids.T, ids[:, ::2]):
         right = drawn(component, make, 2)(view.contiguous()).output
@@ -374,10 +378,10 @@ def test_strided(component, expect, make):
 
 @pytest.mark.criterion(points=0.25, source="handout")
 def test_calls_in_turn(component, expect, make):
-    """one module takes other tokens, lengths and masks in turn: no call changes a later one"""
+    """one module gives right results for different inputs and masks, call after call"""
     built = drawn(component, make, 2)
     expect.shape(built(torch.tensor([[1, 2]])).output, (1, 2, 6), names="B T D")
-    # Another one of other settings.
+    # A second module with other settings.
     expect.that(drawn(component, make, 3, 1, "post")(torch.tensor([[1, 2, 3]])))
     for number, (batch, length, masked) in enumerate(((2, 6, True), (1, 2, False), (3, 4, True))):
         ids = make.integers(batch, length, seed=number, below=7)
@@ -391,7 +395,7 @@ def test_calls_in_turn(component, expect, make):
 
 @pytest.mark.criterion(points=0.25, source="slides, pages 4 and 5")
 def test_gradients_flow(component, expect, make):
-    """the gradients of all parameters foretell what a small step in a drawn direction changes"""
+    """every gradient agrees with a small step in a random direction"""
     ids, cotangent = make.integers(2, 3, seed=1, below=7), make.normal(2, 3, 6, seed=2)
     shapes, double = parameter_shapes(7, 6, 6, 5, 2), torch.float64
     state = make.state(shapes, seed=4, dtype=double)
@@ -413,10 +417,10 @@ def test_gradients_flow(component, expect, make):
         expect.shape(answer.output, (2, 3, 6), names="B T D")
         foretold = torch.zeros((), dtype=double)
         for name, direction in step.items():
-            # A parameter without a gradient is one that changes nothing, or should be.
+            # A parameter without a gradient should not change the result.
             gradient = answer.parameter_gradients.get(name)
             gradient = torch.zeros_like(direction) if gradient is None else gradient
             gradient = expect.shape(gradient, direction.shape, f"the gradient of {name}")
             foretold = foretold + (gradient * direction).sum()
-        what = f"the change that the gradients in {mode} mode foretell for a small step"
+        what = f"the change that the gradients in {mode} mode predict for a small step"
         expect.close(foretold, change, what, scale=100, hint=SLOPE)

@@ -1,7 +1,7 @@
 """Public checks of generate.py. Source: slides, page 28; no numbers are printed there.
 
-The models that write are provided (provided/scripted.py): `Adder` is sure that the next word is the
-sum of all words that it is shown, modulo V.
+The models are provided (provided/scripted.py): `Adder` predicts the sum of all words so far,
+modulo V, as the next word.
 """
 
 import pytest
@@ -28,14 +28,14 @@ def adder(component, **more):
     ids=["temperature 1", "temperature 0.5", "temperature 2"],
 )
 def test_temperature(component, expect, temperature, right):
-    """0.15, 0.5, 0.1, 0.25 become 0.065, 0.725, 0.029, 0.181 at temperature 0.5"""
+    """next_probabilities divides the logits by the temperature before the softmax"""
     answer = component.call("next_probabilities", LOGITS, temperature=temperature)
     expect.close(answer.output, right, names="V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_temperature_of_zero(component, expect):
-    """at temperature 0 the likeliest word of every row gets everything"""
+    """at temperature 0, the most likely word of every row has the probability 1"""
     rows = torch.stack([LOGITS, LOGITS.roll(2)])
     answer = component.call("next_probabilities", rows, temperature=0.0)
     expect.close(answer.output, [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]], names="B V")
@@ -48,7 +48,7 @@ def test_temperature_of_zero(component, expect):
     ids=["top_k 1", "top_k 2", "top_k 4", "top_k 9"],
 )
 def test_top_k(component, expect, top_k, right):
-    """with top_k = 2, 0.15, 0.5, 0.1, 0.25 become 0, 2/3, 0, 1/3"""
+    """top_k=2 keeps the two most likely words: 0.15, 0.5, 0.1, 0.25 become 0, 2/3, 0, 1/3"""
     answer = component.call("next_probabilities", LOGITS, top_k=top_k)
     expect.close(answer.output, right, names="V")
 
@@ -65,7 +65,7 @@ def test_top_k(component, expect, top_k, right):
     ids=["top_p 0.01", "top_p 0.6", "top_p 0.8", "top_p 1"],
 )
 def test_top_p(component, expect, top_p, right):
-    """with top_p = 0.8, 0.15, 0.5, 0.1, 0.25 become 1/6, 5/9, 0, 5/18"""
+    """top_p=0.8 keeps the smallest set that reaches 0.8, here 1/6, 5/9, 0, 5/18"""
     answer = component.call("next_probabilities", LOGITS, top_p=top_p)
     expect.close(answer.output, right, names="V")
 
@@ -74,7 +74,7 @@ def test_top_p(component, expect, top_p, right):
 @pytest.mark.parametrize(
     ("temperature", "top_k", "top_p", "right"),
     [
-        # Of two words, 0.5 and 0.25 are 2/3 and 1/3.
+        # Among two words, 0.5 and 0.25 become 2/3 and 1/3.
         (1.0, 2, 0.6, [0.0, 1.0, 0.0, 0.0]),
         # At temperature 0.5 the likeliest word alone has 0.72.
         (0.5, None, 0.7, [0.0, 1.0, 0.0, 0.0]),
@@ -83,7 +83,7 @@ def test_top_p(component, expect, top_p, right):
     ids=["top_k, then top_p", "temperature, then top_p", "all three"],
 )
 def test_order(component, expect, temperature, top_k, top_p, right):
-    """the temperature comes first, then top_k, then top_p of what is left"""
+    """temperature is applied first, then top_k, then top_p"""
     answer = component.call("next_probabilities", LOGITS, temperature, top_k, top_p)
     expect.close(answer.output, right, names="V")
 
@@ -95,14 +95,14 @@ def test_order(component, expect, temperature, top_k, top_p, right):
     ids=["temperature -0.5", "top_k 0", "top_k -1", "top_p 0", "top_p 1.5"],
 )
 def test_errors(component, expect, name, value):
-    """a negative temperature, a top_k below 1, a top_p of 0 or above 1: ValueError"""
+    """a negative temperature, top_k < 1, top_p <= 0 or top_p > 1 raises ValueError"""
     expect.raises(component.call("next_probabilities", LOGITS, **{name: value}), "ValueError")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 @pytest.mark.parametrize("counts", [(0, 1), (4,)], ids=["at most one word", "four words"])
 def test_written_on(component, expect, counts):
-    """behind the prompts stands what the model is sure of: after 1, 2 comes 3, 6, 2, 4"""
+    """new tokens follow the prompt: [1, 2] is continued by 3, 6, 2, 4"""
     prompt = torch.tensor([[1, 2], [4, 1], [9, 9]])
     right = torch.tensor([[3, 6, 2, 4], [5, 0, 0, 0], [8, 6, 2, 4]])
     for count in counts:
@@ -112,9 +112,9 @@ def test_written_on(component, expect, counts):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_end(component, expect):
-    """what has drawn the end token 2 goes on with it alone; in a prompt it ends nothing
+    """after a sequence draws end_id, all its tokens are end_id; in prompts end_id has no effect
 
-    The end token may be 0 as well: a model is sure that 2 follows 1, 0 follows 2, and 1 follows 0.
+    The end token may be 0: the second model predicts 1 after 0, 2 after 1, and 0 after 2.
     """
     prompt = torch.tensor([[1, 1], [1, 2], [4, 1], [2, 2]])
     right = torch.tensor([[2, 2, 2, 2], [3, 6, 2, 2], [5, 0, 0, 0], [4, 8, 6, 2]])
@@ -129,21 +129,26 @@ def test_end(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="slides, page 28")
 def test_draws_anew(component, expect):
-    """where 64 words are equally likely, every sequence and every step draws a word of its own"""
+    """tokens are sampled separately for each sequence and each step"""
     model = component.provided("scripted").build("Table", torch.zeros(64, 64))
     prompt = torch.zeros(2, 1, dtype=torch.int64)
     tokens = component.asking(seed=1).call("generate", model, prompt, 20).output
     drawn = expect.shape(tokens, (2, 21), names="B T")[:, 1:]
-    # Chance does either in one of 64 ** 19 cases.
+    # The probability of either by chance is 1 / 64 ** 19.
     same = bool((drawn[0] == drawn[1]).all())
-    expect.that(not same, "two sequences with the same prompt got the same 20 words")
+    expect.that(
+        not same,
+        "two sequences with the same prompt got the same 20 words, expected separate draws",
+    )
     same = bool((drawn == drawn[:, :1]).all())
-    expect.that(not same, "every sequence got one and the same word 20 times")
+    expect.that(
+        not same, "every sequence got the same word 20 times, expected a new draw at every step"
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_asked_in_evaluation(component, expect):
-    """the model is asked in evaluation mode, in whichever it was"""
+    """generate calls the model in eval mode, whatever its mode was"""
     prompt = torch.tensor([[1, 2]])
     for training in (True, False):
         model = adder(component).train(training)
@@ -153,9 +158,9 @@ def test_asked_in_evaluation(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 def test_mode_afterwards(component, expect):
-    """afterwards the model is in the mode that it was in, as a whole
+    """generate restores the model's mode (model.training)
 
-    The second model, of one word, drops all logits in training: a part of it does that.
+    The second model, with one word, has a dropout layer that drops all logits in training mode.
     """
     prompt = torch.tensor([[1, 2]])
     for training in (True, False):
@@ -164,8 +169,8 @@ def test_mode_afterwards(component, expect):
         word = "training" if training else "evaluation"
         expect.that(
             model.get("training").flag == training,
-            f"the model was in {word} mode before, and is not any more",
-            hint="note model.training first, and go back to it with model.train(...)",
+            f"the model was in {word} mode before generate, but not afterwards",
+            hint="store model.training first, and restore it with model.train(...)",
         )
     model = component.provided("models").build("Bigram", 1, 1.0)
     model.load({"table.weight": torch.tensor([[5.0]]), "bias": torch.zeros(1)}).train()
@@ -173,6 +178,6 @@ def test_mode_afterwards(component, expect):
     logits = expect.shape(model(torch.tensor([[0]])).output, (1, 1, 1), names="B T V")
     expect.that(
         bool((logits == 0).all()),
-        "the model was in training mode before, and a part of it is not any more",
-        hint="model.train(...) switches all parts; model.training = ... switches none of them",
+        "the model was in training mode before generate, but a submodule was not afterwards",
+        hint="model.train(...) switches all submodules; model.training = ... switches none of them",
     )

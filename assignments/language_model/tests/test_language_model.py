@@ -11,7 +11,7 @@ SEEDS = st.integers(0, 10_000)
 ATTENTION = ("q_linear", "k_linear", "v_linear", "out_proj")
 # The worked example: three words of two features, each word one row.
 WORDS = torch.tensor([[3.0, 1.0], [1.0, 3.0], [2.0, -2.0]])
-# And what its loss is computed of: the probabilities at every position, and the words that follow.
+# The worked example of the loss: probabilities at every position, and the tokens.
 CHANCES = torch.tensor([[[1 / 2, 3 / 8, 1 / 8], [3 / 4, 1 / 8, 1 / 8], [1 / 3, 1 / 3, 1 / 3]]])
 SENTENCE = torch.tensor([[2, 0, 1]])
 
@@ -36,7 +36,7 @@ def parameter_shapes(words, length, features, hidden=4, layers=0):
 
 
 def build(component, make, seed, layers=1, dropout=0.0):
-    """Build a model of 7 words, 5 positions and 4 features, drawn and in evaluation mode."""
+    """Build a random model of 7 words, 5 positions and 4 features, in evaluation mode."""
     built = component.build("LanguageModel", 7, 5, 4, 2, 6, layers, dropout)
     return built.load(make.state(parameter_shapes(7, 5, 4, 6, layers), seed=seed)).train(False)
 
@@ -56,7 +56,7 @@ def without_blocks(component, embedding, scale, bias):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_parameters(component, expect):
-    """the parameters are those of the encoder with norm "pre", and no others"""
+    """the parameters are those of an encoder with norm="pre", and no others"""
     shapes = parameter_shapes(7, 5, 4, 6, 2)
     state = component.build("LanguageModel", 7, 5, 4, 2, 6, 2).state()
     for found, what in ((state.entries, "the keys"), (state.parameters, "the parameters")):
@@ -67,31 +67,31 @@ def test_parameters(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
 def test_worked_example(component, expect):
-    """after the words 0, 2 of the worked example, the logits are [2, -2, 4] both times"""
+    """after each of the words 0 and 2 of the worked example, the logits are [2, -2, 4]"""
     model = without_blocks(component, WORDS, 1.0, [0.0, 0.0])
     right = [[[2.0, -2.0, 4.0], [2.0, -2.0, 4.0], [-2.0, 2.0, -4.0]]]
-    # The eps of the norm is 1e-5, and takes up to 2e-5 off these.
+    # The norm's eps of 1e-5 lowers the logits by up to 2e-5.
     expect.close(model(torch.tensor([[0, 2, 1]])).output, right, scale=2, names="B T V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30", examples=2)
 @given(seed=SEEDS, words=st.integers(2, 6), features=st.integers(2, 5))
 def test_head_is_the_embedding(component, expect, make, seed, words, features):
-    """the logits are the products with every word's embedding, with nothing added to them
+    """the logits are the products with every word's embedding, without a bias
 
-    A final norm with weight 0 hands on its bias, whatever it reads.
+    A final norm with weight 0 returns its bias for every input.
     """
     embedding, bias = make.normal(words, features, seed=seed), make.normal(features, seed=seed + 1)
     model = without_blocks(component, embedding, 0.0, bias)
     right = (embedding * bias).sum(-1).expand(1, 2, words)
-    what = "the result where every token's vector is the same"
+    what = "the result for equal vectors of all tokens"
     expect.close(model(torch.tensor([[1, 0]])).output, right, what, names="B T V")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
 @given(seed=SEEDS, place=st.integers(1, 4))
 def test_no_look_ahead(component, expect, make, seed, place):
-    """no position notices a change of the tokens after it, in training neither"""
+    """changing tokens leaves the outputs of earlier positions unchanged, in both modes"""
     tokens = make.integers(2, 5, seed=seed, below=7)
     other = torch.cat([tokens[:, :place], (tokens[:, place:] + 3) % 7], dim=1)
     model = build(component, make, seed, layers=2)
@@ -106,15 +106,18 @@ def test_no_look_ahead(component, expect, make, seed, place):
 @pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
 @given(seed=SEEDS)
 def test_looks_back(component, expect, make, seed):
-    """a position notices a change of a token before it, and every length up to max_len is read"""
+    """the output depends on earlier tokens, and every length up to max_len works"""
     tokens = make.integers(1, 5, seed=seed, below=7)
     other = torch.cat([(tokens[:, :1] + 3) % 7, tokens[:, 1:]], dim=1)
     model = build(component, make, seed)
     whole = expect.shape(model(tokens).output, (1, 5, 7), names="B T V")
     changed = expect.shape(model(other).output, (1, 5, 7), names="B T V")
     moved = (changed - whole).abs().amax(-1)[0]
-    expect.that(bool((moved[1:] > 1e-6).all()), "a later position does not notice the first token")
-    # Another model of other settings, which changes nothing for this one.
+    expect.that(
+        bool((moved[1:] > 1e-6).all()),
+        "changing the first token does not change the outputs of all later positions",
+    )
+    # A second model with other settings must not change the first.
     expect.that(without_blocks(component, WORDS, 1.0, [0.0, 0.0])(torch.tensor([[0]])))
     for length in (1, 3):
         found, what = model(tokens[:, :length]).output, f"the result for the first {length}"
@@ -123,17 +126,17 @@ def test_looks_back(component, expect, make, seed):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
 def test_too_long(component, expect, make):
-    """more tokens than max_len are a ValueError"""
+    """more than max_len tokens raise ValueError"""
     model = build(component, make, 1)
     expect.raises(model(make.integers(1, 6, seed=1, below=7)), "ValueError")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
 def test_dropout(component, expect, make):
-    """the blocks drop what they are told to in training, by default 0.1, and nothing else does
+    """in training, only the blocks apply dropout, at the given rate (by default 0.1)
 
-    With a rate of 1 every block adds nothing, as if there were none. The other model's blocks add
-    a bias of 1 to a stream of zeros, so that what is dropped has the smaller of two values.
+    With a rate of 1 every block adds 0, as if there were no blocks. The other model's block adds
+    a bias of 1 to its stream; a dropped feature has the smaller of two values.
     """
     tokens = make.integers(2, 4, seed=1, below=7)
     bare = build(component, make, 2, layers=0)(tokens).output
@@ -152,13 +155,13 @@ def test_dropout(component, expect, make):
     middle = (logits.amax(-1, keepdim=True) + logits.amin(-1, keepdim=True)) / 2
     share = float((logits < middle - 1e-4).double().mean())
     # 3072 draws of p = 0.1 have a standard deviation of 0.006.
-    fact = f"by default a share of {share:.3f} of what a block adds is dropped, expected about 0.1"
+    fact = f"by default, {share:.1%} of a block's additions are dropped, expected about 10%"
     expect.that(abs(share - 0.1) < 0.035, fact)
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_worked_loss(component, expect):
-    """with the chances 1/2 and 1/8 for the words that follow, the loss is 1.386"""
+    """if the next words have the probabilities 1/2 and 1/8, the loss is 1.386"""
     answer = component.call("next_token_loss", CHANCES.log(), SENTENCE)
     expect.close(answer.output, torch.tensor(2 * math.log(2)), "the loss")
 
@@ -166,7 +169,7 @@ def test_worked_loss(component, expect):
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 28", examples=2)
 @given(seed=SEEDS)
 def test_who_is_foretold(component, expect, make, seed):
-    """nothing foretells the first token, and the last position foretells nothing"""
+    """the loss compares logits 0 ... T-2 with tokens 1 ... T-1"""
     logits, tokens = make.normal(2, 4, 5, seed=seed), make.integers(2, 4, seed=seed, below=5)
     loss = component.call("next_token_loss", logits, tokens).output
     other_logits = torch.cat([logits[:, :-1], logits[:, -1:].flip(-1) + 1], dim=1)
@@ -182,10 +185,10 @@ def test_who_is_foretold(component, expect, make, seed):
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 @pytest.mark.parametrize("pad", [0, 3], ids=["the id 0", "the id 3"])
 def test_padding(component, expect, pad):
-    """a position whose next token is padding does not count, whatever the id of padding
+    """a position whose next token is pad_id does not count in the loss
 
-    What counts is foretold with the chances 1/2 and 1/8 in one sequence and 1/2 in the other,
-    which begins and ends with padding: the mean of all three is 5/3 of the logarithm of 2.
+    The targets have the probabilities 1/2 and 1/8 in one sequence, and 1/2 in the other, which
+    starts and ends with padding. The mean of the three losses is 5/3 · ln 2.
     """
     one, two, three = (1, 2, 4) if pad == 0 else (1, 0, 2)
     tokens = torch.tensor([[three, one, two], [pad, two, pad]])
@@ -200,7 +203,7 @@ def test_padding(component, expect, pad):
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 @pytest.mark.parametrize("case", ["one token", "only padding follows"])
 def test_nothing_to_foretell(component, expect, case):
-    """where no position counts there is no mean: that is a ValueError"""
+    """if no position counts, next_token_loss raises ValueError"""
     tokens = torch.tensor([[2]]) if case == "one token" else torch.tensor([[2, 1, 1], [0, 1, 1]])
     pad = () if case == "one token" else (1,)
     answer = component.call("next_token_loss", torch.zeros(*tokens.shape, 3), tokens, *pad)
@@ -210,7 +213,7 @@ def test_nothing_to_foretell(component, expect, case):
 @pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
 @given(words=st.integers(1, 40))
 def test_perplexity(component, expect, words):
-    """the perplexity of the loss 1.386 is 4, that of equal chances the number of words"""
+    """the perplexity of the loss 1.386 is 4, and that of equal probabilities is the word count"""
     found = component.call("perplexity", torch.tensor(2 * math.log(2))).output
     expect.close(found, torch.tensor(4.0), "the perplexity of 1.386")
     found = component.call("perplexity", torch.tensor(20.0)).output
@@ -221,15 +224,15 @@ def test_perplexity(component, expect, words):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_large_logits(component, expect):
-    """logits of some tens of thousands give a loss, and not NaN or infinity
+    """logits of some tens of thousands give a correct loss, not NaN or infinity
 
-    Where the token that follows is very unlikely, the loss is as large: 200 where its logit is 0,
-    and that of the only other word 200.
+    A very unlikely next token has a large loss: 200, if its logit is 0 and the logit of the only
+    other word is 200.
     """
     for size in (200.0, 30000.0):
         unlikely = torch.tensor([[[0.0, size], [0.0, 0.0]]])
         found = component.call("next_token_loss", unlikely, torch.tensor([[1, 0]])).output
-        what = f"the loss where token 0 follows and the logits are 0 and {size:g}"
+        what = f"the loss of the next token 0 with the logits 0 and {size:g}"
         expect.close(found, torch.tensor(size), what)
     logits = torch.tensor([[[30000.0, 0.0, 29998.0], [-20000.0, -20000.0, -40000.0], [0.0] * 3]])
     answer = component.call("next_token_loss", logits, torch.tensor([[1, 2, 0]]))
@@ -239,7 +242,7 @@ def test_large_logits(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
 def test_dtypes(component, expect, make):
-    """a float64 model has float64 logits and loss, and so for bfloat16"""
+    """logits have the parameters' dtype, the loss the logits' dtype, perplexity the loss's"""
     tokens, model = make.integers(2, 3, seed=1, below=7), build(component, make, 2)
     logits = expect.shape(model(tokens).output, (2, 3, 7), names="B T V")
     loss = component.call("next_token_loss", logits, tokens).output
@@ -257,10 +260,10 @@ def test_dtypes(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
 def test_gradients_flow(component, expect, make):
-    """training trains the embedding in both of its places, and every other parameter
+    """gradients reach the embedding from both of its uses, and every other parameter
 
-    And gradients flow from loss and perplexity.
-    Where the final norm hands on its bias alone, the head is all that the embedding is used for.
+    Gradients also flow from loss and perplexity. In the first model, the final norm returns its
+    bias, so only the head uses the embedding.
     """
     bias, cotangent = torch.tensor([2.0, 1.0]), make.normal(1, 2, 3, seed=1)
     model = without_blocks(component, WORDS, 0.0, bias)
@@ -275,7 +278,7 @@ def test_gradients_flow(component, expect, make):
     expect.that(answer)
     for name, shape in parameter_shapes(7, 5, 4, 6, 1).items():
         if "k_linear.bias" in name:
-            continue  # a softmax does not see what is added to all scores of a row
+            continue  # a softmax ignores a constant added to all scores of a row
         found, what = answer.parameter_gradients.get(name), f"the gradient of {name}"
         if found is None:
             expect.close(None, torch.zeros(shape), what)
@@ -291,13 +294,13 @@ def test_gradients_flow(component, expect, make):
     expect.close(answer.gradients[0], right, "the gradient of the logits", names="B T V")
     answer = asked.call("perplexity", torch.tensor(2.0))
     expect.that(answer)
-    what = "the gradient of the loss by way of its perplexity"
+    what = "the gradient of the loss through the perplexity"
     expect.close(answer.gradients[0], torch.tensor(math.exp(2)), what, scale=2)
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 def test_inputs(component, expect, make):
-    """inputs may be transposed, strided or expanded, and are left as they were"""
+    """inputs may be transposed, strided or expanded, and are not modified"""
     tokens, logits = make.integers(4, 4, seed=1, below=7), make.normal(4, 4, 7, seed=2)
     model = build(component, make, 3)
     for view in (tokens.T, tokens[:, ::2], tokens[:1].expand(3, 4)):
@@ -316,7 +319,7 @@ def test_inputs(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
 def test_device(component, expect):
-    """no device is written into the code of the model"""
+    """the logits are on the input's device (no hard-coded device)"""
     model = component.build("LanguageModel", 7, 5, 4, 2, 6, 1).to(device="meta")
     tokens = torch.zeros(2, 3, dtype=torch.int64, device="meta")
     expect.follows_device(model(tokens), (2, 3, 7), names=("B T V",))

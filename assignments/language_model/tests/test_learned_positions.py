@@ -17,9 +17,10 @@ def positions(component, make, max_len, features, seed):
 
 
 def expect_in_both_modes(expect, found, right, what, names):
-    """Expect the same in evaluation and in training, which `found` has in this order.
+    """Expect the same result in evaluation and training mode; `found` has them in this order.
 
-    What is wrong in both alike is another check's. Where they differ, the one that is off is named.
+    A mistake in both modes is the subject of another check. If the modes differ, the message names
+    the wrong one.
     """
     first, second = found
     if first is not None and second is not None:
@@ -34,7 +35,7 @@ def expect_in_both_modes(expect, found, right, what, names):
 
 @pytest.mark.criterion(points=1, source="slides, pages 25 and 26")
 def test_cat(component, expect):
-    """ "cat" becomes [0.52, 0.29, -0.17, 0.8] at position 1, [0.47, 0.31, -0.2, 0.82] at 2"""
+    """ "cat" becomes [0.52, 0.29, -0.17, 0.8] at position 1 and [0.47, 0.31, -0.2, 0.82] at 2"""
     table = [[0.1, 0.1, 0.1, 0.1], [0.02, -0.01, 0.03, 0.0], [-0.03, 0.01, 0.0, 0.02], [9.0] * 4]
     module = component.build("LearnedPositionalEmbedding", 4, 4)
     module.load({"weight": torch.tensor(table)}).train(False)
@@ -47,7 +48,7 @@ def test_cat(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_start(component, expect):
-    """at the start the vectors have mean 0 and standard deviation 0.02, and no two are alike"""
+    """the initial vectors have mean 0 and standard deviation 0.02, and all differ"""
     weight = component.build("LearnedPositionalEmbedding", 250, 40).state().entries.get("weight")
     expect.that(weight is not None, 'the state_dict has no "weight"')
     weight = expect.shape(weight, (250, 40), "weight", names="max_len D").double()
@@ -59,12 +60,12 @@ def test_start(component, expect):
     )
     expect.that(abs(mean) < 0.002, f"the mean of weight is {mean:.3g}, expected about 0")
     different = len(weight.unique(dim=0)) == 250
-    expect.that(different, "some of the 250 vectors are the same; each is drawn for itself")
+    expect.that(different, "some of the 250 vectors are equal, expected 250 different ones")
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_normal_start(component, expect):
-    """at the start every number is drawn for itself, from a normal distribution"""
+    """every number of the initial table is drawn independently from a normal distribution"""
     weight = component.build("LearnedPositionalEmbedding", 100, 100).state().entries.get("weight")
     expect.that(weight is not None, 'the state_dict has no "weight"')
     weight = expect.shape(weight, (100, 100), "weight", names="max_len D").double()
@@ -74,25 +75,33 @@ def test_normal_start(component, expect):
     near, far = float((z.abs() < 1).double().mean()), float((z.abs() > 2).double().mean())
     expect.that(
         0.645 < near < 0.72 and 0.028 < far < 0.065,
-        f"a share of {near:.3f} lies within one standard deviation and one of {far:.3f} beyond two,"
-        " where a normal distribution has 0.683 and 0.046",
+        f"{near:.1%} of the numbers are within one standard deviation and {far:.1%} beyond two, "
+        "expected 68.3% and 4.6% (a normal distribution)",
     )
-    # The mean of a row or column of 100 has a deviation of 0.1; where its numbers hang together,
-    # much more.
+    # The mean of a row or column of 100 has a deviation of 0.1, but much more if its numbers
+    # depend on each other.
     for dim, what in ((0, "columns"), (1, "rows")):
         # The deviation of a row or column of 100 is off by 7 % or so, and not by half.
         size = z.std(dim=dim)
         drawn = bool(((size > 0.5) & (size < 1.5)).all())
         fact = f"some {what} of weight have far smaller or larger numbers than others"
-        expect.that(drawn, fact, hint="draw every number from the same distribution, the first too")
+        expect.that(
+            drawn,
+            fact,
+            hint="draw every number from the same distribution, including the first row",
+        )
         spread = float(z.mean(dim=dim).std())
-        fact = f"the {what} of weight differ from one another as if their numbers hung together"
-        expect.that(0.04 < spread < 0.18, fact, hint="draw every number for itself")
+        fact = f"the numbers in the same {what[:-1]} of weight depend on each other"
+        expect.that(
+            0.04 < spread < 0.18,
+            fact,
+            hint="draw every number independently, for example with torch.randn",
+        )
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_parameters(component, expect):
-    """the only parameter, and the only entry of the state_dict, is weight (max_len, D)"""
+    """the only parameter and the only state_dict entry is weight (max_len, D)"""
     state = component.build("LearnedPositionalEmbedding", 7, 3).state()
     expect.keys(
         list(state.entries), ["weight"], "the keys of the state_dict", learned=state.parameters
@@ -104,7 +113,7 @@ def test_parameters(component, expect):
 @pytest.mark.criterion(points=0.5, source="slides, pages 23 and 26", examples=2)
 @given(seed=SEEDS, shape=SHAPES, more=st.integers(1, 3))
 def test_vectors_are_added(component, expect, make, seed, shape, more):
-    """the result minus x is the vectors of the positions 0 to T - 1, in every sequence"""
+    """the result minus x is rows 0 to T - 1 of the table, in every sequence"""
     x = make.normal(*shape, seed=seed)
     module, weight = positions(component, make, shape[1] + more, shape[2], seed + 1)
     result = expect.shape(module(x).output, shape, names="B T D")
@@ -115,7 +124,7 @@ def test_vectors_are_added(component, expect, make, seed, shape, more):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
 def test_longest_sequence(component, expect, make):
-    """max_len tokens are allowed; one more is a ValueError"""
+    """max_len tokens are accepted, max_len + 1 raise ValueError"""
     module, _ = positions(component, make, 4, 3, 1)
     expect.shape(module(torch.zeros(2, 4, 3)).output, (2, 4, 3), names="B T D")
     expect.raises(module(torch.zeros(2, 5, 3)), "ValueError")
@@ -123,7 +132,7 @@ def test_longest_sequence(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_no_dropout(component, expect, make):
-    """training gives the same as evaluation, gradients too: nothing is dropped here"""
+    """training mode gives the same results and gradients as evaluation mode (no dropout)"""
     x, cotangent = make.normal(2, 32, 32, seed=1), make.normal(2, 32, 32, seed=3)
     module, weight = positions(component, make, 33, 32, 2)
     answers = [module.train(on).asking(seed=3, cotangent=cotangent)(x) for on in (False, True)]
@@ -138,7 +147,7 @@ def test_no_dropout(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_dtypes(component, expect, make):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """the result has the input's dtype: float32, float64 or bfloat16"""
     x = make.normal(2, 3, 4, seed=1)
     module, _ = positions(component, make, 5, 4, 2)
     right = module(x).output
@@ -149,7 +158,7 @@ def test_dtypes(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_input_untouched(component, expect, make):
-    """the input is left as it was"""
+    """the input tensor is not modified"""
     x = make.normal(2, 3, 4, seed=1)
     module, _ = positions(component, make, 4, 4, 2)
     expect.unchanged(module.asking(keep_inputs=True)(x), x)
@@ -157,10 +166,10 @@ def test_input_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
 def test_gradients_flow(component, expect, make):
-    """gradients flow to the input as they come, and to the vectors that were added
+    """the gradient reaches x unchanged, and the table as the sum over the batch
 
-    A vector is added once in every sequence of the batch, so it gets the sum; one that is not added
-    gets 0.
+    A vector is added once in every sequence of the batch, so its gradient is the sum. An unused
+    vector has the gradient 0.
     """
     x, cotangent = (make.normal(2, 3, 4, seed=seed, dtype=torch.float64) for seed in (1, 2))
     module, _ = positions(component, make, 5, 4, 3)
@@ -174,7 +183,7 @@ def test_gradients_flow(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")
     module = component.build("LearnedPositionalEmbedding", 5, 4).to(device="meta").train(False)
     expect.follows_device(module(x), (2, 3, 4), names=("B T D",))

@@ -11,8 +11,8 @@ SEEDS = st.integers(0, 10_000)
 ATTEND = "relative_attention"
 PAIR = ("output", "weights")
 SLOPE = (
-    "the output itself changes by another amount than its gradients say: look for .detach(), "
-    ".data, .item(), numpy or no_grad in a part of it, and for random draws"
+    "the gradients do not match how the output changes after a small step: look for .detach(), "
+    ".data, .item(), numpy, no_grad or random numbers in the computation"
 )
 
 
@@ -24,7 +24,7 @@ def table(component, weight):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 27")
 def test_distances(component, expect):
-    """relative_distances(5, 2) is the handout's table: j - i, clipped at -2 and 2"""
+    """relative_distances(5, 2) is the handout's table: j - i, clipped to -2 ... 2"""
     right = [
         [0, 1, 2, 2, 2],
         [-1, 0, 1, 2, 2],
@@ -38,7 +38,7 @@ def test_distances(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 27")
 def test_whole_numbers(component, expect):
-    """the distances are whole numbers, int64"""
+    """relative_distances returns int64"""
     for length in (1, 4):
         distances = component.call("relative_distances", length, 3).output
         expect.shape(distances, (length, length), "the table of distances", names="T T")
@@ -51,8 +51,7 @@ def test_whole_numbers(component, expect):
 def test_bias_by_hand(component, expect):
     """the handout's table for two heads gives the handout's biases for three tokens
 
-    So it does, asked again, when another module has been made and asked, of another maximum and
-    another number of heads.
+    The same holds after another module, with other sizes, was made and called.
     """
     weight = torch.tensor([[0.1, -0.4], [0.2, -0.5], [0.3, -0.6]])
     right = [
@@ -62,13 +61,13 @@ def test_bias_by_hand(component, expect):
     module = table(component, weight)
     expect.close(module(3).output, right, "the bias", names="H T T")
     expect.that(table(component, torch.ones(7, 1))(4))
-    what = "the bias, asked again after another module,"
+    what = "the bias of a second call, after a call of another module,"
     expect.close(module(3).output, right, what, names="H T T")
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
 def test_parameters(component, expect):
-    """the only parameter, and the only state_dict entry, is weight (2 * max_distance + 1, H)"""
+    """the only parameter and state_dict entry is weight (2 * max_distance + 1, H)"""
     state = component.build("RelativePositionBias", 2, 3).state()
     expect.keys(
         list(state.entries), ["weight"], "the keys of the state_dict", learned=state.parameters
@@ -80,7 +79,7 @@ def test_parameters(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
 def test_start(component, expect):
-    """at the start the table has mean 0 and standard deviation 0.02, drawn number by number"""
+    """the initial numbers have mean 0 and standard deviation 0.02 and are independent"""
     weight = component.build("RelativePositionBias", 40, 127).state().entries.get("weight")
     expect.that(weight is not None, 'the state_dict has no "weight"')
     weight = expect.shape(weight, (255, 40), "weight", names="2*max_distance+1 H").double()
@@ -92,7 +91,9 @@ def test_start(component, expect):
     )
     expect.that(abs(mean) < 0.002, f"the mean of weight is {mean:.3g}, expected about 0")
     different = len(weight.unique(dim=0)) == 255 and len(weight.unique(dim=1).T) == 40
-    expect.that(different, "some rows or columns of weight are the same; draw every number")
+    expect.that(
+        different, "some rows or columns of weight are equal, expected independent random numbers"
+    )
     # The deviation of a row of 40 is off by 11 % or so, that of a column by 4 %.
     for dim, what in ((0, "columns"), (1, "rows")):
         size = weight.std(dim=dim)
@@ -104,10 +105,10 @@ def test_start(component, expect):
 @pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
 @given(seed=SEEDS, heads=st.integers(1, 3), far=st.integers(1, 4), length=st.integers(2, 9))
 def test_distance_alone_matters(component, expect, make, seed, heads, far, length):
-    """pairs that are equally far apart have the same bias, wherever they stand
+    """the bias depends only on the distance between query and key
 
-    That is, moving query and key on by one position changes nothing. Neither does one more token,
-    for those that were there before.
+    Moving query and key by one position does not change the bias, and one more token does not
+    change the bias of the earlier tokens.
     """
     module = table(component, make.normal(2 * far + 1, heads, seed=seed))
     bias = expect.shape(module(length).output, (heads, length, length), "the bias", names="H T T")
@@ -121,7 +122,7 @@ def test_distance_alone_matters(component, expect, make, seed, heads, far, lengt
 
 @pytest.mark.criterion(points=1, source="slides, page 27")
 def test_bias_alone(component, expect):
-    """where all scores are 0, biases ln 1, ln 2, ln 3 give weights in proportion to 1, 2, 3"""
+    """if all scores are 0, the biases ln 1, ln 2, ln 3 give weights in the proportion 1 : 2 : 3"""
     zeros, value = torch.zeros(1, 1, 3, 2), torch.tensor([[[[12.0], [24.0], [48.0]]]])
     counts = torch.tensor([[[2.0, 3.0, 3.0], [1.0, 2.0, 3.0], [1.0, 1.0, 2.0]]])
     answer = component.call(ATTEND, zeros, zeros, value, counts.log())
@@ -133,7 +134,7 @@ def test_bias_alone(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3; slides, page 27")
 def test_scale(component, expect):
-    """the scores are divided by the root of d_k, and the bias is added as it is
+    """the scores are divided by sqrt(d_k) before the bias is added
 
     The queries of either head fit the keys with scores of 4 / sqrt(4) = 2 and 0, and of 1 and 0.
     With the first head's bias they are 2 and 2, ln 3 and 0, with the second's 3 and 3, 0 and ln 3.
@@ -151,7 +152,7 @@ def test_scale(component, expect):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), heads=st.integers(1, 3), length=st.integers(1, 5))
 def test_masked_weights(component, expect, make, seed, batch, heads, length):
-    """a weight is exactly 0 where the mask is False and above 0 elsewhere; rows sum to 1"""
+    """weights are 0 where the mask is False and positive elsewhere; every row sums to 1"""
     query, key, value = (make.normal(batch, heads, length, 4, seed=seed + k) for k in range(3))
     bias = make.normal(heads, length, length, seed=seed + 3)
     for mask in (make.mask(batch, length, length, seed=seed), make.mask(length, length, seed=seed)):
@@ -167,10 +168,10 @@ def test_masked_weights(component, expect, make, seed, batch, heads, length):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3; slides, page 27")
 def test_mask_beats_score_and_bias(component, expect):
-    """a masked weight is 0 however scores and biases compare
+    """a masked weight is 0, even if allowed keys have much lower scores and biases
 
-    The allowed keys score -20000 with biases of -10000, the masked one 20000 with 10000: any small
-    number in its place would win. Rounding is large at such scores, and no matter here.
+    The allowed keys score -20000 with biases of -10000, the masked one 20000 with 10000. A finite
+    number in place of the masked score would win. The tolerance allows for rounding.
     """
     query = torch.full((1, 1, 3, 1), 100.0)
     key = torch.tensor([[[[-200.0], [-200.0], [200.0]]]])
@@ -187,10 +188,10 @@ def test_mask_beats_score_and_bias(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3; slides, page 27")
 def test_large_scores(component, expect):
-    """large scores and biases give weights, not NaN
+    """large scores and biases give correct weights, not NaN
 
-    The sums are 3600, 3600, 0, the same from the bias alone, and -3600, -3600, -9000: e to the
-    power of them is beyond every float32, or 0. Rounding is large there, and no matter here.
+    The sums are 3600, 3600, 0, then the same from the bias alone, then -3600, -3600, -9000: exp of
+    these numbers overflows or is 0. The tolerance allows for rounding.
     """
     query = torch.tensor([[[[60.0], [0.0], [-60.0]]]])
     key, value = torch.tensor([[[[60.0], [60.0], [0.0]]]]), torch.tensor([[[[2.0], [4.0], [50.0]]]])
@@ -203,7 +204,7 @@ def test_large_scores(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 27")
 def test_dtypes(component, expect, make):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """all results have the input's dtype: float32, float64 or bfloat16"""
     x, bias = make.normal(2, 2, 3, 4, seed=1), make.normal(2, 3, 3, seed=2)
     mask, weight = make.mask(2, 3, 3, seed=3), make.normal(5, 2, seed=4)
     module = table(component, weight)
@@ -215,7 +216,7 @@ def test_dtypes(component, expect, make):
         for name, mine, right in zip(PAIR, answer, plain, strict=True):
             what = f"the attention's {name} for {dtype}"
             expect.dtype(mine, dtype, what)
-            # What a mask makes NaN of is another check's.
+            # NaN under a mask is the subject of another check.
             mine, right = mine.nan_to_num(), right.nan_to_num()
             expect.close(mine, right, what, like=same, scale=2, names="B H T ...")
         mine = module.to(dtype)(4).output
@@ -224,7 +225,7 @@ def test_dtypes(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
 def test_inputs_untouched(component, expect, make):
-    """query, key, value, bias and mask are left as they were"""
+    """query, key, value, bias and mask are not modified"""
     query, key, value = (make.normal(2, 2, 3, 4, seed=seed) for seed in (1, 2, 3))
     bias = make.normal(2, 3, 3, seed=4)
     for mask in (make.mask(2, 3, 3, seed=5), make.mask(3, 3, seed=5)):
@@ -234,10 +235,10 @@ def test_inputs_untouched(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 27; session, knowledge point 3")
 def test_gradients_flow(component, expect, make):
-    """gradients flow from the output to query, key, value and bias, and from the bias to the table
+    """gradients flow from the output to query, key, value and bias, and from the bias to weight
 
-    Those of the output must foretell what a small step in a drawn direction changes, for each of
-    the four. A number of the table gets the sum over all pairs that use it.
+    The output's gradients must predict the effect of a small step in a random direction, for each
+    of the four. The gradient of a number in weight is the sum over all pairs that use the number.
     """
     names, mask = ("query", "key", "value", "bias"), make.mask(2, 3, 3, seed=1)
     shapes = dict.fromkeys(names, (2, 2, 3, 4)) | {"bias": (2, 3, 3)}
@@ -256,7 +257,7 @@ def test_gradients_flow(component, expect, make):
             expect.close(None, inputs[name], what)
         slope = (expect.shape(gradient, inputs[name].shape, what) * steps[name]).sum() / 0.004
         change = (ends[0] - ends[1]) / 0.008
-        said = f"the change that {what} foretells for a small step"
+        said = f"the change that {what} predicts for a small step"
         expect.close(slope, change, said, scale=100, hint=SLOPE)
     cotangent = make.normal(2, 3, 3, seed=5, dtype=torch.float64)
     module = table(component, make.normal(3, 2, seed=6)).to(torch.float64)
@@ -271,7 +272,7 @@ def test_gradients_flow(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
 def test_device(component, expect):
-    """no device is written into the code"""
+    """results are on the input's device (no hard-coded device)"""
     module = component.build("RelativePositionBias", 2, 3).to(device="meta")
     expect.follows_device(module(5), (2, 5, 5), names=("H T T",))
     x, bias = torch.empty(3, 2, 4, 6, device="meta"), torch.empty(2, 4, 4, device="meta")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
 SENTENCE = ["So", "long", "and", "thanks", "for", "all", "the", "fish"]
-# Batches of one sequence of two words: the second is foretold from the first.
+# Batches of one sequence of two words: the model predicts the second from the first.
 FIRST, SECOND, THIRD = (torch.tensor([pair]) for pair in ([0, 1], [0, 0], [0, 2]))
 
 
@@ -20,7 +20,7 @@ def bigram(component, table, dropout=0.0):
 
 
 def row(values, others=0.0):
-    """Make a table for three words whose first row is this."""
+    """Make a table for three words with this first row."""
     return torch.tensor([values, [others] * 3, [others] * 3])
 
 
@@ -31,7 +31,7 @@ def train(expect, trainer, *batches):
 
 
 def plain(value):
-    """Read a number, also where it is still a tensor: that is for the checks of log and step."""
+    """Read a number or a tensor; the checks of log and step reject tensors."""
     return value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
 
 
@@ -49,7 +49,7 @@ def expect_same(expect, model, other, what):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_vocabulary(component, expect):
-    """words are numbered from 0 as they first occur, and a word that occurs again has its number"""
+    """vocabulary numbers the different words from 0, in order of first occurrence"""
     found = component.call("vocabulary", SENTENCE).value
     expect.same(found, {word: n for n, word in enumerate(SENTENCE)}, "the sentence's vocabulary")
     words = ["the", "fish", "and", "the", "So", "fish", "so"]
@@ -60,7 +60,7 @@ def test_vocabulary(component, expect):
 @pytest.mark.criterion(points=1, source="handout")
 @pytest.mark.parametrize("warmup", [4, 1, 0], ids=["warm-up 4", "warm-up 1", "warm-up 0"])
 def test_learning_rate(component, expect, warmup):
-    """the rate grows evenly to the peak in the last step of the warm-up, and stays there"""
+    """learning_rate grows linearly to peak during the warm-up, then stays there"""
     growing = [0.25, 0.5, 0.75, 1.0] if warmup == 4 else [1.0] * 4
     for step, part in enumerate([*growing, 1.0, 1.0]):
         found = component.call("learning_rate", step, 0.8, warmup).number
@@ -70,7 +70,7 @@ def test_learning_rate(component, expect, warmup):
 @pytest.mark.criterion(points=0.5, source="handout", free=True)
 @given(seed=SEEDS, rows=st.integers(1, 9), size=st.integers(1, 4))
 def test_every_row_once(component, expect, seed, rows, size):
-    """a pass yields every sequence once, in full batches and a smaller last one"""
+    """batches yields every sequence once, in full batches and a smaller last one"""
     sequences = torch.arange(rows * 3).reshape(rows, 3)
     found = component.make("batches", sequences, size, seed).take(12).items()
     count = math.ceil(rows / size)
@@ -78,7 +78,7 @@ def test_every_row_once(component, expect, seed, rows, size):
     sizes = [size] * (count - 1) + [rows - size * (count - 1)]
     for number, (batch, right) in enumerate(zip(found, sizes, strict=True)):
         what = f"batch {number}"
-        expect.that(isinstance(batch, torch.Tensor), f"{what} is no tensor")
+        expect.that(isinstance(batch, torch.Tensor), f"{what} is not a tensor")
         expect.shape(batch, (right, 3), what, names="B T")
     whole = torch.cat(found)
     expect.equal(whole[whole[:, 0].argsort()], sequences, "all batches, sorted", names="N T")
@@ -87,20 +87,23 @@ def test_every_row_once(component, expect, seed, rows, size):
 @pytest.mark.criterion(points=0.5, source="handout", free=True, examples=2)
 @given(seed=st.integers(0, 1000))
 def test_order(component, expect, seed):
-    """a seed gives an order, the same every time, and another seed another one"""
+    """batches has the same order for the same seed, and another order for another seed"""
     sequences, orders = torch.arange(20).reshape(20, 1), []
     for number in (seed, seed + 1, seed):
         found = component.make("batches", sequences, 20, number).take(2).items(1)
         orders.append(expect.shape(found[0], (20, 1), "the batch", names="B T"))
-    expect.equal(orders[2], orders[0], "the order of the same seed again", names="B T")
-    # That chance does this has a probability of one in 20!.
+    expect.equal(orders[2], orders[0], "the order of a second call with the same seed", names="B T")
+    # The probability of this by chance is 1 / 20!.
     expect.that(not torch.equal(orders[0], orders[1]), "two seeds give the same order")
-    expect.that(not torch.equal(orders[0], sequences), "the order is that of the sequences")
+    expect.that(
+        not torch.equal(orders[0], sequences),
+        "the batches are in the order of the sequences, expected a random order",
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_first_step(component, expect):
-    """the worked example's first step: a loss of ln 3, and logits that move by the rate, 0.05"""
+    """the worked example's first step returns the loss ln 3 and moves the logits by 0.05"""
     model = bigram(component, row([0.0] * 3))
     trainer = component.make("Trainer", model, 0.1, 2, 10.0, 0.0)
     expect.same(trainer.call("step", FIRST).number, math.log(3), "the loss that step returns")
@@ -111,7 +114,7 @@ def test_first_step(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_steps(component, expect):
-    """five steps move the logits as AdamW does, each by its own gradients"""
+    """five steps move the logits as AdamW does, each with its own gradients"""
     model = bigram(component, row([0.0] * 3))
     trainer = component.make("Trainer", model, 0.5, 10, 10.0, 0.0)
     train(expect, trainer, FIRST, FIRST, FIRST, THIRD, SECOND)
@@ -120,7 +123,7 @@ def test_steps(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_log(component, expect):
-    """the log of the worked example: loss, learning rate and norm of all gradients, as numbers"""
+    """log holds loss, learning_rate and gradient_norm of every step, as plain numbers"""
     trainer = component.make("Trainer", bigram(component, row([0.0] * 3)), 0.1, 2, 0.5, 0.0)
     expect.same(trainer.get("log").items(), [], "the log before the first step")
     train(expect, trainer, FIRST, FIRST)
@@ -133,9 +136,9 @@ def test_log(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_warm_up(component, expect):
-    """every step is taken with its own learning rate
+    """every step uses its own learning rate
 
-    The gradients hardly change, so that AdamW moves the logits by very nearly the rate.
+    The gradients hardly change, so AdamW moves the logits by nearly the rate.
     """
     model = bigram(component, row([0.0] * 3))
     trainer = component.make("Trainer", model, 0.004, 4, 10.0, 0.0)
@@ -149,7 +152,7 @@ def test_warm_up(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_clipping(component, expect):
-    """gradients are scaled down to the norm that is allowed, all by one factor, and never up
+    """gradients are scaled down to the norm clip by one factor, and never scaled up
 
     The first step's norm is 1.947 and is clipped to 0.1; those of the others are below it.
     """
@@ -161,9 +164,10 @@ def test_clipping(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_weight_decay(component, expect):
-    """a logit of 2 that nothing else moves decays to 2 · (1 - 0.25 · 0.1) · (1 - 0.5 · 0.1)
+    """weight decay shrinks every parameter by the factor 1 - rate · weight_decay per step
 
-    So does a bias of 2: the word that it belongs to is so unlikely that its gradient is 0.
+    A logit of 2 that nothing else moves decays to 2 · (1 - 0.25 · 0.1) · (1 - 0.5 · 0.1). A bias of 2
+    does the same: its word is so unlikely that its gradient is 0.
     """
     model = bigram(component, row([0.0, 0.0, -1000.0], others=2.0))
     model.load({"bias": torch.tensor([0.0, 0.0, 2.0])})
@@ -179,11 +183,11 @@ def test_weight_decay(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_training_mode(component, expect):
-    """every step is taken in training mode, whatever mode the model is in before it
+    """every step runs in training mode, whatever the model's mode was
 
-    The model drops all logits in training, so that the loss is ln 3.
+    The model drops all logits in training mode, so the loss is ln 3.
     """
-    what = "the loss on a model that drops everything in training, and was in"
+    what = "the loss of a model that drops all logits in training and was in"
     model = bigram(component, row([5.0, 0.0, 0.0]), dropout=1.0)
     trainer = component.make("Trainer", model)
     loss = plain(trainer.call("step", FIRST).value)
@@ -200,7 +204,7 @@ def test_training_mode(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_padding(component, expect):
-    """pad_id reaches the loss: only what is no padding is foretold"""
+    """Trainer passes pad_id to the loss: padding is not a target"""
     plain, padded = (bigram(component, row([0.0, 1.0, 2.0])) for _ in range(2))
     train(expect, component.make("Trainer", plain), FIRST)
     trainer = component.make("Trainer", padded, pad_id=2)
@@ -211,11 +215,11 @@ def test_padding(component, expect):
 @pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize("steps", [0, 2, 7], ids=["no step", "two steps", "seven steps"])
 def test_fit_counts_steps(component, expect, steps):
-    """fit takes as many steps as it is told, less than a pass or more, however small the loss is"""
-    # It foretells 1 after 0 and 2 after 1: the loss is 0.00002 or so.
+    """fit takes exactly `steps` steps"""
+    # It predicts 1 after 0 and 2 after 1, so the loss is about 0.00002.
     model = bigram(component, 12 * torch.eye(4)[[1, 2, 3, 0]])
     trainer = component.make("Trainer", model)
-    # Alike, so that every order has the same log.
+    # Equal sequences, so that every order has the same log.
     sequences = torch.tensor([[0, 1, 2]]).repeat(5, 1)
     expect.unchanged(trainer.asking(keep_inputs=True).call("fit", sequences, steps, 2), sequences)
     expect.same(len(trainer.get("log").items()), steps, "the number of steps")
@@ -223,9 +227,9 @@ def test_fit_counts_steps(component, expect, steps):
 
 @pytest.mark.criterion(points=0.5, form=True, source="handout", free=True)
 def test_fit_takes_the_batches(component, expect, make):
-    """fit goes through your batches of its seed, 0 by default, then those of the next, and so on
+    """fit uses the batches of `seed` (default 0), then those of seed + 1, and so on
 
-    The last batch of a pass is a smaller one. Another call of fit begins with a first pass again.
+    The last batch of a pass is smaller. Another call of fit starts with the first pass again.
     """
     sequences, table = make.integers(5, 3, seed=2, below=4), make.normal(4, 4, seed=1)
     fitted, stepped = bigram(component, table), bigram(component, table)
@@ -239,16 +243,16 @@ def test_fit_takes_the_batches(component, expect, make):
     expect_same(expect, fitted, stepped, "after 7 steps of fit")
     expect.that(fitter.call("fit", sequences, 2, 2, 40))
     train(expect, trainer, *batches[:2])
-    expect_same(expect, fitted, stepped, "after 2 more steps, of a second call of fit")
+    expect_same(expect, fitted, stepped, "after 2 more steps in a second call of fit")
     fitted, seeded = bigram(component, table), bigram(component, table)
     expect.that(component.make("Trainer", fitted).call("fit", sequences, 3, 1))
     expect.that(component.make("Trainer", seeded).call("fit", sequences, 3, 1, 0))
-    expect_same(expect, fitted, seeded, "after 3 steps of fit with no seed, which is the seed 0")
+    expect_same(expect, fitted, seeded, "after 3 steps of fit with the default seed, 0")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_thanks_for_all_the(component, expect):
-    """after 30 steps, "thanks for all the" is followed by "fish" with a probability of 0.928"""
+    """after 30 steps, "fish" follows "thanks for all the" with the probability 0.928"""
     words = component.call("vocabulary", SENTENCE).value
     expect.same(words, {word: n for n, word in enumerate(SENTENCE)}, "the vocabulary")
     model = bigram(component, torch.zeros(8, 8))
@@ -263,9 +267,9 @@ def test_thanks_for_all_the(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_resumed(component, expect):
-    """a training that is resumed goes on as one that never stopped, and so does its log
+    """training after load continues like training that never stopped, log included
 
-    Whoever resumes it took a step of another training before, of which nothing is left.
+    The trainer that loads the state has taken a step before, which must have no effect.
     """
     table = row([4.0, 0.0, 0.0], others=2.0)
     whole, first, second = (bigram(component, start) for start in (table, table, 0 * table))
@@ -281,7 +285,7 @@ def test_resumed(component, expect):
     right = stopped.get("log").items(2)
     expect.same(resumed.get("log").items(2), right, "the loaded log", scale=0.1)
     train(expect, resumed, THIRD, FIRST)
-    expect_same(expect, second, whole, "after four steps with a stop")
+    expect_same(expect, second, whole, "after four steps, with save and load in between")
     right = never.get("log").items(4)
     expect.same(resumed.get("log").items(4), right, "the log of all four steps", scale=2)
 
@@ -289,9 +293,9 @@ def test_resumed(component, expect):
 @pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize("who", ["who saved", "who loaded"])
 def test_state_is_a_copy(component, expect, who):
-    """steps after state or load do not change what was saved
+    """steps after state or load do not change the saved state
 
-    Whoever saved it, or a first one who loaded it, goes on before it is loaded once more.
+    The trainer that saved it, or one that loaded it, takes steps before it is loaded again.
     """
     table, settings = row([4.0, 0.0, 0.0], others=2.0), (0.1, 4, 0.5, 0.1)
     models = [bigram(component, table) for _ in range(4)]
@@ -299,10 +303,10 @@ def test_state_is_a_copy(component, expect, who):
     train(expect, never, FIRST, SECOND, THIRD)
     train(expect, saver, FIRST, SECOND)
     saved = saver.make("state")
-    # It is made when it is first handed over.
+    # The state is made when it is first passed to load.
     expect.that(other.call("load", saved))
     train(expect, saver if who == "who saved" else other, SECOND, FIRST)
     expect.that(last.call("load", saved))
     train(expect, last, THIRD)
-    expect_same(expect, models[3], models[0], "of one who loaded it afterwards")
-    expect.same(len(last.get("log").items()), 3, "the number of steps in its log")
+    expect_same(expect, models[3], models[0], "of a trainer that loaded the state afterwards")
+    expect.same(len(last.get("log").items()), 3, "the number of entries in its log")

@@ -10,93 +10,90 @@ from torch import Tensor, nn
 # Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "hidden_is_true": (
-        "your visible_mask is True where a hidden id stands; True means that the query may attend "
-        "to the key",
+        "your visible_mask is True at hidden ids; True means that the query may attend to the key",
         "walkthrough, attention, step 1",
     ),
     "hidden_by_row": (
-        "your visible_mask hides the rows of the hidden tokens instead of their columns; rows are "
-        "queries, columns are keys",
+        "your visible_mask hides the rows of hidden tokens; hide their columns, since columns are "
+        "keys",
         "walkthrough, attention, step 1",
     ),
     "hidden_rows_too": (
-        "your visible_mask hides the rows of the hidden tokens, too; they are queries all the "
-        "same, and without any key their weights are NaN",
+        "your visible_mask also hides the rows of hidden tokens, so their weights are NaN; hide "
+        "only the columns",
         "walkthrough, attention, step 1",
     ),
     "first_hidden_only": (
-        "your visible_mask hides the first of hidden_ids alone; hide all of them, however many "
-        "there are",
+        "your visible_mask hides only the first of hidden_ids; hide all of them",
         "walkthrough, attention, step 1",
     ),
     "biases_kept": (
-        "your layers have biases; the walkthrough's model has none, so hand on bias=False",
+        "your layers have biases; the walkthrough's model has none, so use bias=False",
         "walkthrough, introduction",
     ),
     "relu_inside": (
-        "your feed-forward layer has ReLU inside, its default; the walkthrough's model has GELU",
+        "your feed-forward layer uses relu, its default; the walkthrough's model uses gelu",
         "walkthrough, feed_forward",
     ),
     "dropout_left": (
-        "your feed-forward layer drops a tenth in training, its default; the classifier has no "
-        "dropout",
+        "your feed-forward layer drops 10% in training, its default; the classifier has no dropout",
         "walkthrough, feed_forward",
     ),
     "scaled_by_all_features": (
-        "you divided the scores by the root of all D features; the keys of a head have D / H",
+        "you divided the scores by sqrt(D); divide them by sqrt(D / H)",
         "session, knowledge point 4",
     ),
     "scores_unscaled": (
-        "you left out the division of the scores by the root of the features of a head",
+        "you did not scale the scores; divide them by sqrt(D / H)",
         "session, knowledge point 3; walkthrough, attention, step 1",
     ),
     "heads_take_turns": (
-        "you gave a head every H-th feature; its features are consecutive",
+        "you gave a head every H-th feature; each head owns consecutive features",
         "session, knowledge point 4",
     ),
     "heads_cut_across_tokens": (
-        "you cut the projections into heads without moving an axis, so that a head gets parts of "
-        "several tokens; split the features first, then transpose",
+        "you reshaped the projections directly into heads, which mixes tokens; split the features "
+        "first, then transpose",
         "session, knowledge point 4",
     ),
     "heads_not_moved_back": (
-        "you flattened the heads' values without moving their axis back, so that tokens and heads "
-        "are mixed up",
+        "you flattened the heads' values without moving the head axis back, which mixes tokens; "
+        "transpose first",
         "session, knowledge point 4",
     ),
     "weights_over_queries": (
-        "you took the softmax over the queries; the weights of one query, over the keys, sum to 1",
+        "your softmax runs over the queries; run it over the keys, so that every row sums to 1",
         "walkthrough, attention, step 1",
     ),
     "mask_left_out": (
-        "you did not use the mask: CLS and PAD get weight",
+        "you did not use the mask, so CLS and PAD get weight; set masked scores to minus infinity",
         "walkthrough, attention, step 1",
     ),
     "mask_turned_round": (
-        "you hid what the mask allows; True means that the query may attend to the key",
+        "you hid the keys that the mask allows; True means that the query may attend to the key",
         "walkthrough, attention, step 1",
     ),
     "masked_with_small_number": (
-        "you set masked scores to -10000; scores may be lower than that, so take minus infinity",
+        'you set masked scores to -10000, but real scores may be lower; use float("-inf")',
         "walkthrough, attention, step 1",
     ),
     "weights_masked_afterwards": (
-        "you set masked weights to 0 after the softmax; then a row no longer sums to 1, so mask "
-        "the scores",
+        "you set masked weights to 0 after the softmax, so the rows no longer sum to 1; mask the "
+        "scores before the softmax",
         "walkthrough, attention, step 1",
     ),
     "output_not_projected": (
-        "you left out the last projection of attention, out_proj",
+        "you left out the last projection of attention; apply out_proj",
         "walkthrough, attention, step 3",
     ),
     "first_residual_missing": (
-        "you went on with what attention returns; it has to be added to the embeddings (first "
-        "residual connection)",
+        "you replaced the stream by attention's output; add it to the embeddings (first residual "
+        "connection)",
         "walkthrough, attention, step 3",
     ),
     "second_residual_missing": (
-        "your block_output is what the feed-forward layer makes; it has to be added to "
-        "after_attention (second residual connection)",
+        "your block_output is the feed-forward layer's output; add it to after_attention (second "
+        "residual connection)",
         "walkthrough, feed_forward",
     ),
     "second_residual_from_start": (
@@ -104,66 +101,63 @@ MISCONCEPTIONS = {
         "walkthrough, feed_forward",
     ),
     "reads_the_embeddings": (
-        "your feed-forward layer reads the embeddings; it has to read after_attention",
+        "your feed-forward layer reads the embeddings; it reads after_attention",
         "walkthrough, feed_forward",
     ),
     "reads_what_attention_adds": (
-        "your feed-forward layer reads what attention adds; it has to read the sum, "
-        "after_attention",
+        "your feed-forward layer reads attention_output; it reads the sum, after_attention",
         "walkthrough, feed_forward",
     ),
     "mean_of_tokens": (
-        "your logits come from the mean of all tokens; read the first one, CLS, alone",
+        "your logits use the mean of all tokens; use the first token, CLS",
         "walkthrough, introduction",
     ),
     "last_token_read": (
-        "your logits come from the last token; read the first one, CLS",
+        "your logits use the last token; use the first token, CLS",
         "walkthrough, introduction",
     ),
     "probabilities_for_logits": (
-        "you return probabilities (sigmoid); the logits are what classifier.weight makes, any "
-        "number",
+        "you returned probabilities (sigmoid); return the logits",
         "handout",
     ),
     "logits_in_a_column": (
-        "your logits have the shape (B, 1); take the last axis off",
+        "your logits have shape (B, 1); their shape is (B,)",
         "handout",
     ),
     "summed_cross_entropy": (
-        "your cross_entropy is the sum over the sequences; take the mean",
+        "your cross_entropy is the sum over the sequences; return the mean",
         "handout",
     ),
     "right_ones_only": (
-        "your cross_entropy leaves out the sequences with label 0: they count with minus the "
-        "logarithm of 1 - sigmoid",
+        "you left out the sequences with label 0; their loss is -log(1 - sigmoid(logit))",
         "handout",
     ),
     "logarithm_of_sigmoid": (
-        "you took the logarithm of a sigmoid, which is that of 0 for large logits; compute both in "
-        "one, as F.logsigmoid or F.binary_cross_entropy_with_logits does",
+        "you computed log(sigmoid(logit)), which becomes log(0) for large logits; use "
+        "F.logsigmoid or F.binary_cross_entropy_with_logits",
         "handout",
     ),
     "stops_at_100": (
-        "you gave a sigmoid to F.binary_cross_entropy, which takes no logarithm below -100; give "
-        "the logits to F.binary_cross_entropy_with_logits",
+        "you used F.binary_cross_entropy, which clamps logarithms at -100; use "
+        "F.binary_cross_entropy_with_logits on the logits",
         "handout",
     ),
     "sigmoid_twice": (
-        "you applied the sigmoid to logits that F.binary_cross_entropy_with_logits takes as they "
-        "are",
+        "you gave probabilities to F.binary_cross_entropy_with_logits, which applies the sigmoid "
+        "itself; give it the logits",
         "handout",
     ),
     "half_for_logits": (
-        "your accuracy compares logits with 0.5; that is the border for probabilities, for logits "
-        "it is 0",
+        "your accuracy compares logits with 0.5, the threshold of probabilities; for logits it is "
+        "0",
         "handout",
     ),
     "zero_counts_as_one": (
-        "your accuracy takes a logit of exactly 0 for label 1; 1 is foretold above 0",
+        "your accuracy predicts label 1 for a logit of exactly 0; label 1 is predicted above 0",
         "handout",
     ),
     "made_on_cpu": (
-        "your visible_mask is made on the CPU; make new tensors on the device of token_ids",
+        "your visible_mask is made on the CPU; it belongs on the device of token_ids",
         "handout",
     ),
     "float32_logits": (
@@ -171,8 +165,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "tokens_viewed_flat": (
-        "you flatten the tokens with .view(), which fails where they are not contiguous in "
-        "memory; embed them as they are, or take .reshape()",
+        "you flattened the token ids with .view(), which fails if they are not contiguous; use "
+        ".reshape(), or do not flatten them",
         "handout",
     ),
 }

@@ -7,73 +7,67 @@ from torch.utils.flop_counter import FlopCounterMode
 # Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "three_projections": (
-        "you counted three projections; with the one that mixes the heads at the end there are "
-        "four",
+        "you counted three projections; there are four, with the output projection",
         "session, knowledge point 5",
     ),
     "one_projection": (
-        "you counted a single projection; queries, keys, values and output have one each",
+        "you counted one projection; queries, keys, values and output have one each",
         "session, knowledge point 5",
     ),
     "projections_square_tokens": (
-        "you exchanged n and d in the projections: a matrix of d times d is applied to each of n "
-        "tokens",
+        "you exchanged n and d in the projections; a (d, d) matrix is applied to each of n tokens",
         "session, knowledge point 5",
     ),
     "scores_alone": (
-        "you counted one of two products in attention; the scores and the weighted sums of the "
-        "values cost n²d each",
+        "you counted one of attention's two products; scores and weighted sums cost n²d each",
         "session, knowledge point 5",
     ),
     "attention_square_features": (
-        "you exchanged n and d in attention: every token is compared with every token, which is "
-        "n², and d numbers are multiplied for each pair",
+        "you exchanged n and d in attention; there are n² pairs of tokens with d multiplications "
+        "each",
         "session, knowledge point 5",
     ),
     "pairs_without_features": (
-        "you counted the pairs of tokens in attention; each of them takes d multiplications",
+        "you counted the pairs of tokens in attention; each pair takes d multiplications",
         "session, knowledge point 5",
     ),
     "causal_attention": (
-        "you counted the pairs below the diagonal alone; a mask hides scores that were computed "
-        "all the same, so all n² pairs count",
+        "you counted only the pairs below the diagonal; all n² pairs count, because masked scores "
+        "are computed too",
         "session, knowledge point 5",
     ),
     "one_linear": (
-        "you counted one of the two linear layers; the feed-forward layer expands and contracts",
+        "you counted one of the two linear layers; count linear1 and linear2",
         "session, knowledge point 5",
     ),
     "four_times_d": (
-        "you took 4d for the features inside the feed-forward layer; their number is the argument "
-        "f",
+        "you used 4d for the features inside the feed-forward layer; use the argument f",
         "session, knowledge point 5",
     ),
     "squared_inside": (
-        "you counted layers of f times f; the two linear layers are matrices of d times f and of f "
-        "times d",
+        "you counted (f, f) layers; the two linear layers are (d, f) and (f, d)",
         "session, knowledge point 5",
     ),
     "additions_counted": (
-        "your counts of the parts are twice the right ones, as if additions counted like "
-        "multiplications; here multiplications alone are counted",
+        "your counts are twice as large, as if additions counted too; count multiplications only",
         "session, knowledge point 5",
     ),
     "layers_ignored": (
-        "you counted one block whatever the number of layers; every block costs the same",
+        "you counted one block for any number of layers; multiply by layers",
         "session, knowledge point 5",
     ),
     "projections_left_out": (
-        "you left the projections out of the encoder; with attention and the feed-forward layer "
-        "they make up a block",
+        "you left out the projections in encoder_cost; a block has projections, attention and a "
+        "feed-forward layer",
         "session, knowledge point 5",
     ),
     "attention_left_out": (
-        "you left the scores and the weighted sums out of the encoder; a block has projections, "
-        "attention and a feed-forward layer",
+        "you left out attention's products in encoder_cost; a block has projections, attention "
+        "and a feed-forward layer",
         "session, knowledge point 5",
     ),
     "feed_forward_left_out": (
-        "you left the feed-forward layer out of the encoder; every block has one",
+        "you left out the feed-forward layer in encoder_cost; every block has a feed-forward layer",
         "session, knowledge point 5",
     ),
     "feed_forward_once": (
@@ -81,52 +75,52 @@ MISCONCEPTIONS = {
         "session, knowledge point 5",
     ),
     "meets_at_d": (
-        "you compared n²d with nd² as they stand, which gives d; the numbers of matrix products "
-        "before them count here",
+        "you compared n²d with nd² without their factors, which gives d; count every matrix "
+        "product",
         "session, knowledge point 5",
     ),
     "meets_the_feed_forward": (
-        "you compared attention with the feed-forward layer alone; the projections stand on that "
-        "side, too",
+        "you compared attention with the feed-forward layer alone; compare it with projections "
+        "and feed-forward layer together",
         "session, knowledge point 5",
     ),
     "meets_the_projections": (
-        "you compared attention with the projections alone; the feed-forward layer stands on that "
-        "side, too",
+        "you compared attention with the projections alone; compare it with projections and "
+        "feed-forward layer together",
         "session, knowledge point 5",
     ),
     "strictly_more": (
-        "your length is one token too many: at 2d + f tokens both sides cost the same, and that "
+        "your length is one token too large; at 2d + f tokens both sides cost the same, and that "
         "is enough",
         "session, knowledge point 5",
     ),
     "operations_not_halved": (
-        "you counted twice what is asked for; torch counts an addition with every multiplication, "
-        "so take half of its number, and of one sequence",
+        "you returned twice the right count; torch counts an addition with every multiplication, "
+        "so divide by 2",
         "session, knowledge point 5",
     ),
     "sequences_of_one": (
-        "you counted n sequences of one token; one sequence of n tokens is asked for, a tensor of "
-        "shape (1, n)",
+        "you counted n sequences of one token; count one sequence of n tokens, a tensor of shape "
+        "(1, n)",
         "session, knowledge point 5",
     ),
     "backward_counted": (
-        "you counted a backward pass, too; the way forward alone is asked for",
+        "you counted a backward pass too; count the forward pass only",
         "session, knowledge point 5",
     ),
     "weights_times_tokens": (
-        "you multiplied the number of weights by the number of tokens; attention between tokens "
-        "has no weights, and a looked-up embedding multiplies nothing",
+        "you multiplied the number of weights by the number of tokens; attention's products have "
+        "no weights, and an embedding lookup has no products",
         "session, knowledge point 5",
     ),
     "ids_beyond_vocabulary": (
-        "you asked the encoder with the ids 0 to n - 1; a vocabulary may have fewer words than the "
-        "sequence has tokens",
+        "you called the encoder with the ids 0 to n - 1; the vocabulary may have fewer than n "
+        "words",
         "session, knowledge point 5",
     ),
     "encoder_left_in_evaluation": (
-        "you switched the encoder to evaluation mode and left it there; the mode makes no "
-        "difference to the count, and belongs to the caller",
+        "you left the encoder in evaluation mode; restore the mode that it had, or do not change "
+        "it",
         "session, knowledge point 5",
     ),
 }

@@ -10,76 +10,72 @@ from torch import Tensor, nn
 # Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "positions_forgotten": (
-        "you left the positions out of the stream; add the position's vector to that of the token",
+        "you left out the positions; add the position's vector to the token's embedding",
         "slides, pages 22 and 23",
     ),
     "embedding_scaled": (
-        "you multiplied the token embeddings by the root of d_model, as the original paper does; "
-        "here they go into the sum as they are",
+        "you multiplied the token embeddings by sqrt(d_model), as the original paper does; here "
+        "they are not scaled",
         "slides, page 23",
     ),
     "embedding_redrawn": (
-        "you drew the token embeddings with a deviation of 0.02; leave them as nn.Embedding draws "
-        "them, with a deviation of 1",
+        "you initialised the token embeddings with a deviation of 0.02; keep nn.Embedding's "
+        "default, a deviation of 1",
         "slides, page 23",
     ),
     "blocks_shared": (
-        "all entries of blocks are one and the same block; every block needs parameters of its own",
+        "all entries of blocks are the same block; every block has its own parameters",
         "slides, page 15",
     ),
     "blocks_unregistered": (
-        "you keep the blocks where torch does not find them, in a plain list for example; put them "
-        "into an nn.ModuleList, or their parameters are none of the encoder's",
+        "you keep the blocks in a plain list (say), where torch does not find their parameters; "
+        "use nn.ModuleList",
         "slides, page 15",
     ),
     "blocks_read_the_start": (
-        "every block reads the sum of the embeddings; it has to read what the block before it left",
+        "every block reads the sum of the embeddings; it reads the previous block's result",
         "slides, pages 5 and 15",
     ),
     "outer_residual": (
-        "you added what a block returns to the stream; a block already returns the stream with "
-        "everything added",
+        "you added a block's result to the stream; a block returns the stream with its additions "
+        "already",
         "slides, pages 4, 5 and 15",
     ),
     "final_norm_missing": (
-        'you return what the last block leaves as it is; with norm "pre" final_norm has to '
-        "normalise it, since no block ends in a norm",
+        'you returned the last block\'s result; with norm="pre", apply final_norm to it',
         "session, knowledge point 5",
     ),
     "final_norm_with_post": (
-        'you made a final norm with norm "post", too; there every block already ends in a norm',
+        'you made a final norm with norm="post" too; then every block already ends in a norm',
         "session, knowledge point 5",
     ),
     "final_norm_on_stream": (
-        "the last entry of your stream is normalised; final_norm belongs to forward alone, the "
-        "stream is what the blocks leave",
+        "the last entry of your stream is normalised; apply final_norm in forward only",
         "slides, pages 5 and 15",
     ),
     "norm_after_every_block": (
-        "you applied final_norm after every block and went on with that; it stands once, after "
-        "the last block, and never on the stream itself",
+        "you applied final_norm after every block; apply it once, to the last block's result",
         "session, knowledge point 5",
     ),
     "mask_not_passed": (
-        "you did not hand the mask on to the blocks, so that every token sees every other",
+        "you did not pass the mask to the blocks, so every token attends to every other",
         "session, knowledge point 3; walkthrough, attention, step 1",
     ),
     "mask_first_block_only": (
-        "you handed the mask to the first block alone; later blocks then bring in what it hides",
+        "you passed the mask to the first block only; pass it to every block",
         "session, knowledge points 3 and 5",
     ),
     "mask_inverted": (
-        "you turned the mask round (~mask); in the provided blocks, too, True means that the query "
+        "you inverted the mask (~mask); in the provided blocks, True also means that the query "
         "may attend to the key",
         "walkthrough, attention, step 1",
     ),
     "causal_always": (
-        "your encoder keeps every token from what comes after it, whatever the mask says; the mask "
-        "alone decides, and None allows every pair",
+        "your encoder hides later tokens even without a mask; mask=None allows every pair",
         "session, knowledge point 3",
     ),
     "diagonal_written": (
-        "you wrote True into the diagonal of the caller's mask; hand it on as it is",
+        "you set the diagonal of the caller's mask to True; pass the mask on unchanged",
         "walkthrough, attention, step 1",
     ),
     "stream_on_cpu": (
@@ -88,54 +84,52 @@ MISCONCEPTIONS = {
         "slides, pages 5 and 15",
     ),
     "too_long_cut_off": (
-        "you cut off the tokens for which there is no position; more than max_len tokens are a "
-        "ValueError",
+        "you cut off the tokens beyond max_len; more than max_len tokens raise ValueError",
         "slides, page 26",
     ),
     "tokens_viewed_flat": (
-        "you flatten the tokens with .view(), which fails where they are not contiguous in "
-        "memory; embed them as they are, or take .reshape()",
+        "you flattened the token ids with .view(), which fails if they are not contiguous; use "
+        ".reshape(), or do not flatten them",
         "slides, page 23",
     ),
     "norm_not_passed": (
-        'you did not hand norm on to the blocks, which stay with "pre"',
+        'you did not pass norm to the blocks, so they use their default, "pre"',
         "session, knowledge point 5",
     ),
     "post_by_default": (
-        'your blocks normalise after the sublayers unless told otherwise; the default is "pre"',
+        'your default for norm is "post"; it is "pre"',
         "session, knowledge point 5",
     ),
     "unknown_norm_accepted": (
-        "an unknown norm raises no ValueError in your encoder when it has no blocks; look at the "
-        "argument yourself, since there is no block that would",
+        "you accept an unknown norm if there are no blocks; check the argument yourself and raise "
+        "ValueError",
         "session, knowledge point 5",
     ),
     "rate_not_passed": (
-        "you did not hand dropout on to the blocks, which fall back on their default",
+        "you did not pass dropout to the blocks, so they use their default",
         "session, knowledge point 5",
     ),
     "embedding_dropped": (
-        "you dropped elements of the sum of the embeddings; here nothing is dropped but by the "
-        "blocks",
+        "you applied dropout to the sum of the embeddings; only the blocks apply dropout",
         "slides, page 23",
     ),
     "stream_without_start": (
-        "your stream begins with what the first block leaves; its first entry is the sum of the "
-        "embeddings, before any block",
+        "your stream starts with the first block's result; its first entry is the sum of the "
+        "embeddings",
         "slides, pages 5 and 15",
     ),
     "stream_of_changes": (
-        "your stream holds what every block adds; each entry is the whole stream after it",
+        "your stream holds the changes made by the blocks; each entry is the whole stream after a "
+        "block",
         "slides, pages 5 and 15",
     ),
     "stream_kept": (
-        "your stream still holds what an earlier call left there; begin every call with an empty "
-        "list",
+        "your stream still holds entries of an earlier call; start every call with an empty list",
         "slides, pages 5 and 15",
     ),
     "stream_detached": (
-        "you cut the stream out of the graph between the blocks (.detach(), .data or no_grad); the "
-        "gradient has to flow back to the embeddings",
+        "you cut the stream out of the graph between the blocks (.detach(), .data or no_grad); "
+        "the gradient must reach the embeddings",
         "slides, pages 4 and 5",
     ),
     "float32_result": (

@@ -7,116 +7,110 @@ from torch import Tensor, nn
 # Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "temperature_multiplies": (
-        "you multiplied the logits by the temperature; they are divided by it, so that a low one "
-        "makes the likely words likelier",
+        "you multiplied the logits by the temperature; divide them by it",
         "slides, page 28",
     ),
     "temperature_ignored": (
-        "your probabilities are those of temperature 1, whatever the temperature is; divide the "
-        "logits by it",
+        "you ignored the temperature; divide the logits by it",
         "slides, page 28",
     ),
     "temperature_on_probabilities": (
-        "you divided probabilities by the temperature and put them through a softmax again; the "
-        "logits are divided, before the one softmax",
+        "you divided probabilities by the temperature and applied a second softmax; divide the "
+        "logits, before the one softmax",
         "slides, page 28",
     ),
     "zero_temperature_divides": (
-        "you divided by a temperature of 0, which makes NaN; at 0 the likeliest word gets "
-        "everything",
+        "you divided by a temperature of 0, which gives NaN; at 0 the most likely word has the "
+        "probability 1",
         "slides, page 28",
     ),
     "softmax_over_rows": (
-        "your softmax runs over the first dimension; it belongs over the words, the last one",
+        "your softmax runs over the first dimension; run it over the words, the last dimension",
         "slides, page 28",
     ),
     "naive_softmax": (
-        "you wrote the softmax as exp over a sum of exp; logits of tens of thousands overflow, "
-        "unless the largest is subtracted first",
+        "you computed exp(logits) directly, which overflows for large logits; subtract the "
+        "maximum first, or use torch.softmax",
         "slides, page 28",
     ),
     "logarithms": (
-        "you returned logarithms of probabilities (log_softmax); probabilities are asked for",
+        "you returned log probabilities (log_softmax); return probabilities",
         "slides, page 28",
     ),
     "top_k_zeroed": (
-        "you set the logits that top_k removes to 0, which is a score like others; minus infinity "
-        "makes their probability 0",
+        "you set removed logits to 0, which still has a probability; set them to minus infinity",
         "slides, page 28",
     ),
     "top_k_not_renormalised": (
-        "after top_k your probabilities do not sum to 1; those of the words that stay are divided "
-        "by their sum",
+        "your probabilities do not sum to 1 after top_k; divide them by the sum of the kept words",
         "slides, page 28",
     ),
     "top_k_one_less": (
-        "you kept one word too few with top_k; the k-th word stays, too",
+        "you kept one word too few with top_k; keep k words",
         "slides, page 28",
     ),
     "top_k_least": (
-        "you kept the least likely words with top_k; the likeliest stay",
+        "you kept the least likely words with top_k; keep the most likely ones",
         "slides, page 28",
     ),
     "top_k_over_all_rows": (
-        "you looked for the likeliest words in all rows together; every row has its own",
+        "you searched the most likely words in all rows together; search in every row separately",
         "slides, page 28",
     ),
     "top_k_beyond_the_words": (
-        "your top_k fails where it is greater than the number of words; it keeps all of them then",
+        "your top_k fails if it is greater than the number of words; then keep all words",
         "slides, page 28",
     ),
     "top_p_not_renormalised": (
-        "after top_p your probabilities do not sum to 1; those of the words that stay are divided "
-        "by their sum",
+        "your probabilities do not sum to 1 after top_p; divide them by the sum of the kept words",
         "slides, page 28",
     ),
     "top_p_stops_short": (
-        "you dropped the word with which the sum reaches top_p; those that stay have together at "
+        "you dropped the word with which the sum reaches top_p; keep it, so that the sum is at "
         "least top_p",
         "slides, page 28",
     ),
     "top_p_one_more": (
-        "you kept one word more than it takes for the sum to reach top_p",
+        "you kept one word too many with top_p; stop at the word with which the sum reaches top_p",
         "slides, page 28",
     ),
     "top_p_as_threshold": (
-        "you kept the words that have at least the probability top_p each; it is their sum that "
-        "has to reach top_p",
+        "you kept the words whose own probability is at least top_p; keep words until their sum "
+        "reaches top_p",
         "slides, page 28",
     ),
     "top_p_before_top_k": (
-        "you applied top_p before top_k; top_k comes first, and top_p looks at what it left, with "
-        "probabilities that sum to 1 again",
+        "you applied top_p before top_k; apply top_k first, then top_p to the renormalised "
+        "probabilities",
         "slides, page 28",
     ),
     "top_p_before_temperature": (
-        "you chose the words of top_p by the probabilities of temperature 1; the temperature comes "
-        "first",
+        "you chose the words of top_p before applying the temperature; apply the temperature first",
         "slides, page 28",
     ),
     "sorted_words": (
-        "you returned probabilities sorted by size; each belongs at the place of its word",
+        "you returned probabilities in sorted order; return them in the order of the words",
         "slides, page 28",
     ),
     "sorted_back_wrongly": (
-        "you undid the sorting with its own order; scatter the values to it, or sort the order to "
-        "find the way back",
+        "you undid the sorting by indexing with its own order; use scatter, or the argsort of the "
+        "order",
         "slides, page 28",
     ),
     "any_temperature": (
-        "you took a negative temperature; it is a ValueError",
+        "you accept a negative temperature; raise ValueError",
         "slides, page 28",
     ),
     "any_top_k": (
-        "you took a top_k below 1 without a ValueError",
+        "you accept a top_k below 1; raise ValueError",
         "slides, page 28",
     ),
     "any_top_p": (
-        "you took a top_p that is not above 0 and at most 1; it is a ValueError",
+        "you accept a top_p outside 0 < top_p <= 1; raise ValueError",
         "slides, page 28",
     ),
     "float32_result": (
-        "you returned float32 whatever came; the result keeps the dtype of the logits",
+        "you returned float32 for every input; the result has the dtype of the logits",
         "slides, page 28",
     ),
     "cpu_tensor": (
@@ -124,92 +118,93 @@ MISCONCEPTIONS = {
         "slides, page 28",
     ),
     "logits_overwritten": (
-        "you wrote into the logits (/= or an assignment to some of them); the caller still needs "
-        "them",
+        "you changed the logits in place (/= or an index assignment); the caller still needs "
+        "them, so make a new tensor",
         "slides, page 28",
     ),
     "first_position": (
-        "you read the next word from the first position; the last one foretells it",
+        "you used the logits of the first position; the last position predicts the next word",
         "slides, page 28",
     ),
     "always_the_likeliest": (
-        "you took the likeliest word at every step; the word is drawn, each with its probability",
+        "you took the most likely word at every step; draw a word with its probability",
         "slides, page 28",
     ),
     "options_not_passed_on": (
-        "temperature, top_k and top_p do not reach next_probabilities in generate",
+        "you did not pass temperature, top_k and top_p to next_probabilities; pass all three",
         "slides, page 28",
     ),
     "one_draw_for_all": (
-        "you drew one word for all sequences of a batch; every sequence draws its own",
+        "you drew one word for the whole batch; draw a word for every sequence",
         "slides, page 28",
     ),
     "seed_in_the_code": (
-        "you seed the generator in your code, so that every text is drawn alike; the caller seeds",
+        "you set the seed in your code, so every text is the same; leave seeding to the caller",
         "slides, page 28",
     ),
     "numpy_draws": (
-        "you drew with another generator than torch's, numpy's or Python's; torch.manual_seed has "
-        "no say there",
+        "you drew with numpy's or Python's generator; use torch's, which torch.manual_seed "
+        "controls",
         "slides, page 28",
     ),
     "prompt_left_out": (
-        "you returned the new tokens alone; the prompt comes first",
+        "you returned the new tokens alone; return the prompt and the new tokens",
         "slides, page 28",
     ),
     "length_of_all": (
-        "you took max_new_tokens for the length of the whole text; so many are added to the prompt",
+        "you used max_new_tokens as the length of the whole text; it is the number of tokens "
+        "added to the prompt",
         "slides, page 28",
     ),
     "one_token_more": (
-        "you added one token more than max_new_tokens",
+        "you added one token too many; add max_new_tokens",
         "slides, page 28",
     ),
     "end_ignored": (
-        "you wrote on after the end token; from then on the sequence has that token alone",
+        "you continued a sequence after its end token; all its further tokens are end_id",
         "slides, page 28",
     ),
     "first_end_stops_all": (
-        "you stopped all sequences when the first drew the end token; the others are written on",
+        "you stopped all sequences when one drew the end token; continue the others",
         "slides, page 28",
     ),
     "never_stops_early": (
-        "you went on to max_new_tokens though every sequence had ended; then nothing more is added",
+        "you continued after every sequence had ended; stop then",
         "slides, page 28",
     ),
     "end_of_the_prompt": (
-        "you took an end token in the prompt for the end of the text; it counts once it was drawn",
+        "you treated an end token in the prompt as the end; only a drawn end token ends a sequence",
         "slides, page 28",
     ),
     "window_ignored": (
-        "you showed the model the whole text; with max_len it sees the last max_len tokens",
+        "you gave the model the whole text; with max_len, give it the last max_len tokens",
         "slides, page 28",
     ),
     "first_window": (
-        "you showed the model the first max_len tokens; the last ones are meant",
+        "you gave the model the first max_len tokens; give it the last ones",
         "slides, page 28",
     ),
     "window_returned": (
-        "you cut the text itself down to max_len tokens; only what the model is shown is cut, and "
-        "the whole text is returned",
+        "you cut the returned text to max_len tokens; cut only the model's input, and return the "
+        "whole text",
         "slides, page 28",
     ),
     "asked_in_training": (
-        "you asked the model in the mode that it was in; in training mode it drops values, so "
-        "switch to evaluation with model.eval() first",
+        "you did not switch the model to evaluation mode, so it may drop values; call "
+        "model.eval() first",
         "slides, page 28",
     ),
     "left_in_evaluation": (
-        "you left the model in evaluation mode; put it back into the mode that it was in",
+        "you left the model in evaluation mode; restore the mode that it had",
         "slides, page 28",
     ),
     "left_in_training": (
-        "you left the model in training mode, also where it was in evaluation before; note the "
-        "mode first, and go back to that",
+        "you always left the model in training mode; store the mode first and restore it",
         "slides, page 28",
     ),
     "gradients_recorded": (
-        "you asked the model while gradients were recorded; torch.no_grad() spares the memory",
+        "you called the model while gradients were recorded; use torch.no_grad(), which saves "
+        "memory",
         "slides, page 28",
     ),
 }

@@ -11,103 +11,99 @@ from torch import Tensor, nn
 # Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "no_mask": (
-        "you hand the encoder no mask, so that every position sees the words that it is to "
-        "foretell; a causal mask lets it see itself and what came before",
+        "you passed no mask to the encoder, so every position sees the word that it predicts; "
+        "pass a causal mask",
         "slides, page 28",
     ),
     "mask_upside_down": (
-        "your mask is upside down: it allows a position and what comes after it; allow it and "
-        "what comes before",
+        "your mask is upside down: it allows a position and later ones; allow the position and "
+        "earlier ones",
         "slides, page 28",
     ),
     "one_ahead": (
-        "your mask is one place off: every position also sees the token after it, the one that "
-        "it is to foretell",
+        "your mask is shifted by one, so every position sees the next token, its target; allow "
+        "only the position itself and earlier ones",
         "slides, page 28",
     ),
     "own_head": (
-        "your head has a weight of its own; it is to use encoder.token_embedding.weight, and the "
-        "model has no parameters beside the encoder's",
+        "your head has its own weight; use encoder.token_embedding.weight",
         "slides, page 30",
     ),
     "second_key": (
-        "you tied the embedding's weight to a layer of the model, which saves it under a second "
-        "name; read encoder.token_embedding.weight in forward instead",
+        "you tied the embedding's weight to a layer, which saves it under a second name; use "
+        "encoder.token_embedding.weight in forward",
         "slides, page 30",
     ),
     "head_bias": (
-        "your head has a bias; the logits are products with the embedding and nothing else",
+        "your head has a bias; the logits are the products with the embedding alone",
         "slides, page 30",
     ),
     "copied_head": (
-        "your head uses a copy of the embedding, taken when the model was built; use the weight "
-        "itself, or the two drift apart",
+        "your head uses a copy of the embedding from when the model was built; use the weight "
+        "itself",
         "slides, page 30",
     ),
     "head_detached": (
         "you used the embedding outside the graph in the head (.detach() or .data); its gradient "
-        "has two parts, one from each of its places",
+        "must include the head's part",
         "slides, page 30",
     ),
     "hidden_detached": (
-        "you cut the encoder's vectors out of the graph (.detach(), .data or no_grad), so that "
-        "nothing below the head is trained",
+        "you cut the encoder's result out of the graph (.detach(), .data or no_grad); the "
+        "gradient must reach the encoder",
         "slides, page 30",
     ),
     "scaled_logits": (
-        "you divided the logits by the root of d_model, as attention does with its scores; here "
-        "they stay as they are",
+        "you divided the logits by sqrt(d_model), as attention does with its scores; do not scale "
+        "them",
         "slides, page 30",
     ),
     "probabilities_in_forward": (
-        "your forward applies the softmax; it returns the logits, and the loss takes care of the "
-        "rest",
+        "your forward applies the softmax; it returns the logits",
         "slides, page 28",
     ),
     "log_probabilities_in_forward": (
-        "your forward applies log_softmax; it returns the logits as they are",
+        "your forward applies log_softmax; it returns the logits",
         "slides, page 28",
     ),
     "last_position_only": (
-        "your forward scores the words at the last position alone; in training every position "
-        "foretells its next word, so all are asked for",
+        "your forward returns the logits of the last position; it returns those of every position",
         "slides, page 28",
     ),
     "post_norm": (
-        'your encoder has no final norm, as one with norm "post"; the model takes norm "pre"',
+        'your encoder has norm="post", and so no final norm; use norm="pre"',
         "slides, page 31",
     ),
     "final_norm_skipped": (
-        "you took the last of the encoder's stream, which has not passed the final norm; call the "
+        "you used the last entry of the encoder's stream, without the final norm; call the "
         "encoder itself",
         "slides, pages 28 and 31",
     ),
     "dropout_not_passed": (
-        "you did not hand dropout on to the encoder, which falls back on its own rate of 0.1",
+        "you did not pass dropout to the encoder, so it uses its default, 0.1",
         "session, knowledge point 5",
     ),
     "not_shifted": (
-        "your loss compares the logits at a position with the token at that same position; they "
-        "foretell the one after it",
+        "your loss compares the logits at a position with the token at the same position; compare "
+        "them with the next token",
         "slides, page 28",
     ),
     "shifted_backwards": (
-        "your loss is shifted the wrong way: it compares the logits at a position with the token "
-        "before it; they foretell the one after it",
+        "your loss compares the logits at a position with the previous token; compare them with "
+        "the next token",
         "slides, page 28",
     ),
     "summed": (
-        "your loss is a sum over the positions; divide it by the number of those that count",
+        "your loss is a sum over the positions; divide it by the number of positions that count",
         "slides, page 28",
     ),
     "mean_of_means": (
-        "you took the mean of every sequence and then the mean of those, so that a position of a "
-        "short sequence weighs more; take one mean of all positions that count",
+        "you averaged per sequence and then over sequences, so positions of short sequences weigh "
+        "more; take one mean over all positions that count",
         "slides, page 28",
     ),
     "padding_counts": (
-        "padding is foretold like any other token in your loss; leave out the positions whose "
-        "next token is pad_id",
+        "your loss includes positions whose next token is pad_id; leave them out",
         "slides, page 28",
     ),
     "padding_divides": (
@@ -116,45 +112,43 @@ MISCONCEPTIONS = {
         "slides, page 28",
     ),
     "padding_by_the_input": (
-        "you left out the positions that are padding; leave out those whose next token is",
+        "you left out the positions that are padding; leave out the positions whose next token is "
+        "padding",
         "slides, page 28",
     ),
     "padding_0_ignored": (
-        "a pad_id of 0 does nothing in your loss (`if pad_id` is false for it); ask whether it is "
-        "None",
+        "your loss ignores a pad_id of 0 (`if pad_id` is false for 0); compare it with None",
         "slides, page 28",
     ),
     "padding_0_assumed": (
-        "your loss takes 0 for padding where no pad_id is given; then every token counts",
+        "your loss treats 0 as padding when no pad_id is given; then every token counts",
         "slides, page 28",
     ),
     "nan_for_nothing": (
-        "where no position counts your loss returns a value, NaN or 0; there is no mean then, so "
-        "raise a ValueError",
+        "your loss returns NaN or 0 if no position counts; raise ValueError",
         "slides, page 28",
     ),
     "softmax_twice": (
-        "your loss applies a softmax and then a cross-entropy that applies another one; hand it "
+        "your loss applies a softmax before F.cross_entropy, which applies another one; give it "
         "the logits",
         "slides, page 28",
     ),
     "naive_softmax": (
-        "your loss takes the logarithm of a softmax of its own; large logits make that infinite "
-        "or NaN, and log_softmax or cross_entropy does not",
+        "your loss takes the logarithm of a softmax, which is infinite or NaN for large logits; "
+        "use log_softmax or cross_entropy",
         "slides, page 28",
     ),
     "bits": (
-        "your loss is in bits (log2); the natural logarithm is asked for",
+        "your loss is in bits (log2); use the natural logarithm",
         "slides, page 28",
     ),
     "loss_detached": (
-        "your loss is cut out of the graph, so nothing can be trained with it; return the tensor "
-        "that was computed from the logits",
+        "your loss is cut out of the graph; return the tensor computed from the logits, so that "
+        "the gradient reaches them",
         "slides, page 28",
     ),
     "power_of_2": (
-        "you took 2 to the power of the loss; with natural logarithms the perplexity is e to the "
-        "power of it",
+        "your perplexity is 2 to the power of the loss; it is e to the power of the loss",
         "slides, page 28",
     ),
     "cpu_logits": (
@@ -162,8 +156,8 @@ MISCONCEPTIONS = {
         "slides, page 30",
     ),
     "float32_result": (
-        "you return float32 whatever came in; logits and loss keep the dtype of what they are "
-        "computed from",
+        "you returned float32 for every input; the logits have the parameters' dtype, the loss "
+        "the logits' dtype",
         "slides, page 30",
     ),
 }

@@ -9,166 +9,160 @@ from torch import Tensor, nn
 # Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "positions_from_one": (
-        "you gave the first token the second row of the table; positions count from 0, so it gets "
-        "the first",
+        "you gave the first token row 1 of the table; positions count from 0, so it gets row 0",
         "slides, pages 25 and 26",
     ),
     "aligned_right": (
-        "you used the last T rows of the table; the positions 0 to T - 1 are its first T rows",
+        "you used the last T rows of the table; use the first T rows",
         "slides, page 26",
     ),
     "positions_backwards": (
-        "you added the vectors in reverse, so that the last token got the first row; the first "
-        "token gets it",
+        "you added the rows in reverse order; the first token gets row 0",
         "slides, page 26",
     ),
     "positions_along_batch": (
-        "you counted positions along the first dimension, which is the batch; they run along the "
-        "second, T",
+        "you counted positions along the first dimension, the batch; they run along the second "
+        "dimension, T",
         "slides, page 23",
     ),
     "one_position_for_all": (
-        "you added one and the same row of the table to every token (a colon may be missing); "
-        "every position has a row of its own",
+        "you added the same row of the table to every token (perhaps table[T] for table[:T]); "
+        "every position has its own row",
         "slides, pages 22 and 23",
     ),
     "positions_averaged": (
-        "you added the mean of the vectors to every token, which tells none from another; every "
-        "position has a row of its own",
+        "you added the mean of the rows to every token, so all positions look the same; every "
+        "position has its own row",
         "slides, pages 22 and 23",
     ),
     "input_not_added": (
-        "you returned the vectors of the positions without x; they are added to it",
+        "you returned the position vectors without x; add them to x",
         "slides, pages 23 and 25",
     ),
     "vectors_alone": (
-        "you returned rows of the table, (T, D); they are added to x, and the result is (B, T, D)",
+        "you returned rows of the table, (T, D); add them to x, which gives (B, T, D)",
         "slides, pages 23 and 25",
     ),
     "encoding_multiplied": (
-        "you multiplied x by the vectors; they are added to it",
+        "you multiplied x by the position vectors; add them to x",
         "slides, pages 23 and 25",
     ),
     "encoding_concatenated": (
-        "you put the vectors beside x, which doubles the features; they are added to it",
+        "you concatenated x and the position vectors, which doubles the features; add them to x",
         "slides, pages 23 and 25",
     ),
     "embedding_scaled": (
-        "you multiplied x by the root of d_model before adding; the vectors are added to x as it "
-        "is",
+        "you multiplied x by the square root of d_model; add the vectors to x unscaled",
         "slides, page 25",
     ),
     "start_too_wide": (
-        "you start with a standard deviation of 1, as torch.randn and nn.Embedding do; asked for "
-        "is 0.02",
+        "your table starts with a standard deviation of 1 (the default of torch.randn and "
+        "nn.Embedding); it starts with 0.02",
         "slides, page 26",
     ),
     "start_zero": (
-        "you start with zeros; the table starts with random numbers of deviation 0.02",
+        "your table starts with zeros; it starts with random numbers of standard deviation 0.02",
         "slides, page 26",
     ),
     "start_uniform": (
-        "you start with numbers spread evenly over an interval, -0.02 to 0.02 (rand, uniform_); "
-        "asked for is a normal distribution (randn, normal_)",
+        "your table starts with uniform numbers from -0.02 to 0.02 (rand, uniform_); use a normal "
+        "distribution (randn, normal_)",
         "slides, page 26",
     ),
     "start_uniform_deviation": (
-        "your start has the right deviation, but its numbers are spread evenly over an interval; "
-        "asked for is a normal distribution (randn, normal_)",
+        "your table starts with uniform numbers of the right deviation; use a normal distribution "
+        "(randn, normal_)",
         "slides, page 26",
     ),
     "start_variance": (
-        "you start with a standard deviation of 0.14, the root of 0.02; 0.02 is the deviation "
-        "itself, not the variance",
+        "your table starts with a standard deviation of 0.14, the root of 0.02; 0.02 is the "
+        "standard deviation, not the variance",
         "slides, page 26",
     ),
     "start_sinusoidal": (
-        "you start with sines and cosines; learned positions start with random numbers",
+        "your table starts with sines and cosines; learned positions start with random numbers",
         "slides, pages 24 and 26",
     ),
     "not_trained": (
-        "your table is a buffer, which is saved but never trained; make it a Parameter",
+        "your table is a buffer, which is saved but not trained; make it an nn.Parameter",
         "slides, page 26",
     ),
     "frozen": (
         "your table gets no gradient (requires_grad=False, .detach(), .data or no_grad), so it is "
-        "never trained",
+        "not trained; the gradient must reach it",
         "slides, page 26",
     ),
     "other_name": (
-        "your table is saved under another name than weight; an nn.Embedding in an attribute, for "
-        "one, is saved as <attribute>.weight",
+        "your table has another key than weight in the state_dict; an nn.Embedding in an "
+        "attribute, for example, is saved as <attribute>.weight",
         "slides, page 26",
     ),
     "leading_dimension": (
-        "your table has a dimension of size 1 for the batch; it is (max_len, D), and adding "
-        "stretches it by itself",
+        "your table has an extra dimension of size 1 for the batch; its shape is (max_len, D), "
+        "and broadcasting does the rest",
         "slides, page 26",
     ),
     "table_transposed": (
-        "your table has features for rows; it is (max_len, D), a row for every position",
+        "your table has one row per feature; its shape is (max_len, D), one row per position",
         "slides, page 26",
     ),
     "one_row_too_many": (
-        "your table has one row more than there are positions; positions 0 to max_len - 1 need "
-        "max_len rows",
+        "your table has max_len + 1 rows; positions 0 to max_len - 1 need max_len rows",
         "slides, page 26",
     ),
     "length_unchecked": (
-        "you do not check the length, so what happens to a sequence that is too long is up to "
-        "torch; raise a ValueError yourself",
+        "you do not check the length, so a sequence that is too long fails somewhere inside "
+        "torch; raise ValueError",
         "slides, page 26",
     ),
     "length_asserted": (
-        "you assert that the sequence is not too long, which is an AssertionError; raise a "
-        "ValueError",
+        "you check the length with assert, which raises AssertionError; raise ValueError",
         "slides, page 26",
     ),
     "length_off_by_one": (
-        "you stop one position early; a sequence of exactly max_len tokens is still allowed",
+        "you reject a sequence of exactly max_len tokens; only longer sequences raise ValueError",
         "slides, page 26",
     ),
     "length_clipped": (
-        "you gave all tokens beyond the last position the last vector; a sequence that is too long "
-        "is a ValueError",
+        "you gave all tokens beyond the last position the last vector; a sequence that is too "
+        "long raises ValueError",
         "slides, page 26",
     ),
     "length_wrapped": (
-        "you began again with the first vector where the table ends; a sequence that is too long "
-        "is a ValueError",
+        "you started again with row 0 at the end of the table; a sequence that is too long raises "
+        "ValueError",
         "slides, page 26",
     ),
     "length_truncated": (
-        "you cut a sequence that is too long; it is a ValueError",
+        "you cut off a sequence that is too long; raise ValueError",
         "slides, page 26",
     ),
     "whole_table": (
-        "you added the whole table, which fits sequences of max_len tokens alone; take its first "
-        "T rows",
+        "you added the whole table, which works for max_len tokens only; use its first T rows",
         "slides, page 26",
     ),
     "dropout_applied": (
-        "you dropped values in training, at a rate of 0.1; there is no dropout here",
+        "you applied dropout in training, at a rate of 0.1; there is no dropout here",
         "slides, page 26",
     ),
     "in_place": (
-        "you added the vectors into the input itself (+= or a function ending in _); the caller "
-        "still needs it as it was",
+        "you added the vectors to the input itself (+= or a function whose name ends in _); the "
+        "caller still needs it, so make a new tensor",
         "slides, page 25",
     ),
     "detached_input": (
-        "you cut the input out of the graph (.detach(), .data or no_grad); x still needs its "
-        "gradient",
+        "you cut the input out of the graph (.detach(), .data or no_grad); the gradient must "
+        "reach x",
         "slides, page 26",
     ),
     "new_tensor_on_cpu": (
-        "you made a new tensor on the CPU and joined it with x or the table, which may be "
-        "elsewhere; make it where they are (device=x.device)",
+        "you made a new tensor on the CPU and combined it with x or the table; make it on their "
+        "device (device=x.device)",
         "slides, page 26",
     ),
     "float32_result": (
-        "you turned the table, x or the sum into float32 and left it there (.float()); the result "
-        "keeps the dtype of x",
+        "you converted the table, x or the sum to float32 (.float()); the result has the dtype of "
+        "x",
         "slides, page 26",
     ),
 }

@@ -9,182 +9,179 @@ from torch import Tensor, nn
 # Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "sign_swapped": (
-        "your distances are i - j, query minus key; asked for is j - i, so that a key to the right "
-        "has a positive one",
+        "your distances are i - j, query minus key; they are j - i, so that a key to the right "
+        "has a positive distance",
         "slides, page 27",
     ),
     "sign_lost": (
-        "your distances have lost their sign, so that left and right are the same; j - i is "
-        "negative for a key to the left",
+        "your distances have no sign; j - i is negative for a key to the left",
         "slides, page 27",
     ),
     "not_clipped": (
-        "you do not clip the distances; beyond max_distance they count as max_distance, to either "
-        "side",
+        "you do not clip the distances; clip them to -max_distance ... max_distance",
         "slides, page 27",
     ),
     "clipped_on_the_right": (
-        "you clip distances to the right alone; to the left they stop at -max_distance",
+        "you clip distances only on the right; clip them to -max_distance ... max_distance",
         "slides, page 27",
     ),
     "clipped_on_the_right_wrapped": (
-        "you clip distances to the right alone, so that far to the left the rows are negative and "
-        "count from the end of the table; distances stop at -max_distance, too",
+        "you clip distances only on the right, so large negative ones index the table from its "
+        "end; clip them at -max_distance too",
         "slides, page 27",
     ),
     "clipped_too_early": (
-        "you clip at max_distance - 1; a distance of max_distance is still told apart",
+        "you clip at max_distance - 1; clip at max_distance",
         "slides, page 27",
     ),
     "far_is_zero": (
-        "you set distances beyond the maximum to 0, which makes them neighbours of themselves; "
-        "they count as the maximum",
+        "you set distances beyond the maximum to 0, so a distant token looks like the token "
+        "itself; clip to ±max_distance",
         "slides, page 27",
     ),
     "distances_from_zero": (
-        "your distances count from 0 (max_distance is added to them); relative_distances returns "
-        "j - i itself, and only the row of the table is shifted",
+        "your distances start at 0 (max_distance is added); relative_distances returns j - i, and "
+        "only the table lookup adds max_distance",
         "slides, page 27",
     ),
     "distances_float": (
-        "your distances are floating-point numbers; they are whole ones, int64",
+        "your distances are floating-point numbers; they are integers, int64",
         "slides, page 27",
     ),
     "distances_int32": (
-        "your distances are int32; int64 is asked for, which torch.arange makes by itself",
+        "your distances are int32; they are int64, the default of torch.arange",
         "slides, page 27",
     ),
     "negative_rows": (
-        "you look distances up without adding max_distance, so that 0 reads the first row and "
-        "negative ones count from the end of the table; the first row belongs to -max_distance",
+        "you look up weight[distance] without adding max_distance, so negative distances index "
+        "from the end; the row is distance + max_distance",
         "slides, page 27",
     ),
     "negative_rows_refused": (
-        "you look distances up without adding max_distance, so that torch is asked for rows below "
-        "0 and raises an error; the first row belongs to -max_distance",
+        "you look up rows without adding max_distance, so torch rejects the negative ones; the "
+        "row is distance + max_distance",
         "slides, page 27",
     ),
     "table_reversed": (
-        "your bias has query and key exchanged, or reads the table from its end (i - j); the first "
-        "row belongs to -max_distance, a key far to the left",
+        "your bias exchanges query and key or reads the table from its end (i - j); the first row "
+        "belongs to -max_distance, a key far to the left",
         "slides, page 27",
     ),
     "heads_last": (
-        "your bias has the heads last, (T, T, H); it is (H, T, T), so permute its dimensions",
+        "your bias has shape (T, T, H); it is (H, T, T), so permute the dimensions",
         "slides, page 27",
     ),
     "batch_dimension": (
-        "your bias has a dimension of size 1 for the batch; it is (H, T, T), and adding stretches "
-        "it by itself",
+        "your bias has an extra dimension of size 1 for the batch; its shape is (H, T, T), and "
+        "broadcasting does the rest",
         "slides, page 27",
     ),
     "heads_share": (
-        "all your heads have the bias of the first one; every head has a column of its own",
+        "all your heads use the first head's bias; every head has its own column",
         "slides, page 27",
     ),
     "row_missing": (
-        "your table has 2 * max_distance rows; with the distance 0 there are 2 * max_distance + 1",
+        "your table has 2 * max_distance rows; it has 2 * max_distance + 1, because the distance "
+        "0 counts as well",
         "slides, page 27",
     ),
     "half_a_table": (
-        "your table has max_distance + 1 rows, one for every distance without its sign; left and "
-        "right are told apart, so there are 2 * max_distance + 1",
+        "your table has max_distance + 1 rows, which ignores the sign; left and right differ, so "
+        "it has 2 * max_distance + 1",
         "slides, page 27",
     ),
     "table_transposed": (
-        "your table has heads for rows; it is (2 * max_distance + 1, H), a row for every distance",
+        "your table has one row per head; its shape is (2 * max_distance + 1, H), one row per "
+        "distance",
         "slides, page 27",
     ),
     "other_name": (
-        "your table is saved under another name than weight; an nn.Embedding in an attribute, for "
-        "one, is saved as <attribute>.weight",
+        "your table has another key than weight in the state_dict; an nn.Embedding in an "
+        "attribute, for example, is saved as <attribute>.weight",
         "slides, page 27",
     ),
     "not_trained": (
-        "your table is a buffer, which is saved but never trained; make it a Parameter",
+        "your table is a buffer, which is saved but not trained; make it an nn.Parameter",
         "slides, page 27",
     ),
     "frozen": (
         "your table gets no gradient (requires_grad=False, .detach(), .data or no_grad), so it is "
-        "never trained",
+        "not trained; the gradient must reach it",
         "slides, page 27",
     ),
     "start_too_wide": (
-        "you start with a standard deviation of 1, as torch.randn and nn.Embedding do; asked for "
-        "is 0.02",
+        "your table starts with a standard deviation of 1 (the default of torch.randn and "
+        "nn.Embedding); it starts with 0.02",
         "slides, page 27",
     ),
     "start_zero": (
-        "you start with zeros; the table starts with random numbers of deviation 0.02",
+        "your table starts with zeros; it starts with random numbers of standard deviation 0.02",
         "slides, page 27",
     ),
     "long_refused": (
-        "you raise an error for sequences longer than the table reaches; far distances are "
-        "clipped, so that every length works",
+        "you raise an error for long sequences; far distances are clipped, so every length works",
         "slides, page 27",
     ),
     "bias_ignored": (
-        "your attention never uses its bias; it is added to the scores before the softmax",
+        "your attention does not use its bias; add it to the scores before the softmax",
         "slides, page 27",
     ),
     "bias_after_softmax": (
-        "you added the bias to the weights, after the softmax, so that rows no longer sum to 1; "
-        "add it to the scores before",
+        "you added the bias to the weights, after the softmax, so the rows no longer sum to 1; "
+        "add it to the scores",
         "slides, page 27",
     ),
     "bias_divided": (
-        "you added the bias before dividing by the root of d_k, which divides it, too; add it to "
+        "you added the bias before dividing by sqrt(d_k), which divides the bias too; add it to "
         "the scaled scores",
         "slides, page 27",
     ),
     "bias_multiplied": (
-        "you multiplied the scores by the bias; it is added",
+        "you multiplied the scores by the bias; add the bias to the scores",
         "slides, page 27",
     ),
     "bias_subtracted": (
-        "you subtracted the bias from the scores; it is added",
+        "you subtracted the bias from the scores; add the bias to the scores",
         "slides, page 27",
     ),
     "bias_transposed": (
-        "you added the bias with query and key exchanged; its rows are queries, as those of the "
-        "scores are",
+        "you added the transposed bias; its rows are queries, like the rows of the scores",
         "slides, page 27",
     ),
     "bias_of_first_head": (
-        "you added the first head's bias to every head; each has its own",
+        "you added the first head's bias to every head; every head has its own bias",
         "slides, page 27",
     ),
     "bias_detached": (
-        "you cut the bias out of the graph (.detach(), .data or no_grad); its gradient is how the "
-        "table is trained",
+        "you cut the bias out of the graph (.detach(), .data or no_grad); the gradient must reach "
+        "it, because it trains the table",
         "slides, page 27",
     ),
     "bias_in_place": (
-        "you changed the bias itself (+=, or masked_fill_ and others ending in _); the caller "
-        "still needs it as it was",
+        "you changed the bias itself (+=, masked_fill_ or another function ending in _); the "
+        "caller still needs it, so make a new tensor",
         "slides, page 27",
     ),
     "no_scaling": (
-        "you did not divide the scores by the square root of d_k",
+        "you did not scale the scores; divide them by sqrt(d_k)",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "divided_by_d_k": (
-        "you divided the scores by d_k; it is the square root of d_k",
+        "you divided the scores by d_k; divide them by its square root",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "scaled_by_values": (
-        "you divided the scores by the square root of the number of features of a value; d_k is "
-        "the number of features of a query or key",
+        "you divided the scores by sqrt(d_v); d_k is the number of features of a query or key",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "scaled_by_all_heads": (
-        "you divided the scores by the square root of H times d_k; d_k, the last dimension of a "
-        "query, is what one head has",
+        "you divided the scores by sqrt(H · d_k); d_k is the last dimension of a query, the "
+        "features of one head",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "mask_ignored": (
-        "your attention never uses its mask; scores of pairs that it forbids become minus infinity "
-        "before the softmax",
+        "your attention does not use its mask; set the scores of forbidden pairs to minus "
+        "infinity before the softmax",
         "walkthrough, attention, step 1",
     ),
     "mask_inverted": (
@@ -192,101 +189,100 @@ MISCONCEPTIONS = {
         "walkthrough, attention, step 1",
     ),
     "mask_after_softmax": (
-        "you set the masked weights to 0 after the softmax, so that a row no longer sums to 1; "
-        "mask the scores before it",
+        "you set masked weights to 0 after the softmax, so the rows no longer sum to 1; mask the "
+        "scores before the softmax",
         "walkthrough, attention, step 1",
     ),
     "zero_before_softmax": (
-        "you gave masked scores the value 0, which still earns them a weight; only minus infinity "
-        "makes the weight 0",
+        "you set masked scores to 0, which still gets a positive weight; set them to minus "
+        "infinity",
         "walkthrough, attention, step 1",
     ),
     "mask_before_bias": (
-        "you gave masked scores the value 0 or multiplied them by the mask and then added the "
-        "bias, so that the bias still earns them a weight; make them minus infinity",
+        "you set masked scores to 0 and then added the bias, so they still get a positive weight; "
+        "set them to minus infinity",
         "walkthrough, attention, step 1",
     ),
     "finite_mask": (
-        "you gave masked scores a fixed negative number, which loses against scores that are lower "
-        "still; use minus infinity",
+        "you masked with a finite number; if real scores are even lower, the masked key wins. Use "
+        'float("-inf")',
         "walkthrough, attention, step 1",
     ),
     "mask_over_heads": (
-        "you let a mask (B, T, T) meet the scores (B, H, T, T) as it is, so that its first "
-        "dimension counts heads; give it one of size 1 for them: mask.unsqueeze(1)",
+        "your (B, T, T) mask is broadcast as if B were the heads; use mask.unsqueeze(1)",
         "session, knowledge point 4",
     ),
     "first_mask_for_all": (
-        "you used the first sequence's mask for the whole batch; each sequence has its own",
+        "you used the first sequence's mask for the whole batch; every sequence has its own mask",
         "walkthrough, attention, step 1",
     ),
     "new_tensor_on_cpu": (
-        "you made a new tensor on the CPU in relative_attention (zeros to be masked, for example); "
-        "make it where the scores are (device=query.device)",
+        "you made a new tensor on the CPU in relative_attention; make it on the query's device "
+        "(device=query.device)",
         "session, knowledge point 3",
     ),
     "softmax_over_queries": (
-        "your softmax runs over the queries, so that the columns sum to 1; it has to run over the "
-        "keys, so that every row does",
+        "your softmax runs over the queries, so the columns sum to 1; run it over the keys, so "
+        "that every row sums to 1",
         "session, knowledge point 3",
     ),
     "softmax_over_heads": (
-        "your softmax runs over the heads; it has to run over the keys, the last dimension",
+        "your softmax runs over the heads; run it over the keys, the last dimension",
         "session, knowledge points 3 and 4",
     ),
     "softmax_missing": (
-        "you used the scores as weights, without a softmax; each row of weights has to sum to 1",
+        "you used the scores as weights; apply a softmax, so that every row sums to 1",
         "session, knowledge point 3",
     ),
     "unstable_softmax": (
-        "you took the exponential of the bare scores, which overflows or vanishes when they are "
-        "large; subtract the largest score of a row first, or use torch's softmax",
+        "you computed exp(scores) directly, which overflows for large scores; subtract each row's "
+        "maximum first, or use torch.softmax",
         "session, knowledge point 3",
     ),
     "scores_transposed": (
-        "you multiplied the keys with the queries, so that the rows of the scores are keys; rows "
-        "are queries: query times the transpose of key",
+        "you computed key times query transposed, so the rows of the scores are keys; rows must "
+        "be queries: query · keyᵀ",
         "session, knowledge point 3 (mathematical formulation)",
     ),
     "scores_returned": (
-        "you returned the scores along with the output; asked for are the weights, which is what "
-        "the softmax makes of the scores",
+        "you returned the scores with the output; return the weights, which are the softmax of "
+        "the scores",
         "session, knowledge point 3",
     ),
     "pair_swapped": (
-        "you returned the weights first and the output second; it is the other way round",
+        "you returned (weights, output); the order is (output, weights)",
         "session, knowledge point 3",
     ),
     "output_alone": (
-        "your function returns the output without the weights; both are asked for, as a pair",
+        "your function returns the output alone; return the pair (output, weights)",
         "session, knowledge point 3",
     ),
     "heads_joined": (
-        "you put the heads' outputs side by side, (B, T, H * d_v); the output is (B, H, T, d_v)",
+        "you joined the heads' outputs to (B, T, H * d_v); the output is (B, H, T, d_v)",
         "session, knowledge point 4",
     ),
     "weights_averaged": (
-        "you averaged the weights over the heads, as torch's attention does; they are asked for by "
-        "head, (B, H, T, T)",
+        "you averaged the weights over the heads, as torch's attention does; return the weights "
+        "of every head, (B, H, T, T)",
         "session, knowledge point 4",
     ),
     "weights_dropped": (
-        "you dropped some of the weights, at a rate of 0.1; there is no dropout here",
+        "you applied dropout to the weights, at a rate of 0.1; there is no dropout here",
         "session, knowledge point 3",
     ),
     "detached_weights": (
-        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient has to "
+        "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient must "
         "reach query, key and bias through them",
         "session, knowledge point 3",
     ),
     "float32_result": (
-        "you turned everything into float32 and left it there (.float()); the results have to keep "
-        "the dtype of the query",
+        "you converted to float32 (.float()) and returned float32; the results have the query's "
+        "dtype",
         "session, knowledge point 3",
     ),
     "query_in_place": (
-        "you divided the query itself (/= or div_), which changes the caller's tensor; make a new "
-        "one",
+        "you divided the query in place (/= or div_), which changes the caller's tensor; make a "
+        "new tensor",
         "session, knowledge point 3 (mathematical formulation)",
     ),
 }

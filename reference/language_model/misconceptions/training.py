@@ -9,160 +9,157 @@ from torch import nn
 # Name: the explanation for students, and its source in the course.
 MISCONCEPTIONS = {
     "alphabetical": (
-        "you numbered the words in the order of the alphabet; number them as they first occur",
+        "you numbered the words alphabetically; number them in order of first occurrence",
         "handout",
     ),
-    "from_1": ("you numbered the words from 1; the first one is number 0", "handout"),
+    "from_1": ("you numbered the words from 1; the first word is number 0", "handout"),
     "place_of_the_word": (
-        "a word's number is its place in the text in your vocabulary, which leaves out numbers "
-        "where words occur again; number the different words alone",
+        "you used a word's position in the text as its number, which skips numbers if words "
+        "repeat; number the different words 0, 1, 2, ...",
         "handout",
     ),
     "lower_case": (
-        "you turned the words into small letters; the words are to be taken as they are",
+        "you converted the words to lower case; keep them unchanged",
         "handout",
     ),
     "rate_from_0": (
-        "your warm-up begins with a rate of 0; step 0 already has peak / warmup",
+        "your warm-up starts with the rate 0; step 0 has the rate peak / warmup",
         "handout",
     ),
     "rate_beyond_the_peak": (
-        "your learning rate goes on growing after the warm-up; it stays at the peak",
+        "your learning rate keeps growing after the warm-up; it stays at peak",
         "handout",
     ),
     "rate_decays": (
-        "your learning rate falls after the warm-up; it stays at the peak",
+        "your learning rate falls after the warm-up; it stays at peak",
         "handout",
     ),
     "warmup_0_divides": (
-        "a warm-up of 0 divides by zero; the rate is the peak from the first step on then",
+        "you divided by a warm-up of 0; then the rate is peak from the first step",
         "handout",
     ),
     "last_batch_dropped": (
-        "you left out what does not fill a batch; it makes a smaller last one",
+        "you dropped the rows that do not fill a batch; yield them as a smaller last batch",
         "handout",
     ),
     "not_shuffled": (
-        "your batches come in the order of the sequences; the seed is to draw another order",
+        "your batches are in the order of the sequences; shuffle them with the seed",
         "handout",
     ),
     "seed_ignored": (
-        "your order does not hang on the seed; the same seed is to give the same order every time",
+        "your order does not depend on the seed; the same seed must give the same order",
         "handout",
     ),
     "drawn_with_repetition": (
-        "you drew every row by itself, so that some come twice and others never; draw an order of "
-        "all rows (torch.randperm)",
+        "you drew every row independently, so some rows repeat and others are missing; draw a "
+        "permutation (torch.randperm)",
         "handout",
     ),
     "shuffled_in_place": (
-        "you brought the caller's sequences into another order; leave them as they are",
+        "you reordered the caller's sequences in place; shuffle a copy or an index",
         "handout",
     ),
     "gradients_kept": (
-        "you did not set the gradients to 0 before a step, so that those of earlier steps are "
-        "added to them",
+        "you did not reset the gradients before a step, so they add up; call zero_grad() first",
         "handout",
     ),
     "not_clipped": (
-        "your gradients are not clipped before the optimizer takes them",
+        "you did not clip the gradients; clip them before the optimizer's step",
         "handout",
     ),
     "clipped_by_value": (
-        "you clipped every number of the gradients by itself; scale all of them by one factor, "
-        "so that the norm is what is allowed",
+        "you clipped every number of the gradients separately; scale all of them by one factor, "
+        "down to the norm clip",
         "handout",
     ),
     "clipped_one_by_one": (
-        "you clipped the gradient of every parameter by itself; the norm is that of all of them "
-        "together",
+        "you clipped each parameter's gradient separately; use the joint norm of all gradients",
         "handout",
     ),
     "always_scaled": (
-        "you scaled the gradients to the norm that is allowed even where theirs is smaller; those "
-        "stay as they are",
+        "you scaled gradients up to the norm clip; gradients with a smaller norm stay unchanged",
         "handout",
     ),
     "norm_after_clipping": (
-        "your log has the norm of the gradients after clipping; the one before is asked for",
+        "your log has the gradient norm after clipping; record the norm before clipping",
         "handout",
     ),
     "plain_descent": (
-        "you step by the gradient times the rate (SGD); the steps are AdamW's",
+        "you used plain gradient descent (SGD); use AdamW",
         "handout",
     ),
     "decay_in_the_gradient": (
-        "you added weight_decay to the gradients, as Adam does; AdamW takes it off the "
-        "parameters themselves",
+        "you added weight decay to the gradients, as Adam does; AdamW subtracts it from the "
+        "parameters directly (decoupled)",
         "handout",
     ),
     "decay_not_passed": (
-        "you did not hand weight_decay on to AdamW, which falls back on its own 0.01",
+        "you did not pass weight_decay to AdamW, so it uses its default, 0.01",
         "handout",
     ),
     "rate_not_set": (
-        "every step is taken with the peak; set the learning rate of the step in the optimizer",
+        "every step uses the peak rate; set the optimizer's learning rate before each step",
         "handout",
     ),
     "rate_one_late": (
-        "your steps are taken with the learning rate of the step before; set it before the "
-        "optimizer steps",
+        "your steps use the previous step's learning rate; set it before the optimizer's step",
         "handout",
     ),
     "rate_one_early": (
-        "your steps are numbered from 1 for the learning rate; the first one is number 0",
+        "you count steps from 1 for the learning rate; the first step is number 0",
         "handout",
     ),
     "mode_left_alone": (
-        "you trained the model in whatever mode it was in; step switches to training mode",
+        "you trained in the mode the model was in; call model.train() in every step",
         "handout",
     ),
     "mode_set_once": (
-        "you switched to training mode when the trainer was made, and not again; the model may "
-        "have been evaluated since, so switch in every step",
+        "you switched to training mode only when the trainer was made; call model.train() in "
+        "every step",
         "handout",
     ),
     "pad_not_passed": (
-        "you did not hand pad_id on to the loss, so that padding is learned like a word",
+        "you did not pass pad_id to the loss, so padding is learned like a word; pass it",
         "handout",
     ),
     "loss_after_the_step": (
-        "you computed the loss anew after the step; the one before is asked for",
+        "you computed the loss after the step; return the loss before the step",
         "handout",
     ),
     "tensors_in_the_log": (
-        "your log or your loss holds tensors; make plain numbers of them with .item()",
+        "your log or your loss holds tensors; convert them to plain numbers with .item()",
         "handout",
     ),
     "every_pass_alike": (
-        "every pass of your fit has the same order; the seed grows by 1 from pass to pass",
+        "your fit uses the same order in every pass; the seed grows by 1 per pass",
         "handout",
     ),
     "steps_are_passes": (
-        "your fit takes so many passes; `steps` counts the batches",
+        "your fit takes `steps` passes; `steps` is the number of batches",
         "handout",
     ),
     "one_pass": (
-        "your fit ends with the first pass; it begins another one until all steps are taken",
+        "your fit ends after the first pass; start further passes until all steps are taken",
         "handout",
     ),
     "state_not_copied": (
-        "what your state returns are the tensors and lists that training goes on with; copy them "
-        "(copy.deepcopy)",
+        "your state returns the trainer's own tensors and lists, which later steps change; copy "
+        "them (copy.deepcopy)",
         "handout",
     ),
     "optimizer_not_saved": (
-        "the optimizer's running means begin anew after your load; state and load carry them on",
+        "you did not save AdamW's moment estimates, so they start from zero after load; save "
+        "optimizer.state_dict() too",
         "handout",
     ),
     "log_not_saved": (
-        "after your load the log is not the one that was saved, and so the number of the next "
-        "step is another; state and load carry the log on",
+        "your load does not restore the log, and so not the number of the next step; save and "
+        "load the log too",
         "handout",
     ),
     "load_shares": (
-        "your load goes on with the very tensors and lists of the state, and so changes it; copy "
-        "them first",
+        "your load uses the state's objects without copying, so training changes the saved state; "
+        "copy.deepcopy them",
         "handout",
     ),
 }

@@ -48,17 +48,17 @@ def draw_mask(make, sizes, seed, masked=True):
 
 
 def step(expect, answer, name, shape):
-    """Return what a trace has under this name, which has this shape."""
+    """Return the entry of a trace with this name, and check its shape."""
     found = answer.value
     expect.that(isinstance(found, dict), "trace does not return a dictionary")
-    expect.that(name in found, f"the trace has nothing under the name {name}")
+    expect.that(name in found, f"the dictionary of trace has no key {name!r}")
     tensor = isinstance(found[name], torch.Tensor)
-    expect.that(tensor, f"what the trace has under the name {name} is no tensor")
+    expect.that(tensor, f"the entry {name!r} of trace is not a tensor")
     return expect.shape(found[name], shape, name)
 
 
 def next_step(name, found, state, sizes, ids, mask):
-    """Compute what follows from the steps before it; `found` gives one by its name."""
+    """Compute a step from the steps before it; `found` returns a step by its name."""
     heads, size = sizes[3]
     batch, length = ids.shape
     if name == "embedded":
@@ -99,7 +99,7 @@ def test_random(component, reference, expect, make, seed, sizes, masked):
 @pytest.mark.parametrize("name", STEPS)
 @given(seed=SEEDS, sizes=SIZES)
 def test_steps(component, expect, make, seed, sizes, name):
-    """every step of a random trace follows from your own steps before it"""
+    """every step of trace follows from your own previous steps, for random parameters"""
     batch, length, hidden, (heads, size) = sizes
     ids, mask = draw_ids(make, sizes, seed), draw_mask(make, sizes, seed)
     answer = classifier(component, make, sizes, seed).call("trace", ids, mask)
@@ -118,7 +118,7 @@ def test_steps(component, expect, make, seed, sizes, name):
 @pytest.mark.criterion(points=0.5, source="walkthrough, introduction", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_gradients(component, reference, expect, make, seed, sizes):
-    """the gradients of every parameter are right"""
+    """the gradients of all parameters are right"""
     ids, mask = draw_ids(make, sizes, seed), draw_mask(make, sizes, seed)
     cotangent = make.normal(sizes[0], seed=seed, dtype=torch.float64)
     gradients = []
@@ -133,7 +133,7 @@ def test_gradients(component, reference, expect, make, seed, sizes):
 
 @pytest.mark.criterion(points=0.25, source="handout")
 def test_one_of_everything(component, reference, expect, make):
-    """one sequence of one word, one head of one feature and one feature inside are right"""
+    """the logits are right for one sequence of one token, one head, D = 1 and d_ff = 1"""
     sizes = (1, 1, 1, (1, 1))
     ids, mask = draw_ids(make, sizes, 3), torch.ones(1, 1, 1, dtype=torch.bool)
     right = classifier(reference, make, sizes, 4)(ids, mask).output
@@ -181,7 +181,7 @@ def test_cross_entropy_gradient(component, expect, make, seed, batch):
 @pytest.mark.criterion(points=0.5, source="handout", examples=3)
 @given(seed=SEEDS, batch=st.integers(1, 7), flags=st.booleans())
 def test_accuracy_random(component, reference, expect, make, seed, batch, flags):
-    """the accuracy is right for random logits, and labels that are integers or booleans"""
+    """the accuracy is right for random logits and integer or boolean labels"""
     logits = make.normal(batch, seed=seed)
     labels = make.integers(batch, seed=seed, below=2)
     labels = labels.bool() if flags else labels

@@ -13,7 +13,7 @@ SOURCE = "session, knowledge point 5"
 @pytest.mark.criterion(points=0.5, source=SOURCE, examples=2)
 @given(n=LENGTHS, d=SIZES)
 def test_random_projections(component, reference, expect, n, d):
-    """the count of the projections is right for random sizes"""
+    """projection_cost is right for random sizes"""
     right = reference.call("projection_cost", n, d).number
     expect.same(component.call("projection_cost", n, d).number, right, "the count")
 
@@ -21,7 +21,7 @@ def test_random_projections(component, reference, expect, n, d):
 @pytest.mark.criterion(points=0.5, source=SOURCE, examples=2)
 @given(n=LENGTHS, d=SIZES)
 def test_random_attention(component, reference, expect, n, d):
-    """the count of attention is right for random sizes"""
+    """attention_cost is right for random sizes"""
     right = reference.call("attention_cost", n, d).number
     expect.same(component.call("attention_cost", n, d).number, right, "the count")
 
@@ -29,7 +29,7 @@ def test_random_attention(component, reference, expect, n, d):
 @pytest.mark.criterion(points=0.5, source=SOURCE, examples=2)
 @given(n=LENGTHS, d=SIZES, f=SIZES)
 def test_random_feed_forward(component, reference, expect, n, d, f):
-    """the count of the feed-forward layer is right for random sizes"""
+    """feed_forward_cost is right for random sizes"""
     right = reference.call("feed_forward_cost", n, d, f).number
     expect.same(component.call("feed_forward_cost", n, d, f).number, right, "the count")
 
@@ -37,7 +37,7 @@ def test_random_feed_forward(component, reference, expect, n, d, f):
 @pytest.mark.criterion(points=1, source=SOURCE, examples=2)
 @given(n=LENGTHS, d=SIZES, f=SIZES, layers=st.integers(0, 100))
 def test_random_encoder(component, reference, expect, n, d, f, layers):
-    """the count of all blocks is right for random sizes, also without a block"""
+    """encoder_cost is right for random sizes, also with 0 layers"""
     for number in (layers, 0):
         right = reference.call("encoder_cost", n, d, f, number).number
         expect.same(component.call("encoder_cost", n, d, f, number).number, right, "the count")
@@ -46,7 +46,7 @@ def test_random_encoder(component, reference, expect, n, d, f, layers):
 @pytest.mark.criterion(points=1, source=SOURCE, examples=2)
 @given(d=st.integers(1, 300), f=st.integers(1, 900))
 def test_random_meeting(component, reference, expect, d, f):
-    """the length at which they meet is right for random sizes, to the token"""
+    """meeting_length is exactly right for random sizes"""
     right = reference.call("meeting_length", d, f).number
     expect.same(component.call("meeting_length", d, f).number, right, "the number of tokens")
 
@@ -70,14 +70,14 @@ def test_own_encoder(component, expect, n, features, inside, layers, norm):
 @pytest.mark.criterion(points=0.5, source=SOURCE)
 @pytest.mark.parametrize("training", [True, False])
 def test_encoder_as_it_was(component, expect, training):
-    """counting leaves the encoder in its mode, with the weights that it had"""
+    """counted_cost does not change the encoder's mode or weights"""
     built = component.build("Encoder", 3, 9, 8, 2, 20, 1).train(training)
     before = built.state().entries
     expect.that(component.call("counted_cost", built, 4))
     word = "training" if training else "evaluation"
     expect.that(
         built.get("training").flag == training,
-        f"the encoder was in {word} mode before, and is not any more",
+        f"the encoder was in {word} mode before counted_cost, but not afterwards",
     )
     after = built.state().entries
     for key, value in before.items():

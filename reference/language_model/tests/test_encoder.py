@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
-# B, T, F, N, then H with D / H. Few examples are drawn and the first takes the first of every list:
-# a telling one, with as many sequences as heads and as tokens. D is at least 6, since a norm of
-# very few features magnifies every rounding.
+# B, T, F, N, then H with D / H. Few examples are drawn; the first uses the first entry of every
+# list, where B = H = T. D is at least 6: a norm of very few features magnifies every rounding.
 SIZES = st.tuples(
     *(st.sampled_from(n) for n in ([3, 2, 1], [3, 4, 2], [5, 8, 1], [2, 3, 1])),
     st.sampled_from([(3, 2), (2, 3), (2, 4), (1, 6)]),
@@ -39,7 +38,7 @@ def parameter_shapes(features, hidden, blocks, norm):
 
 
 def encoder(source, make, sizes, seed, dtype=torch.float64, norm="pre", told=True):
-    """Build Encoder with random parameters, in evaluation; `told`: whether norm is given."""
+    """Build Encoder with random parameters, in evaluation; `told`: whether to pass norm."""
     hidden, blocks, (heads, size) = sizes[2:]
     features = heads * size
     options = {"norm": norm} if told else {}
@@ -53,7 +52,7 @@ def encoder(source, make, sizes, seed, dtype=torch.float64, norm="pre", told=Tru
 
 
 def is_gain(key):
-    """Tell whether this is the weight of a norm."""
+    """Return whether this is the weight of a norm."""
     return "norm" in key and key.endswith("weight")
 
 
@@ -75,7 +74,7 @@ def draw_mask(make, kind, sizes, seed):
 )
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_pre(component, reference, expect, make, seed, sizes, kind):
-    """norm="pre", which is the default, is right for random parameters, tokens and masks"""
+    """norm="pre", the default, is right for random parameters, tokens and masks"""
     ids, mask = draw_ids(make, sizes, seed), draw_mask(make, kind, sizes, seed)
     right = encoder(reference, make, sizes, seed)(ids, mask).output
     found = encoder(component, make, sizes, seed, told=False)(ids, mask).output
@@ -105,7 +104,7 @@ def test_stream(component, reference, expect, make, seed, sizes, kind, norm):
 @pytest.mark.criterion(points=0.25, source="handout")
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_one_of_everything(component, reference, expect, make, norm):
-    """one sequence of one word, one head, one block and one feature inside are right"""
+    """the encoder is right for one sequence of one token, one head, one block and d_ff = 1"""
     sizes = (1, 1, 1, 1, (1, 6))
     ids, mask = draw_ids(make, sizes, 3), torch.ones(1, 1, dtype=torch.bool)
     right = encoder(reference, make, sizes, 4, norm=norm)(ids, mask).output

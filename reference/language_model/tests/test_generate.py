@@ -1,4 +1,4 @@
-"""Hidden checks of generate.py: comparison with the reference, and what is drawn, by its shares."""
+"""Hidden checks of generate.py: comparison with the reference, and frequencies of samples."""
 
 import math
 
@@ -14,7 +14,7 @@ NAME = "next_probabilities"
 
 
 def clear(logits, temperature, top_k, top_p):
-    """Tell whether rounding decides nothing: no two words alike, no sum of shares near top_p."""
+    """Return whether no two logits are nearly equal and no sum of shares is near top_p."""
     ordered = (logits.double() / temperature).sort(dim=-1, descending=True).values
     sums = ordered[..., :top_k].softmax(dim=-1).cumsum(dim=-1)
     near = bool((-ordered.diff(dim=-1) < 1e-3).any())
@@ -22,19 +22,19 @@ def clear(logits, temperature, top_k, top_p):
 
 
 def adder(component, **more):
-    """Build the model that is sure of the sum of what it is shown, modulo 10."""
+    """Build the model that predicts the sum of its tokens, modulo 10."""
     return component.provided("scripted").build("Adder", 10, **more)
 
 
 def drawn(component, rows, count, seed=0, **options):
-    """Draw words with the shares 0.15, 0.5, 0.1 and 0.25, whatever stands before them."""
+    """Generate words with the probabilities 0.15, 0.5, 0.1 and 0.25 at every step."""
     model = component.provided("scripted").build("Table", LOGITS.expand(4, 4).clone())
     prompt = torch.zeros(rows, 1, dtype=torch.long)
     return component.asking(seed=seed).call("generate", model, prompt, count, **options).output
 
 
 def off(share, right, count):
-    """Tell whether a share of so many draws is off by more than chance makes it (5 deviations)."""
+    """Return whether the share among `count` draws is over 5 standard deviations off."""
     return abs(share - right) > 5 * math.sqrt(right * (1 - right) / count) + 1e-9
 
 
@@ -60,7 +60,7 @@ def test_random(component, reference, expect, make, seed, shape, temperature, to
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_leading_dimensions(component, reference, expect, make):
-    """every row is turned by itself, however many dimensions lead, in any memory layout"""
+    """next_probabilities treats every row separately, for any leading dimensions and layout"""
     logits = make.normal(5, 3, 4, 2, seed=2, deviation=2.0)
     for view in (logits.permute(1, 3, 2, 0), logits[::2].transpose(0, 3), logits[0, 0, 0]):
         for options in ({}, {"temperature": 0.0}, {"top_k": 2}, {"top_p": 0.7}):
@@ -70,7 +70,7 @@ def test_leading_dimensions(component, reference, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_dtypes(component, expect):
-    """float64 in, float64 out; bfloat16 in, bfloat16 out"""
+    """the probabilities have the logits' dtype: float32, float64 or bfloat16"""
     logits = torch.tensor([0.0, 2.0, -1.0, 1.0])
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         same, what = logits.to(dtype), f"the result for {dtype}"
@@ -84,7 +84,7 @@ def test_dtypes(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 def test_device(component, expect):
-    """no device is written into next_probabilities"""
+    """the probabilities are on the logits' device (no hard-coded device)"""
     logits = torch.empty(2, 5, device="meta")
     for options in ({}, {"temperature": 0.0}, {"top_k": 2}):
         expect.follows_device(component.call(NAME, logits, **options), (2, 5), names=("B V",))
@@ -92,7 +92,7 @@ def test_device(component, expect):
 
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
 def test_input_untouched(component, expect):
-    """logits and prompt are left as they were"""
+    """logits and prompt are not modified"""
     for options in ((0.5, None, None), (1.0, 2, None), (1.0, None, 0.8), (0.0, None, None)):
         expect.unchanged(component.asking(keep_inputs=True).call(NAME, LOGITS, *options), LOGITS)
     prompt = torch.tensor([[1, 2], [1, 1]])
@@ -102,7 +102,7 @@ def test_input_untouched(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_large_logits(component, expect):
-    """logits of tens of thousands give probabilities, not NaN"""
+    """logits of tens of thousands give correct probabilities, not NaN"""
     logits = torch.tensor([[3e4, -3e4, 3e4 - 1], [-4e4, -4e4 + 1, -5e4]])
     for options in ((0.5, None, None), (0.5, 2, None), (0.5, None, 0.95)):
         answer = component.call(NAME, logits, *options)
@@ -112,11 +112,11 @@ def test_large_logits(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_draws(component, expect):
-    """of 2000 words drawn at once, every word has its share"""
+    """generate samples every word with its probability"""
     tokens = expect.shape(drawn(component, 2000, 1), (2000, 2), names="B T")
     for word, right in enumerate(SHARES):
         share = float((tokens[:, 1] == word).double().mean())
-        expect.that(not off(share, right, 2000), f"word {word} is drawn too often, or too seldom")
+        expect.that(not off(share, right, 2000), f"word {word} is not drawn with its probability")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -129,27 +129,27 @@ def test_draws(component, expect):
     ],
 )
 def test_options(component, expect, options, right):
-    """temperature, top_k and top_p are at work in generate"""
+    """generate applies temperature, top_k and top_p"""
     tokens = expect.shape(drawn(component, 1500, 1, **options), (1500, 2), names="B T")
     for word, probability in enumerate(right):
         share = float((tokens[:, 1] == word).double().mean())
-        fact = f"word {word} is drawn too often, or too seldom, with {next(iter(options))}"
+        fact = f"word {word} is not drawn with its probability, with {next(iter(options))}"
         expect.that(not off(share, probability, 1500), fact)
 
 
 @pytest.mark.criterion(points=0.25, source="slides, page 28")
 def test_every_draw_is_new(component, expect):
-    """every sequence and every step draws anew, with torch's generator"""
+    """generate samples independently with torch's generator: same seed, same text"""
     tokens = expect.shape(drawn(component, 1000, 2, seed=1), (1000, 3), names="B T")
     again = drawn(component, 1000, 2, seed=1)
-    expect.equal(again, tokens, "what the same seed draws", names="B T")
+    expect.equal(again, tokens, "the text of a second call with the same seed", names="B T")
     other = drawn(component, 1000, 2, seed=2)
     expect.that(not torch.equal(other, tokens), "two seeds draw the same words")
     alike = sum(share * share for share in SHARES)
     steps = float((tokens[:, 1] == tokens[:, 2]).double().mean())
-    expect.that(not off(steps, alike, 1000), "two steps hang on each other")
+    expect.that(not off(steps, alike, 1000), "two steps are not independent")
     rows = float((tokens[:500, 1] == tokens[500:, 1]).double().mean())
-    expect.that(not off(rows, alike, 500), "two sequences hang on each other")
+    expect.that(not off(rows, alike, 500), "two sequences are not independent")
 
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
@@ -164,7 +164,7 @@ def test_every_draw_is_new(component, expect):
     ],
 )
 def test_window(component, expect, max_len, right):
-    """the model is shown the last max_len tokens, and the whole text comes back"""
+    """the model gets the last max_len tokens, and generate returns the whole text"""
     prompt = torch.tensor([[3, 1, 4, 1, 5]])
     model = adder(component, max_len=max_len)
     answer = component.call("generate", model, prompt, 4, max_len=max_len)
@@ -173,7 +173,7 @@ def test_window(component, expect, max_len, right):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_early_stop(component, expect):
-    """when every sequence has drawn the end token, nothing more is added"""
+    """generate stops when every sequence has drawn end_id"""
     prompt = torch.tensor([[1, 1], [1, 2], [3, 3]])
     right = torch.tensor([[2, 2, 2], [3, 6, 2], [6, 2, 2]])
     answer = component.call("generate", adder(component), prompt, 9, end_id=2)
@@ -184,12 +184,12 @@ def test_early_stop(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 def test_nothing_recorded(component, expect):
-    """the model is asked without recording for gradients"""
+    """generate calls the model without recording gradients (torch.no_grad)"""
     model = adder(component)
     answer = component.call("generate", model, torch.tensor([[1, 2]]), 2)
     expect.equal(answer.output, torch.tensor([[1, 2, 3, 6]]), names="B T")
     expect.that(
         not model.get("recorded").flag,
-        "the model was asked while gradients were recorded",
-        hint="ask it under torch.no_grad(); every step would keep the whole graph until then",
+        "the model was called while gradients were recorded",
+        hint="call it under torch.no_grad(); otherwise every step keeps its whole graph",
     )

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
-# B, T and N, then D with H. Few examples are drawn, and the first takes the first of every list.
+# B, T and N, then D with H. Few examples are drawn; the first uses the first entry of every list.
 SIZES = st.tuples(
     *(st.sampled_from(n) for n in ([2, 1, 3], [4, 3, 1, 6], [1, 2, 0])),
     st.sampled_from([(6, 2), (4, 4), (6, 3), (6, 1)]),
@@ -16,7 +16,7 @@ ATTENTION = ("q_linear", "k_linear", "v_linear", "out_proj")
 
 
 def drawn_state(make, features, layers, seed):
-    """Draw every parameter of a model; the weights of norms around 1, as in a trained one."""
+    """Make random parameters; the weights of norms are around 1, as in a trained model."""
     linear = {f"attention.{name}": (features, features) for name in ATTENTION}
     linear["feed_forward.linear1"] = (HIDDEN, features)
     linear["feed_forward.linear2"] = (features, HIDDEN)
@@ -59,7 +59,7 @@ def test_random_logits(component, reference, expect, make, seed, sizes):
 @pytest.mark.criterion(points=1, source="slides, page 28", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=st.integers(2, 5), words=st.integers(2, 9))
 def test_random_loss(component, reference, expect, make, seed, batch, length, words):
-    """the loss and its perplexity are right for random logits and tokens"""
+    """loss and perplexity are right for random logits and tokens"""
     logits = make.normal(batch, length, words, seed=seed, deviation=2.0)
     tokens = make.integers(batch, length, seed=seed + 1, below=words)
     right = reference.call("next_token_loss", logits, tokens).output
@@ -71,7 +71,7 @@ def test_random_loss(component, reference, expect, make, seed, batch, length, wo
 @pytest.mark.criterion(points=1, source="slides, page 28")
 @given(seed=SEEDS, pad=st.sampled_from([0, 4, 2]), batch=st.integers(1, 3), side=st.booleans())
 def test_random_padding(component, reference, expect, make, seed, pad, batch, side):
-    """the loss is right where sequences of different lengths are padded, on either side"""
+    """the loss is right for padded sequences of different lengths, on either side"""
     logits = make.normal(batch, 5, 6, seed=seed, deviation=2.0)
     tokens = make.integers(batch, 5, seed=seed + 1, below=6)
     for number in range(batch):
@@ -103,7 +103,7 @@ def test_parameter_gradients(component, reference, expect, make, seed, sizes):
 @pytest.mark.criterion(points=0.5, source="slides, page 28")
 @given(seed=SEEDS, pad=st.sampled_from([None, 1]))
 def test_loss_gradient(component, reference, expect, make, seed, pad):
-    """the gradient of the logits is right, and 0 where nothing is foretold"""
+    """the gradient of the logits is right, and 0 at positions that do not count"""
     logits = make.normal(2, 4, 5, seed=seed, dtype=torch.float64)
     tokens, one = make.integers(2, 4, seed=seed + 1, below=5), torch.tensor(1.0).double()
     tokens[0, 1] = 2

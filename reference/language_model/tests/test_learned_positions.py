@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
-# Few examples are drawn and the first takes the first of every list: a telling one.
+# Few examples are drawn; the first uses the first entry of every list, so those come first.
 BATCHES = st.sampled_from([3, 2, 1])
 LENGTHS = st.sampled_from([4, 5, 2, 1])
 FEATURES = st.sampled_from([6, 3, 8, 1])
@@ -23,7 +23,7 @@ def positions(source, make, max_len, features, seed, dtype=torch.float32):
 @pytest.mark.criterion(points=1, source="slides, pages 23 and 26", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, features=FEATURES, more=MORE)
 def test_random(component, reference, expect, make, seed, batch, length, features, more):
-    """the sum is right for random tables and inputs of any size"""
+    """the result is right for random tables and inputs of any size"""
     x = make.normal(batch, length, features, seed=seed)
     right = positions(reference, make, length + more, features, seed + 1)(x).output
     actual = positions(component, make, length + more, features, seed + 1)(x).output
@@ -46,7 +46,7 @@ def test_input_gradient(component, reference, expect, make, seed, batch, length,
 @pytest.mark.criterion(points=1, source="slides, page 26", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, features=FEATURES, more=MORE)
 def test_weight_gradient(component, reference, expect, make, seed, batch, length, features, more):
-    """the gradient of weight is right: the sum over the batch, and 0 for positions not in use"""
+    """the gradient of weight is right: the sum over the batch, 0 for unused positions"""
     x, cotangent = (
         make.normal(batch, length, features, seed=seed + k, dtype=torch.float64) for k in (0, 1)
     )
@@ -60,7 +60,7 @@ def test_weight_gradient(component, reference, expect, make, seed, batch, length
 @pytest.mark.criterion(points=0.5, source="slides, page 26", examples=2)
 @given(seed=SEEDS, lengths=st.permutations([1, 2, 4]))
 def test_lengths_in_turn(component, reference, expect, make, seed, lengths):
-    """one module takes shorter and longer sequences and other batches in turn"""
+    """one module gives right results for different lengths and batches, call after call"""
     module = positions(component, make, 5, 3, seed)
     right = positions(reference, make, 5, 3, seed)
     for batch, length in enumerate(lengths, start=1):
@@ -71,7 +71,7 @@ def test_lengths_in_turn(component, reference, expect, make, seed, lengths):
 @pytest.mark.criterion(points=0.5, source="slides, page 26")
 @pytest.mark.parametrize(("max_len", "length"), [(1, 2), (1, 5), (3, 4), (5, 11)])
 def test_too_long(component, expect, make, max_len, length):
-    """a longer sequence is a ValueError however long it is, also where there is one vector only"""
+    """a sequence longer than max_len raises ValueError, whatever max_len and the length are"""
     module = positions(component, make, max_len, 2, 1)
     expect.raises(module(make.normal(2, length, 2, seed=2)), "ValueError")
 

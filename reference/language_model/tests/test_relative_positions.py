@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
-# Few examples are drawn and the first takes the first of every list: a telling one.
+# Few examples are drawn; the first uses the first entry of every list, so those come first.
 HEADS = st.sampled_from([3, 2, 1])
 FAR = st.sampled_from([2, 3, 1, 8])  # max_distance
 LENGTHS = st.sampled_from([7, 4, 2, 1])
@@ -48,7 +48,7 @@ def expect_pair(component, reference, expect, asked, scale=1.0):
 @pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
 @given(length=st.sampled_from([6, 9, 3, 1]), far=st.sampled_from([3, 1, 4, 12]))
 def test_distances_of_any_size(component, reference, expect, length, far):
-    """relative_distances is right for any length and maximum"""
+    """relative_distances is right for any length and max_distance"""
     right = reference.call("relative_distances", length, far).output
     actual = component.call("relative_distances", length, far).output
     expect.close(actual, right, "the table of distances", names="T T")
@@ -57,7 +57,7 @@ def test_distances_of_any_size(component, reference, expect, length, far):
 @pytest.mark.criterion(points=1, source="slides, page 27")
 @given(seed=SEEDS, heads=HEADS, far=FAR, length=LENGTHS)
 def test_random_bias(component, reference, expect, make, seed, heads, far, length):
-    """the bias is right for random tables, any number of heads, maximum and length"""
+    """the bias is right for random tables, heads, maximum distances and lengths"""
     right = table(reference, make, heads, far, seed)(length).output
     actual = table(component, make, heads, far, seed)(length).output
     expect.close(actual, right, "the bias", names="H T T")
@@ -66,7 +66,7 @@ def test_random_bias(component, reference, expect, make, seed, heads, far, lengt
 @pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
 @given(seed=SEEDS, heads=HEADS, far=FAR, length=LENGTHS)
 def test_table_gradient(component, reference, expect, make, seed, heads, far, length):
-    """the gradient of the table is right: the sum over all pairs of a distance"""
+    """the gradient of weight is right: the sum over all pairs with a distance"""
     cotangent = make.normal(heads, length, length, seed=seed + 1, dtype=torch.float64)
     arguments = (make, heads, far, seed, torch.float64)
     right = table(reference, *arguments).asking(cotangent=cotangent)(length).parameter_gradients
@@ -78,7 +78,7 @@ def test_table_gradient(component, reference, expect, make, seed, heads, far, le
 @pytest.mark.criterion(points=1.5, source="slides, page 27; session, knowledge point 3", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_random_attention(component, reference, expect, make, seed, sizes, kind):
-    """the attention is right for any sizes, biases and masks, in float64"""
+    """relative_attention is right for random sizes, biases and masks, in float64"""
     expect_pair(component, reference, expect, inputs(make, sizes, seed, kind))
 
 
@@ -97,7 +97,7 @@ def test_gradients(component, reference, expect, make, seed, sizes, kind):
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, size=st.sampled_from([2, 3, 1]), length=st.sampled_from([3, 2, 4]))
 def test_as_many_heads_as_sequences(component, reference, expect, make, seed, size, length):
-    """a mask (B, T, T) holds for its own sequence, also where B equals H"""
+    """a (B, T, T) mask is applied per sequence, also if B = H"""
     asked = inputs(make, (size, size, length, 4, 3), seed, "(B, T, T)")
     expect_pair(component, reference, expect, asked)
 

@@ -35,7 +35,7 @@ def recurrent(source, make, seed):
 
 
 def plain(log):
-    """Read numbers, also where they are still tensors: that is for the checks of log and step."""
+    """Read numbers or tensors; the checks of log and step reject tensors."""
     return [
         {k: v.item() if isinstance(v, torch.Tensor) else v for k, v in entry.items()}
         for entry in log
@@ -67,7 +67,7 @@ def test_random_rates(component, reference, expect, step, peak, warmup):
     pad=st.sampled_from([2, None]),
 )
 def test_random_steps(component, reference, expect, make, seed, peak, warmup, clip, decay, pad):
-    """four steps are right for random logits, batches and settings, and so is their log"""
+    """four steps and their log are right for random logits, batches and settings"""
     answers = []
     for source in (reference, component):
         model = bigram(source, make, seed)
@@ -85,7 +85,7 @@ def test_random_steps(component, reference, expect, make, seed, peak, warmup, cl
 @pytest.mark.criterion(points=1.5, source="handout", examples=2)
 @given(seed=SEEDS, clip=st.sampled_from([0.2, 1.0]))
 def test_every_parameter(component, reference, expect, make, seed, clip):
-    """three steps of a model with seven parameters are right, clipped by the norm of all of them"""
+    """three steps of a model with seven parameters are right, clipped by the joint norm"""
     models, norms = [], []
     for source in (reference, component):
         model = recurrent(source, make, seed)
@@ -100,7 +100,7 @@ def test_every_parameter(component, reference, expect, make, seed, clip):
 
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_default_settings(component, reference, expect, make):
-    """the settings are right where none are given: peak, warm-up, clipping, decay and padding"""
+    """the defaults of peak, warmup, clip, weight_decay and pad_id are right"""
     models, logs = [], []
     for source in (reference, component):
         model = source.provided("models").build("Bigram", 3)
@@ -118,7 +118,7 @@ def test_default_settings(component, reference, expect, make):
 @pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, rows=st.integers(1, 3))
 def test_fit_on_full_batches(component, reference, expect, make, seed, rows):
-    """five steps of fit are right where a batch holds all sequences"""
+    """five steps of fit are right if a batch holds all sequences"""
     sequences = make.integers(rows, 4, seed=seed, below=WORDS)
     models = []
     for source in (reference, component):
@@ -132,7 +132,7 @@ def test_fit_on_full_batches(component, reference, expect, make, seed, rows):
 @pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, before=st.integers(0, 3))
 def test_random_resumed(component, reference, expect, make, seed, before):
-    """a training resumed after any number of steps is right, log and all"""
+    """training that is resumed after any number of steps is right, log included"""
     batches = [make.integers(2, 4, seed=seed + n, below=WORDS) for n in range(5)]
     model = bigram(reference, make, seed)
     trainer = reference.make("Trainer", model, 0.1, 6, 0.5, 0.1)
@@ -145,6 +145,6 @@ def test_random_resumed(component, reference, expect, make, seed, before):
     expect.that(resumed.call("load", stopped.make("state")))
     for batch in batches[before:]:
         expect.that(resumed.call("step", batch))
-    expect_alike(expect, second, model, "after five steps with a stop")
+    expect_alike(expect, second, model, "after five steps, with save and load in between")
     found, right = (plain(one.get("log").items(5)) for one in (resumed, trainer))
     expect.same(found, right, "the log", scale=5)
