@@ -1,4 +1,4 @@
-"""The language model: a causal stack, whose head is its own embedding.
+"""The language model: an encoder with a causal mask, and its own embedding as the head.
 
 Source: slides, pages 28 to 31.
 """
@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 
 class LanguageModel(nn.Module):
-    """Foretells, at every position, the next word.
+    """Predict the next word at every position.
 
     Parameters, by their `state_dict` keys:
-        encoder.*: those of `Encoder` with norm "pre". There are no others: the head scores the
-        words with `encoder.token_embedding.weight`.
+        encoder.*: those of `Encoder` with norm "pre". There are no others: the head uses
+        `encoder.token_embedding.weight`.
 
     Source: slides, pages 28 to 31.
     """
@@ -30,19 +30,19 @@ class LanguageModel(nn.Module):
         num_layers: int,
         dropout: float = 0.1,
     ) -> None:
-        """Make the encoder; the arguments are its own."""
+        """Make the encoder; its arguments are the same."""
         super().__init__()
         # Your code here.
         raise NotImplementedError
 
     def forward(self, token_ids: Tensor) -> Tensor:
-        """Score every word as the next one, at every position.
+        """Compute the logits of every word as the next word, at every position.
 
         Args:
             token_ids: integer tensor of shape (B, T).
 
         Returns:
-            The logits (B, T, V): those at position t depend on the tokens 0 to t alone.
+            The logits (B, T, V); the logits at position t depend on the tokens 0 to t only.
 
         Raises:
             ValueError: T is greater than `max_len`.
@@ -54,17 +54,17 @@ class LanguageModel(nn.Module):
 
 
 def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None) -> Tensor:
-    """Compute how badly every position foretells the token after it.
+    """Compute the mean cross-entropy of the next tokens.
 
     Args:
-        logits: tensor of shape (B, T, V); those at position t are about the token at t + 1.
+        logits: tensor of shape (B, T, V); the logits at position t predict the token at t + 1.
         token_ids: integer tensor of shape (B, T).
-        pad_id: the id of padding: where it is the token to be foretold, the position does not
-            count. None if there is none.
+        pad_id: the id of padding; a position whose next token is `pad_id` does not count. None:
+            every position counts.
 
     Returns:
-        A single number: the mean of the cross-entropies (natural logarithm) of all positions that
-        count, of all sequences together.
+        Tensor of shape (): the mean cross-entropy (natural logarithm) of all positions that count,
+        of all sequences together.
 
     Raises:
         ValueError: no position counts.
@@ -76,6 +76,6 @@ def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None
 
 
 def perplexity(loss: Tensor) -> Tensor:
-    """Compute e to the power of a mean cross-entropy: guessing among so many words is as hard."""
+    """Compute e^loss, the number of equally likely words that would give this loss."""
     # Your code here.
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Learned positions: a trained vector for every position, added to the token that stands there.
+"""Learned positions: a trained vector for every position, added to the token at this position.
 
 Source: slides, pages 22, 23 and 26.
 """
@@ -17,10 +17,10 @@ class LearnedPositionalEmbedding(nn.Module):
     """
 
     def __init__(self, max_len: int, d_model: int) -> None:
-        """Draw the vectors.
+        """Make the table of random vectors.
 
         Args:
-            max_len: number of positions there is a vector for.
+            max_len: number of positions, and so of vectors.
             d_model: number of features of a token, D.
         """
         super().__init__()
@@ -28,7 +28,7 @@ class LearnedPositionalEmbedding(nn.Module):
         raise NotImplementedError
 
     def forward(self, x: Tensor) -> Tensor:
-        """Add to every token of `x` (B, T, D) the vector of its position, 0 to T - 1.
+        """Add the vector of its position, 0 to T - 1, to every token of `x` (B, T, D).
 
         Returns:
             Tensor of shape (B, T, D), with the dtype and device of `x`.

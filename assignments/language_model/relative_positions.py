@@ -1,4 +1,4 @@
-"""Relative positions: how far apart two tokens are moves the score between them.
+"""Relative positions: a bias on the score of two tokens that depends on their distance.
 
 Source: slides, page 27.
 """
@@ -10,15 +10,15 @@ from torch import Tensor, nn
 
 
 def relative_distances(seq_len: int, max_distance: int) -> Tensor:
-    """Compute how far every key stands to the right of every query, clipped both ways.
+    """Compute the clipped distance from every query to every key.
 
     Args:
         seq_len: number of positions, T.
-        max_distance: distances beyond it count as this one, to the left as to the right.
+        max_distance: largest distance; distances beyond it are clipped, in both directions.
 
     Returns:
         Integer tensor (int64) of shape (T, T), rows for queries and columns for keys: j - i in row
-        i and column j, but at least -max_distance and at most max_distance.
+        i and column j, clipped to -max_distance ... max_distance.
 
     Source: slides, page 27.
     """
@@ -38,13 +38,13 @@ class RelativePositionBias(nn.Module):
     """
 
     def __init__(self, num_heads: int, max_distance: int) -> None:
-        """Draw the table for `num_heads` heads, H."""
+        """Make the random table for `num_heads` heads, H."""
         super().__init__()
         # Your code here.
         raise NotImplementedError
 
     def forward(self, seq_len: int) -> Tensor:
-        """Look up the number of every pair of positions of a sequence, for every head.
+        """Look up the bias of every pair of positions, for every head.
 
         Args:
             seq_len: number of positions, T, of any size.
@@ -69,7 +69,7 @@ def relative_attention(
         value: tensor of shape (B, H, T, d_v).
         bias: tensor of shape (H, T, T), added to the scaled scores before the softmax.
         mask: boolean tensor of shape (T, T) or (B, T, T), True where the query may attend to the
-            key; None allows every pair. Every query needs at least one key it may attend to.
+            key; None allows every pair. Every query needs at least one allowed key.
 
     Returns:
         The pair (output, weights), with the dtype and device of `query`. weights (B, H, T, T) is

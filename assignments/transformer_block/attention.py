@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 
 def causal_mask(seq_len: int) -> Tensor:
-    """Make the mask that lets every position attend to itself and to what came before it.
+    """Make the mask that lets every position attend to itself and to earlier positions.
 
     Args:
         seq_len: number of positions, T.
@@ -28,7 +28,7 @@ def causal_mask(seq_len: int) -> Tensor:
 
 
 def padding_mask(token_ids: Tensor, pad_id: int) -> Tensor:
-    """Make the mask that keeps every query from attending to padding.
+    """Make the mask that hides padding from every query.
 
     Args:
         token_ids: integer tensor of shape (B, T).
@@ -47,14 +47,14 @@ def padding_mask(token_ids: Tensor, pad_id: int) -> Tensor:
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Mix the values, for every query, by how well their keys match it.
+    """Average the values for every query, weighted by how well their keys match the query.
 
     Args:
         query: tensor of shape (..., Tq, d_k).
         key: tensor of shape (..., Tk, d_k).
         value: tensor of shape (..., Tk, d_v).
         mask: boolean tensor that broadcasts to (..., Tq, Tk), True where the query may attend to
-            the key; None allows every pair. Every query needs at least one key it may attend to.
+            the key; None allows every pair. Every query needs at least one allowed key.
 
     Returns:
         The pair (output, weights), of the dtype and device of `query`. weights (..., Tq, Tk) is the
@@ -84,7 +84,7 @@ class SelfAttention(nn.Module):
         raise NotImplementedError
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Let every token of `x` (B, T, D) gather from the tokens it may attend to.
+        """Apply attention to `x` (B, T, D), as queries, keys and values.
 
         Args:
             x: floating-point tensor of shape (B, T, D).

@@ -1,4 +1,4 @@
-"""The feed-forward layer: the knowledge store of a transformer, applied to every position alone.
+"""The feed-forward layer: the memory of a transformer, applied to every position separately.
 
 Source: session, knowledge point 1; slides, pages 9 and 16 to 21.
 """
@@ -12,8 +12,8 @@ def memory_lookup(x: Tensor, keys: Tensor, values: Tensor) -> Tensor:
 
     Args:
         x: floating-point tensor of shape (..., D).
-        keys: tensor of shape (F, D), one pattern a row.
-        values: tensor of shape (F, Dv), what each key adds when it matches.
+        keys: tensor of shape (F, D), one pattern per row.
+        values: tensor of shape (F, Dv), one value per key.
 
     Returns:
         relu(x · keysᵀ) · values, of shape (..., Dv), with the dtype and device of `x`.
@@ -25,7 +25,7 @@ def memory_lookup(x: Tensor, keys: Tensor, values: Tensor) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """Expand every token to `d_ff` features, keep those that fire, and contract to `d_model` again.
+    """Expand every token to `d_ff` features, apply the activation, and contract to `d_model`.
 
     Parameters, by their `state_dict` keys:
         linear1.weight: (F, D); linear1.bias: (F,), absent with `bias=False`.
@@ -46,8 +46,8 @@ class FeedForward(nn.Module):
 
         Args:
             d_model: number of features of a token, D.
-            d_ff: number of features in between, F.
-            dropout: probability with which an activated feature is dropped in training.
+            d_ff: number of features between the two layers, F.
+            dropout: probability of dropping an activated feature in training.
             activation: "relu", or "gelu" in its exact form.
             bias: whether the two linear layers have a bias.
 

@@ -35,7 +35,7 @@ class LayerNorm(nn.Module):
     """
 
     def __init__(self, d_model: int, eps: float = 1e-5) -> None:
-        """Make the parameters for vectors of `d_model` features; `eps` goes to `layer_norm`."""
+        """Make the parameters for `d_model` features, and keep `eps` for `layer_norm`."""
         super().__init__()
         # Your code here.
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Multi-head attention: several attentions side by side, each on its own share of the features.
+"""Multi-head attention: several parallel attentions, each on its own part of the features.
 
 Source: session, knowledge point 4; walkthrough, attention.
 """
@@ -18,7 +18,7 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(self, d_model: int, num_heads: int, bias: bool = True) -> None:
-        """Make the four projections of `d_model` features, all of them with or without `bias`.
+        """Make the four projections of `d_model` features.
 
         Args:
             d_model: number of features of a token, D.
@@ -33,7 +33,7 @@ class MultiHeadAttention(nn.Module):
         raise NotImplementedError
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Let every token of `x` (B, T, D) gather from the others, once for each head.
+        """Apply attention to `x` (B, T, D), in every head separately.
 
         Args:
             x: floating-point tensor of shape (B, T, D).

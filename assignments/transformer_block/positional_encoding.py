@@ -17,7 +17,7 @@ def sinusoidal_encoding(seq_len: int, d_model: int) -> Tensor:
     Returns:
         Tensor of shape (T, D). In row `pos`, column 2i holds sin(pos / 10000^(2i / D)) and column
         2i + 1 the cosine of the same angle; i counts the pairs, from 0 to D / 2 - 1. The result is
-        float64, so that whoever uses it rounds once, to the precision wanted.
+        float32 or float64.
 
     Raises:
         ValueError: if `d_model` is odd.
@@ -29,7 +29,7 @@ def sinusoidal_encoding(seq_len: int, d_model: int) -> Tensor:
 
 
 class PositionalEncoding(nn.Module):
-    """Add to every token of a sequence the encoding of the position where it stands.
+    """Add the encoding of its position to every token of a sequence.
 
     Nothing is learned: the module has no parameters and its `state_dict` is empty.
 
@@ -41,8 +41,8 @@ class PositionalEncoding(nn.Module):
 
         Args:
             d_model: number of features of a token, D; even.
-            max_len: greatest sequence length that `forward` accepts.
-            dropout: probability with which an element of the sum is dropped in training.
+            max_len: largest sequence length that `forward` accepts.
+            dropout: probability of dropping an element of the sum in training.
 
         Raises:
             ValueError: if `d_model` is odd.

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 class TransformerBlock(nn.Module):
-    """Two sublayers on a residual stream, with layer normalisation before, after or nowhere.
+    """Two sublayers on a residual stream, with layer normalisation before or after them, or none.
 
     Parameters, by their `state_dict` keys:
         attention.*: those of `MultiHeadAttention`.
@@ -36,8 +36,8 @@ class TransformerBlock(nn.Module):
             d_model: number of features of a token, D.
             num_heads: number of attention heads, H; it must divide D.
             d_ff: number of features inside the feed-forward layer, F.
-            dropout: probability with which an element of a sublayer's output is dropped in
-                training; the feed-forward layer uses the same one inside.
+            dropout: probability of dropping an element of a sublayer's output in training;
+                the feed-forward layer gets the same probability.
             norm: where to normalise: "pre", "post" or "none".
             activation: activation of the feed-forward layer, "relu" or "gelu".
             bias: whether the linear layers of both sublayers have a bias.
@@ -57,7 +57,7 @@ class TransformerBlock(nn.Module):
                           then     x + dropout(feed_forward(norm2(x))).
         With norm "post": x becomes norm1(x + dropout(attention(x))),
                           then     norm2(x + dropout(feed_forward(x))).
-        With norm "none": as "pre", without the norms.
+        With norm "none": like "pre", without the norms.
 
         Args:
             x: floating-point tensor of shape (B, T, D).

@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 
 def visible_mask(token_ids: Tensor, hidden_ids: list[int]) -> Tensor:
-    """Make the mask that keeps every query from attending to certain tokens.
+    """Make the mask that hides certain tokens from every query.
 
     Args:
         token_ids: integer tensor of shape (B, T).
-        hidden_ids: ids that no query may attend to, in the walkthrough those of CLS and PAD.
+        hidden_ids: ids of the hidden tokens, in the walkthrough CLS and PAD.
 
     Returns:
         Boolean tensor of shape (B, T, T), on the device of `token_ids`: in every row, False in the
@@ -29,9 +29,9 @@ def visible_mask(token_ids: Tensor, hidden_ids: list[int]) -> Tensor:
 
 
 class Classifier(nn.Module):
-    """Tells sequences of one class from those of another by the vector of their first token.
+    """Classify sequences into two classes by the vector of their first token.
 
-    Parameters, by their `state_dict` keys, none of them a bias:
+    Parameters, by their `state_dict` keys (there are no biases):
         embedding.weight: (V, D).
         attention.*: those of the provided `MultiHeadAttention`.
         feed_forward.*: those of the provided `FeedForward`, with GELU and without dropout.
@@ -41,7 +41,7 @@ class Classifier(nn.Module):
     """
 
     def __init__(self, vocab_size: int, d_model: int, num_heads: int, d_ff: int) -> None:
-        """Make the parts for V words, D features, H heads and F features inside."""
+        """Make the parts for V words, D features, H heads and F inner features."""
         super().__init__()
         ### BEGIN SOLUTION
         self.num_heads = num_heads
@@ -52,7 +52,7 @@ class Classifier(nn.Module):
         ### END SOLUTION
 
     def forward(self, token_ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Compute one logit for every sequence: above 0 for the first class, below 0 for the other.
+        """Compute one logit for every sequence: above 0 for label 1, below 0 for label 0.
 
         Args:
             token_ids: integer tensor of shape (B, T); the first token of a sequence is CLS.
@@ -66,13 +66,13 @@ class Classifier(nn.Module):
         ### END SOLUTION
 
     def trace(self, token_ids: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
-        """Compute what the walkthrough shows, step by step.
+        """Compute all steps of the walkthrough.
 
         Args:
             token_ids, mask: as for `forward`.
 
         Returns:
-            A dictionary, by these names and in this order:
+            A dictionary with these entries, in this order:
             embedded (B, T, D); query, key, value (B, H, T, D/H), the three projections split into
             heads; attention_weights (B, H, T, T); attention_values (B, T, D), the weighted sums of
             all heads side by side; attention_output (B, T, D), after the last projection;
@@ -116,15 +116,15 @@ class Classifier(nn.Module):
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Compute how badly the logits foretell the labels.
+    """Compute the mean binary cross-entropy of the logits.
 
     Args:
-        logits: tensor of shape (B,); sigmoid of it is the probability of label 1.
+        logits: tensor of shape (B,); sigmoid(logits) are the probabilities of label 1.
         labels: tensor of shape (B,), each 0 or 1, integer or boolean.
 
     Returns:
-        A single number of the dtype of `logits`: the mean over the sequences of minus the natural
-        logarithm of the probability of the right label. Finite for logits of any size.
+        Tensor of shape () with the dtype of `logits`: the mean over the sequences of
+        -ln(probability of the right label). It is finite for logits of any size.
     """
     ### BEGIN SOLUTION
     return F.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype))
@@ -132,7 +132,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def accuracy(logits: Tensor, labels: Tensor) -> float:
-    """Compute the share of sequences whose label is foretold: 1 where the logit is above 0.
+    """Compute the share of correctly predicted labels; a logit above 0 predicts label 1.
 
     Args:
         logits: tensor of shape (B,).

@@ -1,4 +1,4 @@
-"""The encoder: tokens and positions become a stream, which block after block adds to.
+"""The encoder: embeddings of tokens and positions, then blocks that add to the stream.
 
 Source: slides, pages 5, 15, 23 and 31; session, knowledge point 5.
 """
@@ -13,7 +13,7 @@ class Encoder(nn.Module):
     """Embeddings of tokens and positions, then a stack of transformer blocks.
 
     Parameters, by their `state_dict` keys:
-        token_embedding.weight: (V, D), as `nn.Embedding` draws it.
+        token_embedding.weight: (V, D), initialised by `nn.Embedding`.
         positions.weight: (max_len, D), that of `LearnedPositionalEmbedding`.
         blocks.0.*, blocks.1.*, ...: those of the provided `TransformerBlock`.
         final_norm.weight, final_norm.bias: (D), those of `nn.LayerNorm`; only with norm "pre".
@@ -41,8 +41,8 @@ class Encoder(nn.Module):
             num_heads: number of attention heads of a block, H.
             d_ff: number of features inside a block's feed-forward layer, F.
             num_layers: number of blocks, N; it may be 0.
-            dropout: the blocks' rate; nothing else is dropped.
-            norm: where the blocks normalise: "pre" or "post".
+            dropout: dropout rate of the blocks; nothing else is dropped.
+            norm: the blocks' norm, "pre" or "post".
 
         Raises:
             ValueError: `norm` is unknown.
@@ -61,7 +61,7 @@ class Encoder(nn.Module):
         ### END SOLUTION
 
     def forward(self, token_ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Compute a vector for every token, from all tokens that its mask allows.
+        """Compute a vector for every token.
 
         Args:
             token_ids: integer tensor of shape (B, T).
@@ -69,8 +69,8 @@ class Encoder(nn.Module):
                 the key; the same for every block. None allows every pair.
 
         Returns:
-            Tensor of shape (B, T, D): what the last block leaves on the stream; with norm "pre"
-            that, normalised by `final_norm`.
+            Tensor of shape (B, T, D): the last entry of `stream`, with norm "pre" normalised by
+            `final_norm`.
 
         Raises:
             ValueError: T is greater than `max_len`.
@@ -80,7 +80,7 @@ class Encoder(nn.Module):
         ### END SOLUTION
 
     def stream(self, token_ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Compute what stands on the residual stream before the first block and after every block.
+        """Compute the residual stream before the first block and after every block.
 
         Args:
             token_ids: integer tensor of shape (B, T).

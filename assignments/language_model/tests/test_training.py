@@ -166,8 +166,8 @@ def test_clipping(component, expect):
 def test_weight_decay(component, expect):
     """weight decay shrinks every parameter by the factor 1 - rate · weight_decay per step
 
-    A logit of 2 that nothing else moves decays to 2 · (1 - 0.25 · 0.1) · (1 - 0.5 · 0.1). A bias of 2
-    does the same: its word is so unlikely that its gradient is 0.
+    A logit of 2 that nothing else moves decays to 2 · (1 - 0.25 · 0.1) · (1 - 0.5 · 0.1). So does a
+    bias of 2: its word is so unlikely that its gradient is 0.
     """
     model = bigram(component, row([0.0, 0.0, -1000.0], others=2.0))
     model.load({"bias": torch.tensor([0.0, 0.0, 2.0])})
