@@ -14,13 +14,13 @@ _ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU}
 
 
 def causal_mask(seq_len: int, device: torch.device | str | None = None) -> Tensor:
-    """Make the mask (T, T) that lets every position attend to itself and to what came before it."""
+    """Make the mask (T, T) that lets every position attend to itself and to earlier positions."""
     below = nn.Transformer.generate_square_subsequent_mask(seq_len, device=device)
     return below == 0
 
 
 def padding_mask(token_ids: Tensor, pad_id: int) -> Tensor:
-    """Make the mask (B, T, T) that keeps every query from the padding of token_ids (B, T)."""
+    """Make the mask (B, T, T) that hides the padding of token_ids (B, T) from every query."""
     return (token_ids != pad_id)[:, None, :].expand(-1, token_ids.shape[1], -1)
 
 

@@ -1,13 +1,13 @@
-"""Two small models to train, finished: thin classes over torch's own modules.
+"""Two small, finished models to train: thin classes over torch's own modules.
 
-Both map token ids (B, T) to logits (B, T, V), those at position t from the tokens 0 to t alone.
+Both map token ids (B, T) to logits (B, T, V). Those at position t depend on tokens 0 to t only.
 """
 
 from torch import Tensor, nn
 
 
 class Bigram(nn.Module):
-    """Foretells the next word from the one before it alone.
+    """Predict the next word from the current word alone.
 
     Parameters, by their `state_dict` keys:
         table.weight: (V, V), a row of logits for every word; bias: (V), added to every row.
@@ -20,12 +20,12 @@ class Bigram(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, token_ids: Tensor) -> Tensor:
-        """Look up the logits of token_ids (B, T), and drop some of them in training."""
+        """Look up the logits of token_ids (B, T), with dropout in training."""
         return self.dropout(self.table(token_ids) + self.bias)
 
 
 class Recurrent(nn.Module):
-    """Foretells the next word from all that came before it, with one recurrent layer.
+    """Predict the next word from all words so far, with one recurrent layer.
 
     Parameters, by their `state_dict` keys:
         embedding.weight: (V, D); layer.*: those of `nn.GRU`; head.*: weight (V, D), bias (V).

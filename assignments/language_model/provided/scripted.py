@@ -1,4 +1,4 @@
-"""Language models whose next word is known beforehand, to try `generate` on."""
+"""Language models with a known next word, to try `generate` with."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from torch import Tensor, nn
 
 
 class Table(nn.Module):
-    """Looks only at the last word, and has for every word a row of logits for what follows it.
+    """Look up the logits of the next word in a table, by the last word alone.
 
     Parameters, by their `state_dict` keys:
-        table: (V, V), row w for what follows the word w.
+        table: (V, V), row w for the word after word w.
     """
 
     def __init__(self, table: Tensor) -> None:
@@ -19,20 +19,20 @@ class Table(nn.Module):
         self.table = nn.Parameter(table.clone())
 
     def forward(self, token_ids: Tensor) -> Tensor:
-        """Score the words (B, T, V) that may follow token_ids (B, T)."""
+        """Compute the logits (B, T, V) of the next words for token_ids (B, T)."""
         return self.table[token_ids]
 
 
 class Adder(nn.Module):
-    """Is sure of the next word: the sum of all words that it is shown, modulo V.
+    """Predict the sum of all input words, modulo V, as the next word.
 
-    In training mode it is sure of the word after that one, as if something were dropped.
+    In training mode it predicts the number after this sum, as if dropout changed the result.
 
     Parameters, by their `state_dict` keys:
-        sureness: a single number, the logit of the word that it is sure of; all others have 0.
+        sureness: a single number, the logit of the predicted word; all other logits are 0.
 
     Attributes:
-        recorded: whether it was ever asked while torch recorded for gradients.
+        recorded: whether the model was ever called while torch recorded gradients.
     """
 
     def __init__(self, vocab_size: int, max_len: int | None = None) -> None:
@@ -42,7 +42,7 @@ class Adder(nn.Module):
         self.recorded = False
 
     def forward(self, token_ids: Tensor) -> Tensor:
-        """Score the words (B, T, V) that may follow token_ids (B, T).
+        """Compute the logits (B, T, V) of the next words for token_ids (B, T).
 
         Raises:
             ValueError: T is greater than `max_len`.

@@ -1,7 +1,7 @@
-"""What your own code does, as tables and pictures; nothing here is marked.
+"""Tables and pictures of your own results; nothing here is marked.
 
-One function a component. Expected numbers are those that the course documents print. A picture is
-left out where an answer has another shape than was asked for: its check says so.
+There is one function per component. Expected numbers come from the course documents and the
+handout. A picture is omitted if the result has a wrong shape, which is reported by a check.
 """
 
 import json
@@ -34,7 +34,7 @@ def learned_positions(component, show):
                 [f"position 2: {YOURS}", *result[0, 2]],
             ],
         )
-    # A table in which neighbours are alike, as in trained ones: slow waves, each with its phase.
+    # A table with similar neighbours, like a trained one: slow waves with different phases.
     waves = torch.sin(torch.arange(24)[:, None] * torch.linspace(0.05, 0.4, 16) + torch.arange(16))
     module = component.build("LearnedPositionalEmbedding", 24, 16).load({"weight": waves})
     token = torch.linspace(-1, 1, 16)
@@ -42,21 +42,21 @@ def learned_positions(component, show):
     if fits(result, 1, 24, 16):
         added = torch.nn.functional.normalize(result[0] - token, dim=-1)
         show.heatmap(
-            "One word at 24 positions: how alike what was added is (cosine)",
+            "Cosine similarity of the vectors added at 24 positions",
             added @ added.T,
             x="position",
             y="position",
             low=-1.0,
             high=1.0,
-            note="Each position is most like itself, then like its neighbours: a bright diagonal. "
-            "One colour all over: every token got the same vector.",
+            note="Each position is most similar to itself and its neighbours: a bright diagonal. "
+            "If everything has one colour, every token got the same vector.",
         )
 
 
 def relative_positions(component, show):
     far, length = 4, 13
     distances = torch.arange(-far, far + 1.0)
-    # One head looks at the word before, one at the word after, one at whatever is near.
+    # One head prefers the word before, one the word after, one all near words.
     apart = torch.stack([distances + 1, distances - 1, distances], dim=1).abs()
     table = 0.0 - apart
     names = ("word before", "word after", "neighbours")
@@ -69,9 +69,9 @@ def relative_positions(component, show):
         bias[:, length // 2],
         rows=names,
         columns=range(-6, 7),
-        x="distance of the key: left of the query below 0, right of it above",
+        x="distance of the key: negative to the left of the query, positive to the right",
         y="head",
-        note="Brightest at -1, 1 and 0; from 4 on, to either side, nothing changes any more.",
+        note="The largest values are at -1, 1 and 0. From a distance of 4 on, they stay constant.",
     )
     zeros, values = torch.zeros(1, 3, length, 2), torch.eye(length).expand(1, 3, length, length)
     mask = torch.ones(length, length, dtype=torch.bool).tril()
@@ -80,19 +80,19 @@ def relative_positions(component, show):
     if fits(weights, 1, 3, length, length):
         for number in (0, 2):
             show.heatmap(
-                f"Attention with equal scores under a causal mask: {names[number]}",
+                f"Attention with equal scores and a causal mask: {names[number]}",
                 weights[0, number],
                 x="key",
                 y="query",
                 low=0.0,
                 high=1.0,
-                note="Stripes along the diagonal: what counts is the distance, not the place. "
-                "Nothing lies above the diagonal.",
+                note="Stripes along the diagonal: only the distance matters, not the position. "
+                "All weights above the diagonal are 0.",
             )
 
 
 def encoder(component, show):
-    # Weights are drawn small, as at the start of training: what a block adds piles up slowly.
+    # Small weights, as at the start of training, so the stream grows slowly.
     ids = torch.tensor([[3, 1, 4, 1, 5, 2]])
     sizes = {}
     for norm in ("pre", "post"):
@@ -103,14 +103,14 @@ def encoder(component, show):
     if len(sizes) == 2:
         layers = ["embeddings", *(f"block {number}" for number in range(8))]
         show.heatmap(
-            'The length of every token\'s vector on the stream, norm "pre"',
+            'The length of every token\'s vector in the stream, norm "pre"',
             sizes["pre"],
             rows=layers,
             columns=[str(number) for number in range(6)],
             x="position",
             y="after",
             low=0.0,
-            note="The blocks add to the stream, and no norm stands on it: final_norm follows.",
+            note="The blocks add to the stream without normalising it; final_norm follows.",
         )
         rows = [
             [layer, *(sizes[norm][n].mean() for norm in sizes)] for n, layer in enumerate(layers)
@@ -119,7 +119,7 @@ def encoder(component, show):
             "The mean length of a token's vector",
             ["after", 'norm "pre"', 'norm "post"'],
             rows,
-            note="With post every block ends in a norm: a length of sqrt(8), 2.828.",
+            note='With norm "post" every block ends in a norm, so the length is sqrt(8) = 2.828.',
         )
     masks = {
         "no mask": None,
@@ -131,14 +131,14 @@ def encoder(component, show):
         if noticed is not None:
             positions = [str(number) for number in range(6)]
             show.heatmap(
-                f"Which token notices a change of which, through two blocks, under {words}",
+                f"Effect of changing a token on each result after two blocks, with {words}",
                 noticed,
                 rows=positions,
                 columns=positions,
                 x="the token that was changed",
                 y="the token of the result",
                 low=0.0,
-                note="The largest change of a feature. A token always notices its own.",
+                note="The largest change of a feature. A token always depends on itself.",
             )
 
 
@@ -156,7 +156,7 @@ def classifier(component, show):
                 printed = WALKTHROUGH["printed"][f"attention_weights[:,{head},0]"][number]
                 rows.append([f"{name}: walkthrough", *(f"{share:.5g}" for share in printed)])
                 rows.append([f"{name}: {YOURS}", *(f"{w:.5g}" for w in weights[number, head, 0])])
-            show.table(f"What CLS attends to in {' '.join(words)}", ["", *words], rows)
+            show.table(f"Attention weights of CLS in {' '.join(words)}", ["", *words], rows)
             for head, name in enumerate(heads):
                 show.heatmap(
                     f"{' '.join(words)}, {name}",
@@ -167,12 +167,12 @@ def classifier(component, show):
                     y="query",
                     low=0.0,
                     high=1.0,
-                    note="The first row is CLS. Nobody attends to CLS or PAD.",
+                    note="The first row is CLS. No token attends to CLS or PAD.",
                 )
     logits = built(*asked).output
     if fits(logits, 2):
         show.table(
-            "The logits, and how sure the model is",
+            "The logits and the probabilities",
             ["", "aac", "baac"],
             [
                 ["logit: handout", "-8.2945", "10.9587"],
@@ -183,7 +183,7 @@ def classifier(component, show):
 
 
 def language_model(component, show):
-    # Embeddings of their own for all words, and positions that turn each into the next one.
+    # Orthogonal embeddings, and positions that turn each word into the next one.
     count, eye = len(SENTENCE), torch.eye(len(SENTENCE))
     ahead = torch.cat([eye[1:] - eye[:-1], torch.zeros(1, count)])
     state = {"encoder.token_embedding.weight": eye, "encoder.positions.weight": ahead}
@@ -196,37 +196,37 @@ def language_model(component, show):
             logits[0].softmax(-1),
             rows=SENTENCE,
             columns=SENTENCE,
-            x="a word, and its probability to be next",
-            y="the last word that is seen",
+            x="the probability of each next word",
+            y="the last word of the input",
             low=0.0,
             high=1.0,
-            note="A model without blocks that has the sentence by heart: each row is brightest one "
-            "place to the right of its own word; after the last one, it repeats that.",
+            note="A model without blocks that knows the sentence: each row is brightest one place to "
+            "the right of its own word. The last row is brightest at its own word.",
         )
         loss = component.call("next_token_loss", logits, tokens).output
         guess = component.call("perplexity", loss).output
         if fits(loss) and fits(guess):
             show.table(
-                "How well it foretells the sentence",
+                "Loss and perplexity of the sentence",
                 ["", "loss", "perplexity"],
                 [["right", "0.2930", "1.340"], [YOURS, loss, guess]],
-                note="Seven words are foretold, each with 0.7461: the loss is minus its logarithm.",
+                note="Each of seven words is predicted with 0.7461. The loss is -ln 0.7461.",
             )
-    # Sequence j differs from the first, unchanged one in token j - 1 alone.
+    # Sequence j differs from the first, unchanged sequence only in token j - 1.
     batch = torch.tensor([[0, 1, 2, 3, 4, 5]]).repeat(7, 1)
     batch[range(1, 7), range(6)] = 6
     built = component.build("LanguageModel", 7, 6, 8, 2, 8, 1, 0.0)
     logits = built.load(drawn_block(8, "encoder.blocks.0.attention.")).train(False)(batch).output
     if fits(logits, 7, 6, 7):
         show.heatmap(
-            "Which position notices a change of which token",
+            "Effect of changing a token on the logits at each position",
             (logits[1:] - logits[0]).abs().amax(-1).T,
             rows=range(6),
             columns=range(6),
             x="the token that was changed",
-            y="the position that foretells",
+            y="the position of the logits",
             low=0.0,
-            note="Above the diagonal nothing may show: what comes later is to be foretold.",
+            note="Above the diagonal all changes must be 0: logits do not depend on later tokens.",
         )
 
 
@@ -241,8 +241,8 @@ def training(component, show):
     log = trainer.get("log").items()
     steps = [str(number) for number in range(len(log))]
     for key, title, note in (
-        ("loss", "The loss, step by step", "From ln 8 = 2.079 down to 0.081."),
-        ("learning_rate", "The learning rate", "Warmed up over five steps, then 0.1."),
+        ("loss", "The loss, step by step", "The loss falls from ln 8 = 2.079 to 0.081."),
+        ("learning_rate", "The learning rate", "A warm-up of five steps, then 0.1."),
     ):
         values = [entry.get(key) for entry in log if isinstance(entry, dict)]
         if len(values) == 30 and all(isinstance(value, float) for value in values):
@@ -250,7 +250,12 @@ def training(component, show):
     logits = model.train(False)(torch.tensor([[3, 4, 5, 6]])).output
     if fits(logits, 1, 4, count):
         chances = logits[0, -1].softmax(-1)
-        show.bars('After "thanks for all the"', SENTENCE, chances, note="Right: 0.928 for fish.")
+        show.bars(
+            'After "thanks for all the"',
+            SENTENCE,
+            chances,
+            note="The expected probability of fish is 0.928.",
+        )
 
 
 def generate(component, show):
@@ -267,8 +272,8 @@ def generate(component, show):
         if not fits(shares, 4):
             return
         rows += [[f"{name}: handout", *right], [f"{name}: {YOURS}", *shares]]
-    show.table("0.15, 0.5, 0.1 and 0.25 become", ["", *words], rows)
-    # Twelve words, each less likely than the one before it.
+    show.table("The probabilities 0.15, 0.5, 0.1 and 0.25 become", ["", *words], rows)
+    # Twelve words, each less likely than the word before.
     many = -0.5 * torch.arange(12.0)
     columns = [f"{number}" for number in range(1, 13)]
     for title, name, values in (
@@ -285,7 +290,7 @@ def generate(component, show):
                 torch.stack(shares),
                 rows=[f"{name} {value}" for value in values],
                 columns=columns,
-                x="word, the likeliest first",
+                x="word, most likely first",
                 low=0.0,
                 high=1.0,
                 note="Every row sums to 1.",
@@ -296,7 +301,7 @@ def generate(component, show):
     if fits(text, 3, 8, dtype=torch.int64):
         right = ["1 2 3 6 2 2 2 2", "4 1 5 0 0 0 0 0", "3 3 6 2 2 2 2 2"]
         show.table(
-            "The provided Adder goes on, the end token is 2",
+            "Text generated with the provided Adder, end_id = 2",
             ["prompt", "right", YOURS],
             [
                 [" ".join(map(str, row[:2])), after, " ".join(map(str, row))]
@@ -329,15 +334,15 @@ def cost(component, show):
     )
     met = component.call("meeting_length", 64, 256).number
     show.heatmap(
-        "What a block spends its multiplications on",
+        "Multiplications of a block, by part",
         counts / counts.sum(dim=0),
         rows=["projections", "attention", "feed-forward"],
         columns=lengths,
         x="tokens",
         low=0.0,
         high=1.0,
-        note=f"64 features, 256 inside. From {met} tokens on, by your own count, attention should "
-        "have the larger half; the handout says 384.",
+        note=f"64 features, 256 inside. By your count, attention has half of the multiplications from "
+        f"{met} tokens on; the handout says 384.",
     )
     built = component.build("Encoder", 7, 32, 8, 2, 20, 2)
     rows = []
@@ -354,7 +359,7 @@ def fits(answer, *shape, dtype=None):
 
 
 def drawn_block(features, prefix):
-    """Draw weights for a block's attention, large enough for it to be seen."""
+    """Make random weights for a block's attention, large enough to show an effect."""
     generator = torch.Generator().manual_seed(1)
     names = ("q_linear", "k_linear", "v_linear", "out_proj")
     shape = (features, features)
@@ -362,7 +367,7 @@ def drawn_block(features, prefix):
 
 
 def drawn_encoder(blocks):
-    """Draw a tensor for every parameter of an encoder, of 8 features, that is no bias or norm."""
+    """Make random weights for an encoder of 8 features, without biases and norms."""
     generator = torch.Generator().manual_seed(1)
     shapes = {"token_embedding.weight": (7, 8), "positions.weight": (6, 8)}
     for number in range(blocks):
@@ -374,9 +379,9 @@ def drawn_encoder(blocks):
 
 
 def noticed_changes(component, ids, mask):
-    """Tell how much every token of the result (rows) notices a change of every token (columns).
+    """Return how much each token of the result (rows) changes with each input token (columns).
 
-    None if the encoder's answer has another shape.
+    Return None if the result has a wrong shape.
     """
     length = ids.size(1)
     changed = (ids + torch.eye(length, dtype=ids.dtype)) % 7

@@ -1,7 +1,7 @@
-"""What your own code does, as tables and pictures; nothing here is marked.
+"""Tables and pictures of your own results; nothing here is marked.
 
-One function a component. Expected numbers are those that the course documents print. A picture is
-left out where an answer has another shape than was asked for: its check says so.
+There is one function per component. Expected numbers come from the course documents and the
+handout. A picture is omitted if the result has a wrong shape, which is reported by a check.
 """
 
 import json
@@ -39,7 +39,7 @@ def layer_norm(component, show):
             result,
             rows=["a token", "the same, plus 100", "the same, times 50", "the same, backwards"],
             x="feature",
-            note="Each token by itself: the first three rows should look alike.",
+            note="Each token is normalised separately: the first three rows should be equal.",
         )
 
 
@@ -79,14 +79,14 @@ def attention(component, show):
     weights = component.call("scaled_dot_product_attention", *asked).tensors("output", "weights")[1]
     if fits(weights, 1, 5):
         show.table(
-            "The walkthrough: what CLS attends to in CLS a a c PAD, first head",
+            "The walkthrough: attention weights of CLS in CLS a a c PAD, first head",
             ["", *SEQUENCES[0]],
             [
                 ["key", *key[:, 0]],
                 ["weight: walkthrough", "0", "0.49982", "0.49982", "0.00035828", "0"],
                 [f"weight: {YOURS}", *weights[0]],
             ],
-            note="The query of CLS is -1.392: a key far below 0 fits it best. "
+            note="The query of CLS is -1.392, so keys far below 0 get the largest scores. "
             "CLS and PAD are masked.",
         )
     mask = component.call("causal_mask", 6).output
@@ -106,7 +106,7 @@ def attention(component, show):
                 y="query",
                 low=0.0,
                 high=1.0,
-                note="One 1, two halves, three thirds and so on; nothing above the diagonal.",
+                note="Row n has n equal weights of 1/n. All weights above the diagonal are 0.",
             )
 
 
@@ -133,7 +133,7 @@ def multi_head_attention(component, show):
         for head, name in enumerate(("first head", "second head")):
             rows.append([f"{name}: walkthrough", *printed[number][head]])
             rows.append([f"{name}: {YOURS}", *weights[number, head, 0]])
-        show.table(f"What CLS attends to in {' '.join(words)}", ["", *words], rows)
+        show.table(f"Attention weights of CLS in {' '.join(words)}", ["", *words], rows)
     for head, name in enumerate(("first head", "second head")):
         show.heatmap(
             f"CLS b a a c, {name}",
@@ -155,15 +155,15 @@ def feed_forward(component, show):
     found = component.call("memory_lookup", x, keys, values).output
     if fits(found, 5):
         show.table(
-            'What the memory adds to "Tower"',
+            'The values that the memory adds to "Tower"',
             ["", "neuron 2847", "neuron 5432", "dim. 42", "dim. 73", "dim. 158"],
             [
                 ["slides, pages 20 and 21", "1.2", "0.4", "1.12", "1.24", "0.74"],
                 [YOURS, *found],
             ],
-            note="A fifth dimension stands for those that page 20 leaves out; see the handout.",
+            note="A fifth dimension replaces those that page 20 leaves out; see the handout.",
         )
-    # With the identity behind it, the hidden layer itself comes out.
+    # With the identity as linear2, the result is the hidden layer.
     generator = torch.Generator().manual_seed(1)
     built = component.build("FeedForward", 24, 24, dropout=0.0, bias=False)
     first = torch.randn(24, 24, generator=generator)
@@ -176,7 +176,7 @@ def feed_forward(component, show):
             hidden[0],
             rows=[f"token {number}" for number in range(8)],
             x="hidden feature",
-            note=f"{share:.0%} of the values are exactly 0: keys that do not match stay silent.",
+            note=f"{share:.0%} of the values are exactly 0: these keys do not match.",
         )
 
 
@@ -196,10 +196,10 @@ def transformer_block(component, show):
                 ["after: handout", "-6.4319", "-0.9393", "0.2414", "9.1150"],
                 [f"after: {YOURS}", *output[:, 0].flatten()],
             ],
-            note="The features of CLS, first and second. It starts the same; what it gathered "
-            "tells the two sequences apart.",
+            note="The two features of CLS. Before the block they are the same in both sequences, "
+            "afterwards they differ.",
         )
-    # Sequence j of the batch differs from the first, unchanged one in token j - 1 alone.
+    # Sequence j of the batch differs from the first, unchanged sequence only in token j - 1.
     state = drawn_block(4, 8)
     generator = torch.Generator().manual_seed(2)
     batch = torch.randn(1, 6, 4, generator=generator).repeat(7, 1, 1)
@@ -211,15 +211,15 @@ def transformer_block(component, show):
         noticed = (result[1:] - result[0]).abs().amax(-1).T
         positions = [str(number) for number in range(6)]
         show.heatmap(
-            "Which token notices a change of which, under a causal mask",
+            "Effect of changing a token on the result of each token, with a causal mask",
             noticed,
             rows=positions,
             columns=positions,
             x="the token that was changed",
             y="the token of the result",
             low=0.0,
-            note="The largest change of a feature. Above the diagonal nothing may show: "
-            "no token notices what comes after it.",
+            note="The largest change of a feature. Above the diagonal all changes must be 0: "
+            "no token depends on later tokens.",
         )
 
 
@@ -245,7 +245,7 @@ def lm_head(component, show):
             "Your probabilities of the next word",
             words,
             shares[0].tolist(),
-            note="Read from the last of two tokens; the first, (-1, 3), has no say.",
+            note="Computed from the last of two tokens; the first, (-1, 3), has no effect.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Writing on: from logits to probabilities, and from a prompt to a text.
+"""Generating text: from logits to probabilities, and from a prompt to a text.
 
 Source: slides, page 28.
 """
@@ -13,22 +13,22 @@ def next_probabilities(
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Tensor:
-    """Turn logits into the probabilities to draw the next token from.
+    """Turn logits into the probabilities of the next token.
 
     Args:
         logits: tensor of shape (..., V).
-        temperature: what the logits are divided by; 0 gives the likeliest word everything.
-        top_k: only so many of the likeliest words stay; None, or more than V, keeps all.
-        top_p: of what is left, with probabilities that sum to 1 again, only the likeliest words
-            stay, as few as together have at least this probability; None keeps all.
+        temperature: the logits are divided by it; 0 gives the most likely word probability 1.
+        top_k: number of most likely words to keep; None, or more than V, keeps all.
+        top_p: then keep the smallest number of most likely words whose probabilities, renormalised
+            after `top_k`, sum to at least `top_p`; None keeps all.
 
     Returns:
-        Tensor of shape (..., V), of the dtype of `logits`: 0 for words that do not stay, and every
-        row sums to 1.
+        Tensor of shape (..., V) with the dtype of `logits`: every row sums to 1, and removed words
+        have 0.
 
     Raises:
-        ValueError: the temperature is negative, `top_k` is below 1, or `top_p` is not above 0 and
-            at most 1.
+        ValueError: `temperature` is negative, `top_k` is below 1, or `top_p` is not above 0 and at
+            most 1.
     """
     # Your code here.
     raise NotImplementedError
@@ -44,22 +44,22 @@ def generate(
     end_id: int | None = None,
     max_len: int | None = None,
 ) -> Tensor:
-    """Write on from every prompt, token by token, each drawn with torch's generator.
+    """Continue every prompt token by token; each token is drawn with torch's generator.
 
     Args:
-        model: maps token ids (B, T) to logits (B, T, V). It is asked in evaluation mode and under
-            `torch.no_grad()` or the like, and is left in the mode that it was in.
+        model: maps token ids (B, T) to logits (B, T, V). It is called in evaluation mode and under
+            `torch.no_grad()`; afterwards its mode is restored.
         prompt: int64 tensor of shape (B, T), T at least 1.
-        max_new_tokens: at most so many tokens are added.
+        max_new_tokens: largest number of tokens to add.
         temperature, top_k, top_p: as for `next_probabilities`.
-        end_id: once a sequence has drawn this token (in a prompt it is a token like others), all
-            that follows in it is this token; when every sequence has, nothing more is added. None
-            if there is no such token.
-        max_len: the model is shown the last `max_len` tokens at most; None shows all.
+        end_id: after a sequence draws this token, all its further tokens are `end_id`. Generation
+            stops when every sequence has drawn it. In a prompt it has no effect. None: no such
+            token.
+        max_len: the model gets at most the last `max_len` tokens; None: all tokens.
 
     Returns:
-        int64 tensor of shape (B, T + n), n at most `max_new_tokens`: the prompts, whole, each with
-        what was added.
+        int64 tensor of shape (B, T + n), n at most `max_new_tokens`: each whole prompt, followed by
+        its new tokens.
 
     Source: slides, page 28.
     """

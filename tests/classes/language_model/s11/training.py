@@ -1,4 +1,4 @@
-"""Training: a model learns a sentence by foretelling its next word.
+"""Training: a model learns to predict the next word of a sentence.
 
 Source: slides, page 28 (the sentence); session, next steps.
 """
@@ -23,9 +23,9 @@ def batches(sequences: Tensor, batch_size: int, seed: int) -> Iterator[Tensor]:
 
     Args:
         sequences: integer tensor of shape (N, T).
-        batch_size: number of sequences of a batch; what is left over makes a smaller last one.
-        seed: the same seed gives the same order, another one another. Which order a seed gives is
-            up to you.
+        batch_size: number of sequences per batch; the last batch may be smaller.
+        seed: determines the order: the same seed gives the same order, another seed another order.
+            You choose how.
 
     Yields:
         Tensors of shape (B, T), rows of `sequences`: each row once.
@@ -37,18 +37,18 @@ def batches(sequences: Tensor, batch_size: int, seed: int) -> Iterator[Tensor]:
 def learning_rate(step: int, peak: float, warmup: int) -> float:
     """Return the learning rate of a step, numbered from 0.
 
-    It grows evenly over the first `warmup` steps, from peak / warmup at step 0 to `peak` at step
-    warmup - 1, and stays there. With a warmup of 0 it is `peak` from the first step on.
+    The rate grows linearly from peak / warmup at step 0 to `peak` at step warmup - 1, and stays
+    there. With a warmup of 0 it is always `peak`.
     """
     # Your code here.
     raise NotImplementedError
 
 
 class Trainer:
-    """Trains a model step by step with AdamW, and keeps a log.
+    """Train a model step by step with AdamW, and keep a log.
 
     Attributes:
-        log: one dictionary a step, with "loss" (before the step), "learning_rate" and
+        log: one dictionary per step, with "loss" (before the step), "learning_rate" and
             "gradient_norm" (of all gradients together, before clipping), each a plain number.
     """
 
@@ -64,10 +64,10 @@ class Trainer:
         """Prepare AdamW (betas 0.9 and 0.999, eps 1e-8) for all parameters of the model.
 
         Args:
-            model: maps token ids (B, T) to logits (B, T, V); it is trained itself, and no copy.
+            model: maps token ids (B, T) to logits (B, T, V); it is trained in place, not copied.
             peak, warmup: see `learning_rate`.
-            clip: gradients whose norm, of all of them together, is larger are scaled down to it.
-            weight_decay: that of AdamW, for every parameter.
+            clip: largest joint norm of all gradients; larger gradients are scaled down to it.
+            weight_decay: AdamW's weight decay, for every parameter.
             pad_id: see `next_token_loss`.
         """
         # Your code here.
@@ -76,9 +76,9 @@ class Trainer:
     def step(self, token_ids: Tensor) -> float:
         """Take one step on a batch (B, T), in training mode.
 
-        The loss is `next_token_loss` of the model's logits. Its gradients, to which earlier steps
-        add nothing, are clipped, and AdamW steps with the learning rate of this step, whose number
-        is how many steps there were before.
+        The loss is `next_token_loss` of the model's logits. The gradients of this loss alone are
+        clipped; then AdamW takes a step with the learning rate of this step. The first step has the
+        number 0.
 
         Returns:
             The loss before the step, a plain number.
@@ -87,27 +87,28 @@ class Trainer:
         raise NotImplementedError
 
     def fit(self, sequences: Tensor, steps: int, batch_size: int, seed: int = 0) -> None:
-        """Take so many steps on batches of `sequences` (N, T).
+        """Train for `steps` steps on batches of `sequences` (N, T).
 
-        The first pass goes through `batches` with `seed`, the next one with seed + 1, and so on;
-        every call begins with a first pass. `sequences` is left as it is.
+        The first pass uses `batches` with `seed`, the next pass with seed + 1, and so on. Every
+        call starts with the first pass. `sequences` is not modified.
         """
         # Your code here.
         raise NotImplementedError
 
     def state(self) -> Any:
-        """Return all that is needed to go on later, the log included, as `load` takes it.
+        """Return a copy of everything that `load` needs to continue training, including the log.
 
-        It is a copy, which further steps do not change. What is in it is up to you.
+        Later steps do not change the copy. You choose its type and content.
         """
         # Your code here.
         raise NotImplementedError
 
     def load(self, state: Any) -> None:
-        """Go on from what `state` returned, also in another trainer.
+        """Continue from the result of `state`, also in another trainer.
 
-        That one has the same settings and a model of the same shape. But for what dropout draws,
-        the steps that follow are those that would have followed there. `state` is left as it is.
+        The other trainer has the same settings and a model of the same shape. Training then
+        continues exactly as it would have in the saved trainer (random dropout aside). `state` is
+        not modified.
         """
         # Your code here.
         raise NotImplementedError
