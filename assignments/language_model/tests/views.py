@@ -200,8 +200,8 @@ def language_model(component, show):
             y="the last word of the input",
             low=0.0,
             high=1.0,
-            note="A model without blocks that knows the sentence: each row is brightest one place to "
-            "the right of its own word. The last row is brightest at its own word.",
+            note="A model without blocks that knows the sentence: each row is brightest one place "
+            "to the right of its own word. The last row is brightest at its own word.",
         )
         loss = component.call("next_token_loss", logits, tokens).output
         guess = component.call("perplexity", loss).output
@@ -341,8 +341,8 @@ def cost(component, show):
         x="tokens",
         low=0.0,
         high=1.0,
-        note=f"64 features, 256 inside. By your count, attention has half of the multiplications from "
-        f"{met} tokens on; the handout says 384.",
+        note=f"64 features, 256 inside. By your count, attention has at least half of the "
+        f"multiplications from {met} tokens on; the handout says 384.",
     )
     built = component.build("Encoder", 7, 32, 8, 2, 20, 2)
     rows = []
