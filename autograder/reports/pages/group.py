@@ -1,4 +1,4 @@
-"""The page of a class: what a teacher looks at.
+"""The page of a class, for its teacher.
 
 It holds no code of students and no value; of what is held for review, the places and names.
 """
@@ -6,31 +6,36 @@ It holds no code of students and no value; of what is held for review, the place
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from autograder.reports.pages import trouble
-from autograder.reports.pages.gathered import FULL, Gathered, Numbers
-from autograder.reports.pages.items import ENOUGH, Item, items_of, together
 from autograder.reports.pages.mistakes import mistakes_of
 from autograder.reports.pages.render import data, page
-from autograder.results import ComponentStanding, ComponentStatus, Standing, SubmissionResult
+from autograder.reports.pages.statistics import (
+    ENOUGH,
+    FULL,
+    Gathered,
+    Item,
+    figures,
+    histogram,
+    items_of,
+    together,
+)
+from autograder.results import ComponentStanding, SubmissionResult, Usage
 from autograder.text import clean
 
 _ID = 120
 _TEXT = 300
-_BINS = 10
-_STANDINGS: dict[Standing, str] = {
-    "graded": "have a mark",
-    "empty": "handed in no file of it",
-    "rejected": "could not be taken in",
-    "error": "the grader failed on them",
-}
-_ENDS: dict[ComponentStatus, str] = {
+_SLOWEST = 10
+# Whoever has read so many places in a component knows what it does.
+_PLACES = 20
+_UNTOUCHED = ("missing", "not_attempted")
+_ENDS = {
     "timeout": "Took too long",
     "crashed": "Died",
     "forbidden": "Called what is not allowed",
@@ -49,10 +54,50 @@ _STATUSES: dict[ComponentStanding, str] = {
 
 @dataclass(frozen=True)
 class Person:
-    """Who is named on the page, and the file of their own."""
+    """A submission, how the page calls it, and the file of its own page."""
 
     id: str
     file: str
+    result: SubmissionResult
+
+    @property
+    def message(self) -> str:
+        """Why there is no mark."""
+        return clean(self.result.message, _TEXT)
+
+    @cached_property
+    def standings(self) -> dict[str, ComponentStanding]:
+        """How each component stands."""
+        return {name: self.result.component_standing(name) for name in self.result.components}
+
+    @cached_property
+    def used(self) -> dict[str, Usage]:
+        """What each component used, the slowest first."""
+        parts = self.result.components.items()
+        used = [(name, part.usage) for name, part in parts if part.usage is not None]
+        return dict(sorted(used, key=lambda one: -one[1].cpu_s))
+
+    @property
+    def cpu_s(self) -> float:
+        """How long it computed, in seconds."""
+        return sum(usage.cpu_s for usage in self.used.values())
+
+    @property
+    def stopped(self) -> str:
+        """The first component that a graded submission left out or did not begin."""
+        untouched = (n for n, c in self.result.components.items() if c.status in _UNTOUCHED)
+        return next(untouched, "") if self.result.standing == "graded" else ""
+
+    @property
+    def remarks(self) -> str:
+        """Which components were not graded to their end; the page says the rest elsewhere."""
+        if self.result.standing != "graded":
+            return ""
+        return "; ".join(
+            f"{clean(name, 80)}: {_STATUSES[stands]}"
+            for name, stands in self.standings.items()
+            if stands in _STATUSES
+        )
 
 
 def class_page(gathered: Gathered, files: Sequence[str], title: str, now: datetime) -> str:
@@ -60,162 +105,120 @@ def class_page(gathered: Gathered, files: Sequence[str], title: str, now: dateti
 
     Args:
         gathered: its results.
-        files: the file of each student's page, in the order of the rows.
+        files: the file of each student's page, in the order of the results.
         title: the assignment's.
         now: the time, with its offset.
     """
-    results = gathered.results
     people = [
-        Person(clean(result.submission, _ID) or "(no name)", f"students/{file}")
-        for result, file in zip(results, files, strict=True)
+        Person(clean(result.submission, _ID) or "(no name)", f"students/{file}", result)
+        for result, file in zip(gathered.results, files, strict=True)
     ]
+    graded = [person for person in people if person.result.standing == "graded"]
+    totals = [person.result.score or 0.0 for person in graded]
+    most = max((person.result.max_score for person in people), default=0.0)
     items = items_of(gathered)
 
-    def named(rows: Sequence[int]) -> list[Person]:
-        return [people[row] for row in rows]
+    def groups(wanted: Callable[[Person, str], bool]) -> list[tuple[str, list[Person]]]:
+        """Return the people of whom something is true, by component."""
+        found = [(name, [p for p in people if wanted(p, name)]) for name in gathered.components]
+        return [(name, who) for name, who in found if who]
 
-    totals = np.array([r.score or 0.0 for r in results])[gathered.counted]
-    most = max((r.max_score for r in results), default=0.0)
+    def ended(status: str) -> list[tuple[str, list[Person]]]:
+        return groups(lambda person, name: person.standings.get(name) == status)
+
     values: dict[str, Any] = {
         "title": title,
-        "made": f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
-        "count": len(results),
-        "standings": [
-            (name, words, len(trouble.standing(results, name)))
-            for name, words in _STANDINGS.items()
-        ],
-        "figures": _figures(totals, most),
-        "histogram": _histogram(totals, most),
-        "components": [_component(gathered, n, c) for n, c in gathered.components.items()],
-        "criteria": [_item(gathered, place, item) for place, item in enumerate(items)],
-        "everybody": [gathered.criteria[n] for n, item in enumerate(items) if item.everybody],
-        "nobody": [gathered.criteria[n] for n, item in enumerate(items) if item.nobody],
-        "against": [
-            _item(gathered, place, item)
-            for place, item in enumerate(items)
-            # Of few, half of those that tell nothing are below 0.
-            if item.discrimination is not None and item.discrimination < 0 and not item.few
-        ],
-        "together": [
-            {"criteria": [gathered.criteria[n] for n in group.criteria], "group": group}
-            for group in together(gathered)
-        ],
+        "now": now,
+        "people": people,
+        "graded": len(graded),
+        "figures": figures(totals, most),
+        "histogram": histogram(totals, most),
+        "components": [_component(graded, *component) for component in gathered.components.items()],
+        "items": items,
+        "together": together(gathered),
         "enough": ENOUGH,
-        "mistakes": [
-            {"mistake": one, "who": named(one.who), "perhaps": named(one.perhaps)}
-            for one in mistakes_of(results)
-        ],
+        "mistakes": mistakes_of(gathered.results),
+        "picked": lambda rows: [people[row] for row in rows],
         "reviewed": [
-            (held, [(people[row], *one) for row, *one in trouble.reviewed(results, held)])
-            for held in (True, False)
+            ("Held for review", _places(people, "held")),
+            ("Noted by the review, and graded", _places(people, "noted")),
         ],
-        "slow": [{"person": people[one.row], "slow": one} for one in trouble.slowest(results)],
-        "ends": [
-            (words, [(g.component, named(g.who)) for g in trouble.ended(results, status)])
+        "ended": [
+            (
+                words,
+                groups(lambda person, name, status=status: person.standings.get(name) == status),
+            )
             for status, words in _ENDS.items()
         ],
-        "stopped": [(g.component, named(g.who)) for g in trouble.stopped(results)],
-        "empty": named(trouble.standing(results, "empty")),
-        "refused": [
-            (name, [(people[row], clean(results[row].message, _TEXT)) for row in rows])
-            for name in ("rejected", "error")
-            if (rows := trouble.standing(results, name))
-        ],
+        "stopped": groups(lambda person, name: person.stopped == name),
+        "slow": sorted((p for p in people if p.used), key=lambda p: -p.cpu_s)[:_SLOWEST],
         "data": data(_data(gathered, items, people)),
     }
     return page("class.html.jinja", ["theme.js", "tables.js", "class.js"], values)
 
 
-def _figures(totals: Numbers, most: float) -> list[tuple[str, str]]:
-    """Return the figures of the scores; without a deviation for fewer than two."""
-    if not len(totals):
-        return []
-    low, middle, high = np.percentile(totals, [25, 50, 75])
-    figures = [("mean", totals.mean()), ("median", middle)]
-    found = [(name, f"{value:.1f} of {most:g}") for name, value in figures]
-    found.append(("middle half", f"{low:.1f} to {high:.1f}"))
-    if len(totals) > 1:
-        found.append(("standard deviation", f"{totals.std(ddof=1):.1f}"))
+def _places(people: Sequence[Person], kind: str) -> list[tuple[Person, str, list[str]]]:
+    """Return whose components are held for review, or only noted, and the first places."""
+    found = []
+    for person in people:
+        for name, places in getattr(person.result, kind).items():
+            # Without names there is no file.
+            words = [place.words for place in places if place.file]
+            more = [f"and {len(words) - _PLACES} more"] if len(words) > _PLACES else []
+            found.append((person, name, words[:_PLACES] + more))
     return found
 
 
-def _histogram(scores: Numbers, most: float) -> list[dict[str, Any]]:
-    """Return ten bins, and one for who has all points, each with its part of the greatest."""
-    full = scores >= most * FULL if most else np.ones(len(scores), dtype=bool)
-    shares = scores[~full] / most if most else scores[~full]
-    places = np.clip((shares * _BINS + 1e-9).astype(int), 0, _BINS - 1)
-    counts = [int((places == n).sum()) for n in range(_BINS)] + [int(full.sum())]
-    greatest = max(*counts, 1)
-    words = [f"{n * 100 // _BINS}–{(n + 1) * 100 // _BINS}" for n in range(_BINS)] + ["all"]
-    return [
-        {"words": name, "count": count, "part": count / greatest}
-        for name, count in zip(words, counts, strict=True)
-    ]
-
-
-def _component(gathered: Gathered, name: str, most: float) -> dict[str, Any]:
-    counted = [r for r, yes in zip(gathered.results, gathered.counted, strict=True) if yes]
-    mine = [r for r in counted if name in r.components]
-    scores = np.array([result.components[name].score for result in mine])
-    stands = Counter(result.component_standing(name) for result in mine)
+def _component(graded: Sequence[Person], name: str, most: float) -> dict[str, Any]:
+    mine = [person for person in graded if name in person.standings]
+    scores = [person.result.components[name].score for person in mine]
+    stands = Counter(person.standings[name] for person in mine)
     return {
         "name": name,
-        "max_score": f"{most:g}",
+        "max_score": most,
         "n": len(mine),
-        "mean": f"{scores.mean():.1f}" if len(scores) else "–",
-        "median": f"{np.median(scores):.1f}" if len(scores) else "–",
-        "full": int((scores >= most * FULL).sum()),
-        "histogram": _histogram(scores, most),
+        "mean": float(np.mean(scores)) if scores else None,
+        "median": float(np.median(scores)) if scores else None,
+        "full": sum(score >= most * FULL for score in scores),
+        "histogram": histogram(scores, most),
         "statuses": [(words, stands[one]) for one, words in _STATUSES.items() if stands[one]],
     }
 
 
-def _item(gathered: Gathered, place: int, item: Item) -> dict[str, Any]:
-    return {"criterion": gathered.criteria[place], "item": item}
-
-
 def _data(gathered: Gathered, items: Sequence[Item], people: Sequence[Person]) -> dict[str, Any]:
-    """Return what the script of the page draws and sorts."""
+    """Return what the script of the page draws and sorts: lists, whose places it knows."""
     components = list(gathered.components)
     return {
-        "components": [[name, most] for name, most in gathered.components.items()],
+        "components": list(gathered.components.items()),
         "criteria": [
             [
-                clean(criterion.id, _TEXT),
-                clean(criterion.title, _TEXT),
-                components.index(criterion.component),
-                criterion.max_score,
-                int(criterion.hidden),
-                None if item.difficulty is None else round(item.difficulty, 4),
+                clean(item.criterion.id, _TEXT),
+                clean(item.criterion.title, _TEXT),
+                components.index(item.criterion.component),
+                item.criterion.max_score,
+                int(item.criterion.hidden),
+                _rounded(item.difficulty),
             ]
-            for criterion, item in zip(gathered.criteria, items, strict=True)
+            for item in items
         ],
         "students": [
             [
                 person.id,
                 person.file,
-                result.standing,
-                None if result.score is None else round(result.score, 4),
-                [_points(result, name) for name in components],
+                person.result.standing,
+                _rounded(person.result.score),
+                [_points(person.result, name) for name in components],
                 cells,
-                _remarks(result),
+                person.remarks,
             ]
-            for person, result, cells in zip(people, gathered.results, gathered.cells, strict=True)
+            for person, cells in zip(people, gathered.cells, strict=True)
         ],
     }
 
 
 def _points(result: SubmissionResult, name: str) -> float | None:
-    found = result.components.get(name)
-    return None if found is None else round(found.score, 4)
+    return _rounded(result.components[name].score) if name in result.components else None
 
 
-def _remarks(result: SubmissionResult) -> str:
-    """Return which components were not graded to their end; what else there is stands elsewhere."""
-    if result.standing != "graded":
-        return ""
-    return "; ".join(
-        f"{clean(name, 80)}: {_STATUSES[stands]}"
-        for name in result.components
-        if (stands := result.component_standing(name)) in _STATUSES
-    )
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from autograder.results import ComponentResult, SubmissionResult
 
 # How the words of several are joined: all of them are there, or one of them is.
 _AND, _OR, _ONE_OF = "; and ", " or: ", "one of these: "
-# What stands in brackets at the end is where the course treats it.
+# The brackets at the end name where the course treats it.
 _SOURCE = re.compile(r"\s*\(((?:[^()]|\([^()]*\))*)\)\s*\Z")
 # Components in which nothing can be recognised.
 _NOTHING = ("missing", "not_attempted")
+# How surely words are of one misconception alone, the surest first.
+_ALONE, _APART, _JOINED = range(3)
 
 
 @dataclass
@@ -23,8 +26,7 @@ class Mistake:
     Attributes:
         id: its name, `<component>.<name>`.
         component: where it was found.
-        words: what students are told.
-        source: where the course treats it; empty where the words name no place.
+        said: what students are told, and how surely that is of this one alone.
         who: rows of the submissions that have it.
         perhaps: rows of those that have it or another one, which answers the same.
         cost: points of the criteria that it explains, in all submissions of `who` together.
@@ -33,12 +35,21 @@ class Mistake:
 
     id: str
     component: str
-    words: str = ""
-    source: str = ""
+    said: tuple[int, str]
     who: list[int] = field(default_factory=list)
     perhaps: list[int] = field(default_factory=list)
     cost: float = 0.0
     n: int = 0
+
+    @property
+    def words(self) -> str:
+        """The explanation, without its source."""
+        return sourced(self.said[1])[0]
+
+    @property
+    def source(self) -> str:
+        """Where the course treats it; empty where the words name no place."""
+        return sourced(self.said[1])[1]
 
     @property
     def mean_cost(self) -> float | None:
@@ -49,40 +60,33 @@ class Mistake:
 def mistakes_of(results: Sequence[SubmissionResult]) -> list[Mistake]:
     """Return the misconceptions that were recognised, the most frequent first."""
     found: dict[tuple[str, str], Mistake] = {}
-    words: dict[tuple[str, str], tuple[int, str]] = {}
-    attempted: dict[str, int] = {}
+    attempted: Counter[str] = Counter()
     for row, result in enumerate(results):
         for name, component in result.components.items():
-            attempted[name] = attempted.get(name, 0) + (component.status not in _NOTHING)
-            lost = sum(c.max_score - c.score for c in component.criteria if c.causes)
-            for mistake, rank, said in _said(component):
-                key = (name, mistake)
-                one = found.setdefault(key, Mistake(mistake, name))
-                (one.perhaps if component.either else one.who).append(row)
-                one.cost += 0.0 if component.either else lost
-                if key not in words or rank < words[key][0]:
-                    words[key] = (rank, said)
-    for key, one in found.items():
-        one.words, one.source = sourced(words[key][1])
+            attempted[name] += component.status not in _NOTHING
+            for mistake, said in _said(component).items():
+                one = found.setdefault((name, mistake), Mistake(mistake, name, said))
+                one.said = min(one.said, said, key=lambda words: words[0])
+                if component.either:
+                    one.perhaps.append(row)
+                else:
+                    one.who.append(row)
+                    one.cost += sum(c.max_score - c.score for c in component.criteria if c.causes)
+    for one in found.values():
         one.n = attempted[one.component]
     return sorted(found.values(), key=lambda m: (-len(m.who), -len(m.perhaps), m.id))
 
 
-def _said(component: ComponentResult) -> Iterator[tuple[str, int, str]]:
-    """Yield the misconceptions of a component, and what is said of each.
-
-    The number in the middle says how sure it is that the words are of that one alone: 0 surely,
-    2 they are not.
-    """
+def _said(component: ComponentResult) -> dict[str, tuple[int, str]]:
+    """Return what is said of each misconception of a component, and how surely of it alone."""
     names = list(dict.fromkeys(component.misconceptions))
     whole = " ".join(component.causes)
     if len(names) == 1:
-        yield names[0], 0, whole
-        return
+        return {names[0]: (_ALONE, whole)}
     parts = whole.removeprefix(_ONE_OF).split(_OR if component.either else _AND)
-    apart = len(parts) == len(names)
-    for place, name in enumerate(names):
-        yield name, 1 if apart else 2, parts[place] if apart else whole
+    if len(parts) == len(names):
+        return {name: (_APART, words) for name, words in zip(names, parts, strict=True)}
+    return dict.fromkeys(names, (_JOINED, whole))
 
 
 def sourced(words: str) -> tuple[str, str]:

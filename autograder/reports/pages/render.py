@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
 
@@ -26,18 +27,13 @@ def page(template: str, scripts: Sequence[str], values: dict[str, Any]) -> str:
         scripts: the names of its scripts.
         values: what the template shows; it escapes every text.
     """
-    texts = [_file(name) for name in scripts]
-    hashes = " ".join(f"'sha256-{_digest(text)}'" for text in texts)
+    files = {name: _file(name) for name in scripts}
+    hashes = " ".join(f"'sha256-{_digest(text)}'" for text in files.values())
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    own = {
-        "policy": policy,
-        # Files of this package.
-        "style": Markup(_file("pages.css")),  # noqa: S704
-        "scripts": [Markup(text) for text in texts],  # noqa: S704
-    }
+    own = {"policy": policy, "style": _file("pages.css"), "scripts": files.values()}
     return _environment().get_template(template).render({**values, **own})
 
 
@@ -57,20 +53,29 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["breakable"] = _breakable
+    environment.filters |= {"breakable": _breakable, "counted": _counted, "utc": _utc}
+    environment.tests["lost"] = lambda one: one.max_score > one.score or one.passed is False
     return environment
 
 
 def _breakable(name: str) -> Markup:
     """Return a name that a narrow column may break behind its dots and underscores."""
-    parts = re.split(r"(?<=[._])", name)
-    return Markup("<wbr>").join(parts)
+    return Markup("<wbr>").join(re.split(r"(?<=[._])", name))
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
+
+
+def _utc(now: datetime) -> str:
+    return f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @functools.cache
-def _file(name: str) -> str:
+def _file(name: str) -> Markup:
+    """Return a file of this package."""
     folder = resources.files(__package__) / "templates"
-    return (folder / name).read_text(encoding="utf-8")
+    return Markup((folder / name).read_text(encoding="utf-8"))  # noqa: S704
 
 
 @functools.cache

@@ -1,31 +1,73 @@
-"""A student's page: it is made of what `shown` returns, and of nothing else."""
+"""A student's page: what to do next, what cost points, what has changed, and all criteria.
+
+It is made of what `shown` returns, and of nothing else.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from markupsafe import Markup
 
 from autograder.reports.feedback import STATUS_WORDS, lines_of
-from autograder.reports.pages.advice import changed, costs, next_step
+from autograder.reports.pages.mistakes import sourced
 from autograder.reports.pages.render import page
-from autograder.reports.shown import WHOLE, Shown, ShownComponent, ShownCriterion
+from autograder.reports.shown import WHOLE, Shown, ShownCriterion
 from autograder.suite.page import pictures
 
-_WORDS = {
-    "passed": "passed",
-    "failed": "lost",
-    "student_error": "lost: it raised an exception",
-    "timeout": "lost: it took too long",
-    "crashed": "lost: its process died",
-    "not_run": "not run",
-}
+# Smaller differences of points are rounding errors.
+_SAME = 1e-9
 # Most of a class shows the same pictures: those of right work.
 _KEPT = 512
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One reason for lost points, told once.
+
+    Attributes:
+        component: where it was found.
+        words: what it is; `known` tells whether it is a known mistake.
+        points: all that it cost.
+        criteria: how many criteria it cost points.
+    """
+
+    component: str
+    words: str
+    known: bool
+    points: float
+    criteria: int
+
+
+@dataclass(frozen=True)
+class Next:
+    """What to do next: a component, in which words, where to read, and what comes after it."""
+
+    component: str
+    words: Sequence[str]
+    source: str
+    after: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A criterion that earned more or less than before; scores are None where it was not there."""
+
+    component: str
+    title: str
+    before: float | None
+    after: float | None
+
+    @property
+    def gained(self) -> bool:
+        """Whether it earned more than before."""
+        return (self.after or 0.0) > (self.before or 0.0)
 
 
 def student_page(seen: Shown, before: Shown | None, title: str, now: datetime) -> str:
@@ -39,71 +81,112 @@ def student_page(seen: Shown, before: Shown | None, title: str, now: datetime) -
     """
     values = {
         "title": title,
+        "now": now,
         "seen": seen,
-        "headline": _headline(seen),
-        "made": f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        "before": before,
+        "steps": [] if before is None else list(_steps(before, seen)),
         "next": next_step(seen),
-        "changed": changed(before, seen) if before is not None else None,
         "costs": costs(seen),
         # Places of the page are called by numbers: a name could be anything.
-        "names": {name: number for number, name in enumerate(seen.components, 1)},
-        "components": [_component(name, c) for name, c in seen.components.items()],
+        "numbers": {name: number for number, name in enumerate(seen.components, 1)},
+        "STATUS_WORDS": STATUS_WORDS,
+        "WHOLE": WHOLE,
+        "lines_of": lines_of,
+        "drawn": _drawn,
     }
     return page("student.html.jinja", ["theme.js"], values)
 
 
-def _headline(seen: Shown) -> str:
-    if seen.status == "rejected":
-        return "Rejected: it could not be taken in"
-    if seen.score is None:
-        return "No mark yet"
-    return f"{seen.score:g} of {seen.max_score:g} points"
+def costs(seen: Shown) -> list[Cost]:
+    """Return what cost points, upstream components first and each cause once."""
+    found: list[Cost] = []
+    told: set[str] = set()
+
+    def cost(name: str, words: str, known: bool, criteria: Sequence[ShownCriterion]) -> None:
+        if criteria:
+            points = round(sum(map(_lost, criteria)), 4)
+            found.append(Cost(name, words, known, points, len(criteria)))
+
+    everywhere = [c for component in seen.components.values() for c in _losing(component.criteria)]
+    for name, component in seen.components.items():
+        lost = _losing(component.criteria)
+        status = STATUS_WORDS[component.status]
+        if component.status in WHOLE:
+            cost(name, status, False, lost)
+            continue
+        for cause in dict.fromkeys(cause for c in lost for cause in c.causes):
+            if cause not in told:
+                told.add(cause)
+                # Wherever it cost something: it is one mistake.
+                cost(name, cause, True, [c for c in everywhere if cause in c.causes])
+        rest = [c for c in lost if not c.causes]
+        cost(name, status or "No known mistake was recognised.", False, rest)
+    return found
 
 
-def _component(name: str, component: ShownComponent) -> dict[str, Any]:
-    whole = component.status in WHOLE
-    criteria = [] if whole else [_criterion(c, component.causes) for c in component.criteria]
-    return {
-        "name": name,
-        "score": f"{component.score:g}",
-        "max_score": f"{component.max_score:g}",
-        "share": component.score / component.max_score if component.max_score else 1.0,
-        "status": STATUS_WORDS[component.status],
-        "notes": component.notes,
-        "causes": component.causes,
-        "lost": [c for c in criteria if c["points_lost"]],
-        "passed": [c for c in criteria if not c["points_lost"]],
-        "views": Markup() if whole else _drawn(component.views),
-    }
+def next_step(seen: Shown) -> Next | None:
+    """Return what to do next: the first component in order that lost points is where to begin.
+
+    Its loss is its own: what another component cost it, a fallback has given back.
+    """
+    parts = seen.components.items()
+    short = [name for name, part in parts if part.max_score - part.score > _SAME]
+    if not short:
+        return None
+    component = seen.components[short[0]]
+    lost = _losing(component.criteria)
+    status, source = STATUS_WORDS[component.status], ""
+    if component.causes:
+        cause, source = sourced(component.causes[0])
+        words = [cause]
+    elif component.status in WHOLE or not lost:
+        words = [status, *component.notes[:1]]
+    else:
+        # Hidden checks say little: a public one first.
+        first = min(lost, key=lambda criterion: criterion.hidden)
+        words = [status, f"The first that is lost: {first.title}"]
+        words += [f"hint: {hint}" for hint in first.hints[:1]]
+        source = first.source
+    return Next(short[0], [line for line in words if line], source, short[1:])
 
 
-def _criterion(criterion: ShownCriterion, said: Sequence[str]) -> dict[str, Any]:
-    outcome = criterion.outcome or ("passed" if criterion.passed else "failed")
-    cases = ""
-    if criterion.cases > 1:
-        cases = f"{criterion.passed_cases} of {criterion.cases} cases pass"
-    return {
-        "title": criterion.title,
-        "points": f"{criterion.score:g} / {criterion.max_score:g}",
-        "points_lost": criterion.max_score > criterion.score or criterion.passed is False,
-        "words": _WORDS[outcome],
-        "hidden": criterion.hidden,
-        "cases": cases,
-        "lines": [line for line in lines_of(criterion, said) if line.text.strip()],
-        "source": criterion.source,
-    }
+def _steps(before: Shown, after: Shown) -> Iterator[Step]:
+    """Yield the criteria that earned more or less than before, as far as both attempts show any."""
+    old, new = _by_title(before), _by_title(after)
+    for key in dict.fromkeys((*new, *old) if old and new else ()):
+        then, now = old.get(key), new.get(key)
+        if then is None or now is None or abs(then - now) > _SAME:
+            yield Step(key[0], key[1], then, now)
+
+
+def _by_title(seen: Shown) -> Mapping[tuple[str, str, int], float]:
+    """Return scores by component, title, and a number for those of one title."""
+    found: dict[tuple[str, str, int], float] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for name, component in seen.components.items():
+        for criterion in component.criteria:
+            found[name, criterion.title, counts[name, criterion.title]] = criterion.score
+            counts[name, criterion.title] += 1
+    return found
+
+
+def _losing(criteria: Sequence[ShownCriterion]) -> list[ShownCriterion]:
+    return [criterion for criterion in criteria if _lost(criterion) > _SAME]
+
+
+def _lost(criterion: ShownCriterion) -> float:
+    return criterion.max_score - criterion.score
 
 
 def _drawn(views: Sequence[Mapping[str, Any]]) -> Markup:
-    # A view that is not as expected costs nothing but itself.
-    found = [_picture(json.dumps(view)) for view in views]
-    return Markup().join(found)
+    return Markup().join(_picture(json.dumps(view)) for view in views)
 
 
 @functools.lru_cache(_KEPT)
 def _picture(view: str) -> Markup:
     try:
         drawn: Markup = pictures([json.loads(view)])
+    # A view that is not as expected costs nothing but itself.
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return Markup()
     return drawn

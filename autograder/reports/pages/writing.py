@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import random
+import re
 import shutil
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from autograder import private
 from autograder.errors import UsageError
 from autograder.grading import store
-from autograder.reports.pages.gathered import Gathering
+from autograder.grading.store import Stored
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.names import anonymous, files_of, ids_of, without_names
+from autograder.reports.pages.statistics import Gathered
 from autograder.reports.pages.student import student_page
 from autograder.reports.shown import shown
-from autograder.results import SubmissionResult
+from autograder.results import Held, SubmissionResult
 from autograder.settings import Feedback
 
 INDEX, STUDENTS = "index.html", "students"
 # How a folder of ours is known again.
 _OURS = b'<meta name="generator" content="gradeformer report">'
 _HEAD = 4096
+# Ids that are file names on any system; Windows keeps some names for devices.
+_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?\Z")
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|\Z)", re.IGNORECASE)
+_LONGEST = 40
 
 
 @dataclass(frozen=True)
@@ -53,16 +62,14 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
         UsageError: `out` holds something else, or cannot be written.
     """
     must_be_ours(out)
-    earlier, ids = about.earlier, ids_of(results)
-    named: Iterable[SubmissionResult] = results
+    # Results that lie in files are read one by one, and no earlier than their pages are written.
+    ids = results.submissions if isinstance(results, Stored) else [r.submission for r in results]
+    order, called = list(range(len(ids))), list(ids)
     if about.anonymous:
-        named, called = anonymous(results, ids)
-        ids = list(called.values())
-        earlier = {
-            called[name]: without_names(result, called[name])
-            for name, result in earlier.items()
-            if name in called
-        }
+        # The order shall tell nothing, and not be guessed from the ids.
+        random.SystemRandom().shuffle(order)
+        width = len(str(len(order)))
+        called = [f"student-{number:0{width}d}" for number in range(1, len(order) + 1)]
     # What a link names is replaced, and not the link.
     place = out.resolve()
     beside = f".{place.name[:100]}."
@@ -71,7 +78,7 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
         _sweep(place.parent, beside)
         private.make_folder(made.parent)
         with private.umask_of(made.parent):
-            _fill(made, named, ids, about, earlier)
+            _fill(made, (results[row] for row in order), called, about)
         _replace(made, place)
     except OSError as error:
         raise UsageError(
@@ -109,24 +116,85 @@ def must_be_ours(out: Path) -> None:
 
 
 def _fill(
-    made: Path,
-    results: Iterable[SubmissionResult],
-    ids: Sequence[str],
-    about: About,
-    earlier: Mapping[str, SubmissionResult],
+    made: Path, results: Iterable[SubmissionResult], called: Sequence[str], about: About
 ) -> None:
-    files = files_of(ids)
-    gathering = Gathering()
+    files = files_of(called)
+    gathered = Gathered()
     (made / STUDENTS).mkdir(parents=True)
-    for result, file in zip(results, files, strict=True):
-        gathering.add(result)
-        before = earlier.get(result.submission)
-        seen = shown(result, about.feedback, about.now)
+    for result, name, file in zip(results, called, files, strict=True):
+        attempts = [result, about.earlier.get(result.submission)]
+        if about.anonymous:
+            attempts = [one and without_names(one, name) for one in attempts]
+        now, before = attempts
+        assert now is not None
+        gathered.add(now)
+        seen = shown(now, about.feedback, about.now)
         then = None if before is None else shown(before, about.feedback, about.now)
         text = student_page(seen, then, about.title, about.now)
         (made / STUDENTS / file).write_bytes(text.encode("utf-8", "replace"))
-    index = class_page(gathering.done(), files, about.title, about.now)
+    index = class_page(gathered, files, about.title, about.now)
     (made / INDEX).write_bytes(index.encode("utf-8", "replace"))
+
+
+def files_of(ids: Sequence[str]) -> list[str]:
+    """Return a file name for every id: its own where any system takes it, else one made of it.
+
+    No two are the same, even where capitals are not told apart.
+    """
+    counts = Counter(name.casefold() for name in ids)
+    own = {name for name in ids if _is_plain(name) and counts[name.casefold()] == 1}
+    taken = {name.casefold() for name in own}
+    files = []
+    for name in ids:
+        # A longer one, should somebody's id be made to look like another's file.
+        made = (_made(name, length) for length in range(10, 65, 2))
+        file = name if name in own else next(f for f in made if f.casefold() not in taken)
+        taken.add(file.casefold())
+        files.append(f"{file}.html")
+    return files
+
+
+def _is_plain(name: str) -> bool:
+    return _PLAIN.match(name) is not None and _DEVICES.match(name) is None
+
+
+def _made(name: str, length: int) -> str:
+    words = re.sub(r"[^A-Za-z0-9]+", "-", name)[:_LONGEST].strip("-")
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{words or 'student'}-{digest[:length]}"
+
+
+def without_names(result: SubmissionResult, called: str) -> SubmissionResult:
+    """Return a result under another id, without anything that students or their code wrote.
+
+    A name may be in it. Points, outcomes, titles and known mistakes are the course's, and stay.
+    """
+    silent: dict[str, Any] = {"facts": [], "hints": [], "message": ""}
+    components = {
+        name: component.model_copy(
+            update={
+                "criteria": [one.model_copy(update=silent) for one in component.criteria],
+                "notes": [],
+                "message": "",
+                "views": [],
+            }
+        )
+        for name, component in result.components.items()
+    }
+    return SubmissionResult(
+        submission=called,
+        assignment=result.assignment,
+        status=result.status,
+        score=result.score,
+        max_score=result.max_score,
+        components=components,
+        # Held components stay known as held; the places name the student's own files.
+        review=[
+            Held(component=name, file="", line=0, what="")
+            for name in dict.fromkeys(place.component for place in result.review)
+        ],
+        sandbox="",
+    )
 
 
 def _sweep(folder: Path, beside: str) -> None:

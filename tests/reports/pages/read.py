@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
-
-from autograder.reports.pages.gathered import Gathered, Gathering
-from autograder.results import SubmissionResult
 
 _VOID = {"meta", "br", "img", "input", "link", "hr", "wbr"}
 
@@ -55,6 +51,14 @@ class Element:
         """Return the section whose heading has this id."""
         return next(e for e in self.all("section") if e.attributes.get("aria-labelledby") == name)
 
+    def rows(self, label: str) -> list[list[str]]:
+        """Return the cells of the table with this label, without its head."""
+        (region,) = [e for e in self.all("div", "scroll") if e.attributes["aria-label"] == label]
+        return [
+            [cell.text for cell in row.all() if cell.tag in ("th", "td")]
+            for row in region.all("tbody")[0].all("tr")
+        ]
+
 
 class _Parser(HTMLParser):
     def __init__(self) -> None:
@@ -88,11 +92,3 @@ def parsed(html: str) -> Element:
 def data(page: Element) -> Any:
     """Return what the script of the class's page is given."""
     return json.loads("".join(map(str, page.named("data").inside)))
-
-
-def gather(results: Iterable[SubmissionResult]) -> Gathered:
-    """Gather the results of a class."""
-    gathering = Gathering()
-    for result in results:
-        gathering.add(result)
-    return gathering.done()

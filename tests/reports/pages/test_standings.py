@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from autograder.reports.feedback import STATUS_WORDS, component_page, fault_page
-from autograder.reports.pages import trouble
-from autograder.reports.pages.advice import costs, next_step
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.items import items_of, together
 from autograder.reports.pages.mistakes import mistakes_of
-from autograder.reports.pages.student import student_page
+from autograder.reports.pages.statistics import Gathered, items_of, together
+from autograder.reports.pages.student import costs, next_step, student_page
 from autograder.reports.pages.writing import About, write_pages
 from autograder.reports.shown import WHOLE, shown
 from autograder.results import CriterionResult, SubmissionResult, Usage
@@ -29,7 +27,7 @@ from tests.reports.exports.made import (
     result,
     standing,
 )
-from tests.reports.pages.read import Element, data, gather, parsed
+from tests.reports.pages.read import Element, data, parsed
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -41,7 +39,7 @@ def student(found: SubmissionResult, before: SubmissionResult | None = None) -> 
 
 def classwide(*results: SubmissionResult) -> Element:
     files = [f"{number}.html" for number in range(len(results))]
-    return parsed(class_page(gather(results), files, "Norms", NOW))
+    return parsed(class_page(Gathered(results), files, "Norms", NOW))
 
 
 def unrun(name: str = "late", hidden: bool = False, most: float = 3) -> CriterionResult:
@@ -73,7 +71,7 @@ def test_what_never_ran_and_is_worth_nothing_is_not_said_to_be_fulfilled() -> No
 def test_in_the_class_what_never_ran_counts_in_no_mean_of_its_own() -> None:
     ran = result({"norm": component([criterion("a", 2, 4, passed=False)])}, submission="s01")
     not_run = result({"norm": component([unrun("a", most=4)], status="crashed")}, submission="s02")
-    gathered = gather([ran, not_run])
+    gathered = Gathered([ran, not_run])
     (item,) = items_of(gathered)
     assert (item.n, item.unrun, item.difficulty, item.lost) == (1, 1, 0.5, 1)
     assert gathered.cells == ["5", "-"]
@@ -207,13 +205,13 @@ def test_a_cell_is_the_tenth_that_was_earned_and_all_only_where_all_was(
     share: float, cell: str
 ) -> None:
     one = criterion("a", 3 * share, 3, passed=share == 1)
-    assert gather([result({"norm": component([one])})]).cells == [cell]
+    assert Gathered([result({"norm": component([one])})]).cells == [cell]
 
 
 def test_a_share_that_is_all_but_for_floats_is_all() -> None:
     one = criterion("a", 0.1 + 0.2, 0.3, passed=True)
     two = criterion("b", 0.7 + 0.1, 0.8, passed=True)
-    gathered = gather([result({"norm": component([one, two])})])
+    gathered = Gathered([result({"norm": component([one, two])})])
     assert gathered.cells == ["AA"]
     assert [item.everybody for item in items_of(gathered)] == [True, True]
     for criteria in ([one], [two]):
@@ -261,10 +259,9 @@ def test_the_ten_slowest_are_named_the_slowest_first() -> None:
         return result(parts, submission=f"s{number:02}")
 
     results = [handed_in(n, 1.0 + n, 0.5) for n in range(12)]
-    found = trouble.slowest([*results, result()])
-    assert [one.row for one in found] == list(range(11, 1, -1))
-    assert (found[0].cpu_s, found[0].component, found[0].component_s) == (12.5, "p0", 12.0)
-    assert found[0].call_s == 3.0
+    rows = classwide(*results, result()).section("trouble").rows("Computed longest")
+    assert [row[0] for row in rows] == [f"s{n:02}" for n in range(11, 1, -1)]
+    assert rows[0] == ["s11", "12.50", "p0", "12.00", "3.00"]
 
 
 def test_what_is_named_on_the_page_of_a_class_is_cut() -> None:
@@ -311,13 +308,13 @@ def test_a_class_of_two_suites_is_out_of_the_larger_points() -> None:
         result({"norm": component([criterion("a", 1, most)])}, submission=f"s{most}")
         for most in (5, 9, 7)
     ]
-    assert gather(results).components == {"norm": 9}
-    assert gather([*results, rejected()]).cells == ["2", "1", "1", ""]
+    assert Gathered(results).components == {"norm": 9}
+    assert Gathered([*results, rejected()]).cells == ["2", "1", "1", ""]
 
 
 def test_a_criterion_without_points_is_earned_by_who_passes_it() -> None:
     free = [criterion("a", 0, 0), criterion("b", 0, 0, passed=False)]
-    assert gather([result({"norm": component(free)})]).cells == ["A0"]
+    assert Gathered([result({"norm": component(free)})]).cells == ["A0"]
 
 
 def scored(*scores: float) -> list[SubmissionResult]:
@@ -368,10 +365,9 @@ def test_groups_that_fall_together_are_in_the_order_of_their_losses() -> None:
         )
         for number, row in enumerate([*rows, "BBBB"])
     ]
-    assert [(list(g.criteria), g.lost) for g in together(gather(results))] == [
-        ([1, 3], 3),
-        ([0, 2], 1),
-    ]
+    found = [([one.id for one in g.criteria], g.lost) for g in together(Gathered(results))]
+    ids = [one.id for one in Gathered(results).criteria]
+    assert found == [([ids[1], ids[3]], 3), ([ids[0], ids[2]], 1)]
 
 
 def test_the_words_of_a_mistake_are_those_that_are_surely_its_own() -> None:

@@ -16,20 +16,19 @@ import pytest
 from scipy import stats
 
 from autograder.grading import store
-from autograder.reports.pages import trouble
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.items import items_of, together
 from autograder.reports.pages.mistakes import mistakes_of, sourced
+from autograder.reports.pages.statistics import Gathered, items_of, together
 from autograder.results import SubmissionResult, Usage
 from tests.reports.exports.made import component, criterion, fault, rejected, result
-from tests.reports.pages.read import Element, data, gather, parsed
+from tests.reports.pages.read import Element, data, parsed
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def page_of(results: Sequence[SubmissionResult]) -> Element:
     files = [f"{number}.html" for number in range(len(results))]
-    return parsed(class_page(gather(results), files, "A class", NOW))
+    return parsed(class_page(Gathered(results), files, "A class", NOW))
 
 
 def pattern(*rows: str, **more: object) -> list[SubmissionResult]:
@@ -119,7 +118,7 @@ def test_the_item_analysis_agrees_with_scipy_for_parts_and_what_never_ran(seed: 
     rows = ["".join(draw.choice("00444132-") for _ in range(6)) for _ in range(40)]
     results = [*pattern(*rows), rejected(), fault()]
     expected = apart(results)
-    gathered = gather(results)
+    gathered = Gathered(results)
     for column, item in zip(gathered.criteria, items_of(gathered), strict=True):
         n, difficulty, correlation = expected[column.id]
         assert (item.n, item.unrun) == (n, 40 - n)
@@ -129,16 +128,16 @@ def test_the_item_analysis_agrees_with_scipy_for_parts_and_what_never_ran(seed: 
 
 def test_a_criterion_is_compared_with_the_others_and_not_with_itself() -> None:
     # Two criteria that say the opposite: with itself in the total, each would agree with it.
-    found = items_of(gather(pattern(*["40", "04"] * 20)))
+    found = items_of(Gathered(pattern(*["40", "04"] * 20)))
     assert [item.discrimination for item in found] == [pytest.approx(-1), pytest.approx(-1)]
 
 
 def test_what_tells_nothing_has_no_correlation_and_few_are_marked() -> None:
-    found = items_of(gather(pattern("44", "40", "44")))
+    found = items_of(Gathered(pattern("44", "40", "44")))
     assert found[0].discrimination is None
     assert found[1].discrimination is None
     assert [item.few for item in found] == [True, True]
-    two = items_of(gather(pattern("404", "040")))
+    two = items_of(Gathered(pattern("404", "040")))
     assert [item.discrimination for item in two] == [None] * 3
     page = page_of(pattern("40", "04", "44"))
     assert all(row[2] == "3" for row in rows_of(page).values())
@@ -161,15 +160,16 @@ def test_what_nobody_and_everybody_passes_is_listed() -> None:
 
 
 def test_what_always_falls_together_is_grouped_and_what_is_constant_is_not() -> None:
-    found = together(gather(pattern("4404404", "0400404", "44-44-4", "1411104")))
-    assert [list(group.criteria) for group in found] == [[0, 3]]
+    found = together(Gathered(pattern("4404404", "0400404", "44-44-4", "1411104")))
+    assert [[one.id for one in group.criteria] for group in found] == [["c0", "c3"]]
     assert (found[0].lost, found[0].n) == (2, 4)
     # It never ran for the same ones, and fell with it wherever it did.
     assert [
-        list(g.criteria) for g in together(gather(pattern("4-4-", "0404", "4444", "4040")))
+        [one.id for one in g.criteria]
+        for g in together(Gathered(pattern("4-4-", "0404", "4444", "4040")))
     ] == [
-        [0, 2],
-        [1, 3],
+        ["c0", "c2"],
+        ["c1", "c3"],
     ]
 
 
@@ -280,14 +280,14 @@ def test_what_a_teacher_looks_after_is_found() -> None:
         rejected(),
         fault(),
     ]
-    assert [(g.component, list(g.who)) for g in trouble.stopped(results)] == [
-        ("part1", [1]),
-        ("part2", [0, 2]),
-    ]
-    slow = trouble.slowest(results)
-    assert [results[one.row].submission for one in slow[:2]] == ["a", "e"]
-    assert (slow[0].cpu_s, slow[0].component, slow[0].call_s) == (54.0, "part2", 4.5)
     section = page_of(results).section("trouble")
+    assert section.rows("Stopped at the same component") == [
+        ["part1", "1", "b"],
+        ["part2", "2", "a c"],
+    ]
+    slow = section.rows("Computed longest")
+    assert [row[0] for row in slow[:2]] == ["a", "e"]
+    assert slow[0] == ["a", "54.00", "part2", "27.00", "4.50"]
     assert "s02.zip is a damaged archive" in section.text
     assert "SECRETfault" in section.text
     heads = [head.text for head in section.all("h3")]

@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.names import files_of
+from autograder.reports.pages.statistics import Gathered
 from autograder.reports.pages.student import student_page
-from autograder.reports.pages.writing import About, write_pages
+from autograder.reports.pages.writing import About, files_of, write_pages
 from autograder.reports.shown import shown
 from autograder.results import Held, SubmissionResult
 from autograder.settings import Feedback
@@ -29,7 +29,7 @@ from tests.reports.exports.made import (
     result,
 )
 from tests.reports.exports.test_hostile import TEXTS
-from tests.reports.pages.read import Element, data, gather, parsed
+from tests.reports.pages.read import Element, data, parsed
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 VIEWS = [
@@ -46,7 +46,7 @@ def student(found: SubmissionResult, setting: Feedback = OUTCOMES, before=None) 
 
 def classwide(*results: SubmissionResult) -> str:
     files = files_of([found.submission for found in results])
-    return class_page(gather(results), files, "Norms", NOW)
+    return class_page(Gathered(results), files, "Norms", NOW)
 
 
 def hostile(text: str) -> SubmissionResult:

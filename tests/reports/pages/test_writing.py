@@ -19,6 +19,7 @@ from autograder.cli.pages import write_after_grading
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.reports.pages import writing
+from autograder.reports.pages.statistics import Gathered
 from autograder.reports.pages.writing import About, write_pages
 from autograder.results import SubmissionResult
 from tests.conftest import make_project
@@ -33,7 +34,7 @@ from tests.reports.exports.made import (
 )
 from tests.reports.exports.test_command import project
 from tests.reports.pages.classes import made_class
-from tests.reports.pages.read import data, gather, parsed
+from tests.reports.pages.read import data, parsed
 from tests.sources import BIASED, RIGHT
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -211,7 +212,7 @@ def test_a_class_of_2000_is_a_page_below_5_mb(tmp_path: Path, parts) -> None:
         for found in results
     ]
     for some in (results, longest):
-        gathered = gather(some)
+        gathered = Gathered(some)
         files = writing.files_of([found.submission for found in some])
         page = writing.class_page(gathered, files, "Large", NOW)
         assert len(page.encode()) < 5_000_000

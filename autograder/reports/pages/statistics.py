@@ -1,0 +1,244 @@
+"""The numbers of a class: what each submission earned of each criterion, and their statistics."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograder.results import CriterionResult, SubmissionResult, light
+
+Numbers = NDArray[np.float64]
+# A criterion's score may be a sum of shares: as near to all of its points as floats come.
+FULL = 1 - 1e-9
+# Below it a correlation is mostly chance: of 30 draws without any, one in twenty exceeds 0.36.
+ENOUGH = 30
+# A correlation of two submissions is always 1 or -1.
+_LEAST = 3
+# Smaller differences of points are rounding errors.
+_SAME = 1e-9
+_BINS = 10
+_NOT_RUN, _ALL = "-", "A"
+_ENDED = {"timeout": "t", "crashed": "c", "student_error": "e"}
+
+
+@dataclass
+class Criterion:
+    """A criterion in a class.
+
+    Attributes:
+        shares: the share of its points that each submission earned; nan where it never ran.
+        letters: how the map shows each of them.
+    """
+
+    id: str
+    title: str
+    component: str
+    max_score: float
+    hidden: bool
+    shares: array[float] = field(default_factory=lambda: array("d"))
+    letters: list[str] = field(default_factory=list)
+
+    def fill(self, size: int) -> None:
+        """Extend it to so many submissions, in which it did not run."""
+        missing = size - len(self.letters)
+        self.shares.extend([nan] * missing)
+        self.letters.extend(_NOT_RUN * missing)
+
+
+class Gathered:
+    """The results of a class, of which only the numbers are kept: a class may exceed the memory.
+
+    Attributes:
+        results: the submissions, as `light` leaves them.
+        components: the greatest `max_score` of each, in the order in which results hold them.
+    """
+
+    def __init__(self, results: Iterable[SubmissionResult] = ()) -> None:
+        self.results: list[SubmissionResult] = []
+        self.components: dict[str, float] = {}
+        self._criteria: dict[str, dict[str, Criterion]] = {}
+        for result in results:
+            self.add(result)
+
+    def add(self, result: SubmissionResult) -> None:
+        """Add a submission."""
+        for name, component in result.components.items():
+            self.components[name] = max(self.components.get(name, 0.0), component.max_score)
+            known = self._criteria.setdefault(name, {})
+            for one in component.criteria:
+                if one.id not in known:
+                    hidden = one.visibility == "hidden"
+                    known[one.id] = Criterion(one.id, one.title, name, one.max_score, hidden)
+                known[one.id].fill(len(self.results))
+                earned = nan if one.passed is None else _share(one)
+                known[one.id].shares.append(earned)
+                known[one.id].letters.append(_letter(one, earned))
+        self.results.append(light(result))
+
+    @property
+    def criteria(self) -> list[Criterion]:
+        """All criteria, component after component."""
+        found = [one for known in self._criteria.values() for one in known.values()]
+        for one in found:
+            one.fill(len(self.results))
+        return found
+
+    @property
+    def cells(self) -> list[str]:
+        """Each submission's letters, one per criterion; empty where it has no components."""
+        columns = [one.letters for one in self.criteria]
+        return [
+            "".join(letters[row] for letters in columns) if result.components else ""
+            for row, result in enumerate(self.results)
+        ]
+
+
+def _share(criterion: CriterionResult) -> float:
+    worth = criterion.max_score
+    return criterion.score / worth if worth else float(bool(criterion.passed))
+
+
+def _letter(criterion: CriterionResult, share: float) -> str:
+    if criterion.passed is None:
+        return _NOT_RUN
+    if share >= FULL:
+        return _ALL
+    # An exception or a timeout is shown where it earned nothing.
+    return str(int(share * 10 + 1e-9)) if share else _ENDED.get(criterion.outcome, "0")
+
+
+@dataclass(frozen=True)
+class Item:
+    """What a class says of one criterion.
+
+    Attributes:
+        n: the graded submissions in which it ran; the other figures rest on these.
+        unrun: the graded submissions in which it never ran.
+        lost: in how many of `n` it did not earn all its points.
+        difficulty: the mean share of its points that was earned, 0 to 1; None for n = 0.
+        discrimination: the correlation (Pearson's, for a criterion that is passed or lost the
+            point-biserial one) of that share with the points of all other criteria; None where
+            one of the two does not vary, or n < 3.
+    """
+
+    criterion: Criterion
+    n: int
+    unrun: int
+    lost: int
+    difficulty: float | None
+    discrimination: float | None
+
+    @property
+    def few(self) -> bool:
+        """Whether `n` is too small to rely on."""
+        return self.n < ENOUGH
+
+    @property
+    def everybody(self) -> bool:
+        """Whether everybody passes it."""
+        return self.n > 0 and self.lost == 0
+
+    @property
+    def nobody(self) -> bool:
+        """Whether nobody passes it."""
+        return self.n > 0 and self.lost == self.n
+
+    @property
+    def against(self) -> bool:
+        """Whether those who lose the other criteria rather earn it; few submissions cannot tell."""
+        return self.discrimination is not None and self.discrimination < 0 and not self.few
+
+
+@dataclass(frozen=True)
+class Together:
+    """Criteria of which every graded submission earned the same share; `lost` by so many of `n`."""
+
+    criteria: Sequence[Criterion]
+    lost: int
+    n: int
+
+
+def items_of(gathered: Gathered) -> list[Item]:
+    """Return the analysis of every criterion, in their order."""
+    shares = _shares(gathered)
+    worth = np.array([one.max_score for one in gathered.criteria])
+    points = np.nan_to_num(shares) * worth[:, None]
+    total = points.sum(axis=0)
+    found = []
+    for criterion, mine, its in zip(gathered.criteria, shares, points, strict=True):
+        ran = ~np.isnan(mine)
+        n, earned = int(ran.sum()), mine[ran]
+        lost, mean = int((earned < FULL).sum()), float(earned.mean()) if n else None
+        correlation = _correlation(earned, (total - its)[ran])
+        found.append(Item(criterion, n, len(ran) - n, lost, mean, correlation))
+    return found
+
+
+def together(gathered: Gathered) -> list[Together]:
+    """Return the groups of criteria that everyone lost in the same part, most losses first.
+
+    They ran for the same submissions. Criteria of which everyone earned the same are left out.
+    """
+    groups: dict[bytes, list[int]] = {}
+    criteria, shares = gathered.criteria, _shares(gathered)
+    for place, column in enumerate(shares):
+        ran = column[~np.isnan(column)]
+        if len(ran) and np.ptp(ran) > _SAME:
+            # Floats that are as good as the same have the same bytes, and so have 0.0 and -0.0.
+            rounded = np.nan_to_num(column.round(6), nan=-1.0) + 0.0
+            groups.setdefault(rounded.tobytes(), []).append(place)
+    found = []
+    for places in groups.values():
+        if len(places) > 1:
+            column = shares[places[0]]
+            lost, n = int((column < FULL).sum()), int((~np.isnan(column)).sum())
+            found.append(Together([criteria[place] for place in places], lost, n))
+    return sorted(found, key=lambda group: (-group.lost, -len(group.criteria)))
+
+
+def _shares(gathered: Gathered) -> Numbers:
+    """Return what the graded submissions earned, (criteria, submissions)."""
+    counted = [result.standing == "graded" for result in gathered.results]
+    rows = [np.array(one.shares)[counted] for one in gathered.criteria]
+    return np.array(rows).reshape(len(rows), sum(counted))
+
+
+def _correlation(one: Numbers, other: Numbers) -> float | None:
+    if len(one) < _LEAST or np.ptp(one) <= _SAME or np.ptp(other) <= _SAME:
+        return None
+    return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))
+
+
+def figures(totals: Sequence[float], most: float) -> list[tuple[str, str]]:
+    """Return the figures of the scores by name; without a deviation for fewer than two."""
+    if not totals:
+        return []
+    low, median, high = np.percentile(totals, [25, 50, 75])
+    found = [
+        ("mean", f"{np.mean(totals):.1f} of {most:g}"),
+        ("median", f"{median:.1f} of {most:g}"),
+        ("middle half", f"{low:.1f} to {high:.1f}"),
+    ]
+    if len(totals) > 1:
+        found.append(("standard deviation", f"{np.std(totals, ddof=1):.1f}"))
+    return found
+
+
+def histogram(scores: Sequence[float], most: float) -> list[dict[str, Any]]:
+    """Return ten bins, and one for all points, each with its part of the greatest."""
+    counts = [0] * (_BINS + 1)
+    for score in scores:
+        share = score / most if most else 1.0
+        counts[_BINS if share >= FULL else max(0, int(share * _BINS + 1e-9))] += 1
+    words = [f"{10 * n}–{10 * n + 10}" for n in range(_BINS)] + ["all"]
+    greatest = max(*counts, 1)
+    return [
+        {"words": name, "count": count, "part": count / greatest}
+        for name, count in zip(words, counts, strict=True)
+    ]
