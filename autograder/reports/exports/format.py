@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from autograder.reports.exports.roster import Roster
 from autograder.reports.shown import Shown, ShownCriterion, shown
@@ -83,10 +82,3 @@ def lines_of(criterion: ShownCriterion) -> list[str]:
     found += [f"hint: {hint}" for hint in criterion.hints]
     found += [f"likely cause: {words}" for words in criterion.causes]
     return [line for line in found if line]
-
-
-def dumped(value: Any, indent: int | None = 2) -> str:
-    """Write JSON in ASCII, in which no log reader finds a command of its own."""
-    text = json.dumps(value, indent=indent)
-    # GitHub looks for commands that begin so anywhere in a line of a log.
-    return text.replace("##[", "\\u0023#[") + "\n"

@@ -6,23 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.errors import UsageError
-from autograder.reports.exports import (
-    classroom50,
-    github_annotations,
-    gradebooks,
-    junit,
-    markdown,
-    objects,
-)
+from autograder.reports.exports import documents, gradebooks, objects
 from autograder.reports.exports.format import Context, Format
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
-_ALL = (
-    *(junit.FORMAT, markdown.FORMAT, github_annotations.FORMAT),
-    *(objects.GRADESCOPE, classroom50.FORMAT, objects.AUTOLAB),
-    *(*gradebooks.FORMATS, objects.JSON),
-)
+# As they are listed: a new format is an entry of one of these.
+_ALL = (*documents.FORMATS, *objects.FORMATS[:3], *gradebooks.FORMATS, *objects.FORMATS[3:])
 FORMATS: dict[str, Format] = {known.name: known for known in _ALL}
 
 

@@ -143,13 +143,7 @@ def class_page(gathered: Gathered, files: Sequence[str], title: str, now: dateti
             ("Held for review", _places(people, "held")),
             ("Noted by the review, and graded", _places(people, "noted")),
         ],
-        "ended": [
-            (
-                words,
-                groups(lambda person, name, status=status: person.standings.get(name) == status),
-            )
-            for status, words in _ENDS.items()
-        ],
+        "ended": [(words, ended(status)) for status, words in _ENDS.items()],
         "stopped": groups(lambda person, name: person.stopped == name),
         "slow": sorted((p for p in people if p.used), key=lambda p: -p.cpu_s)[:_SLOWEST],
         "data": data(_data(gathered, items, people)),

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from autograder.errors import UsageError
-from autograder.reports.exports.format import dumped
+from autograder.reports.exports.objects import dumped
 from autograder.reports.exports.registry import FORMATS, export
 from autograder.reports.exports.roster import Roster, read_roster
 from autograder.reports.shown import shown
