@@ -21,7 +21,7 @@ from autograder.authoring.why import Loss, print_loss
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
-from autograder.reports.explained import Printer
+from autograder.reports.terminal import Printer
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
 from autograder.suite.criterion import COUNTS_LATER
 from autograder.text import clean

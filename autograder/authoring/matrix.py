@@ -10,8 +10,7 @@ from rich.console import Console
 from autograder.authoring.proof import Report, RowReport
 from autograder.authoring.survival import MutantReport
 from autograder.authoring.why import print_loss
-from autograder.reports.explained import Printer
-from autograder.reports.terminal import safe
+from autograder.reports.terminal import Printer, safe
 
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
 

@@ -12,7 +12,8 @@ from autograder.assignment import Assignment
 from autograder.authoring.rows import Row
 from autograder.grading.messages import Explained, ExplainJob
 from autograder.grading.workers import Worker, WorkerLost
-from autograder.reports.explained import Printer, print_call, print_component
+from autograder.reports.disputes import print_call, print_component
+from autograder.reports.terminal import Printer
 from autograder.results import ComponentResult, SubmissionResult, losing_points
 
 # Who breaks a suite breaks it for many rows at once: the first tell what is wrong.

@@ -28,8 +28,7 @@ from autograder.errors import UsageError
 from autograder.grading.machine import cores
 from autograder.grading.workers import SuiteBroken
 from autograder.project import find_root
-from autograder.reports.explained import Printer
-from autograder.reports.terminal import ProgressReport, Stages, plain, safe
+from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, safe
 from autograder.solutions.places import cache_folder
 
 # The word that `new` has an assignment begun by.

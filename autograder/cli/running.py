@@ -28,9 +28,9 @@ from autograder.judge.begin import begin
 from autograder.nbgrader import course
 from autograder.nbgrader.collected import exchange_problem, why_not
 from autograder.reports import moved
+from autograder.reports.feedback import print_single
 from autograder.reports.score_table import print_held, print_left_out, print_table
 from autograder.reports.shown import shown
-from autograder.reports.single import print_single
 from autograder.reports.terminal import ProgressReport, Stages, plain, safe
 from autograder.results import SubmissionResult
 

@@ -23,11 +23,12 @@ from autograder.grading.messages import (
 )
 from autograder.grading.workers import Tell, Worker, WorkerLost
 from autograder.project import find_root
-from autograder.reports.explained import Printer, print_call, print_component
 from autograder.reports.moved import changes
-from autograder.reports.terminal import Stages
+from autograder.reports.terminal import Printer, Stages
 from autograder.results import CriterionResult, Graded, SubmissionResult, in_short, losing_points
 from autograder.text import clean
+
+_UNASKED = "not known: this call follows from an earlier answer, and the solution was not asked"
 
 
 def settle(
@@ -55,22 +56,20 @@ def settle(
         UsageError: the file is no result, or has nothing of the kind to explain.
     """
     result, graded = _read(path)
-    recorded = _find(path, result, criterion)
-    component = next(
-        name for name, c in result.components.items() if criterion in {x.id for x in c.criteria}
-    )
+    component, recorded = _find(path, result, criterion)
     _must_have_run(path, result, component)
     assignment = load_assignment(find_root(root), result.assignment)
     place = _place(path, result, submission)
+    uses = next((spec.uses for spec in assignment.components if spec.name == component), ())
     job = ExplainJob(
         path=os.fsencode(place),
         criterion=criterion,
         suite_hash=assignment.suite_hash(),
-        broken=tuple(_broken(assignment, result, component)),
+        broken=tuple(losing_points(result.components, uses)),
         accepted=graded.accepted,
     )
     with Stages(console) as stages:
-        confinement, found = _asked(assignment, sandbox, job, stages)
+        isolation, found = _asked(assignment, sandbox, job, stages)
     if isinstance(found, UnknownCriterion):
         raise UsageError(
             f"the suite of {assignment.name} has no criterion {criterion!r} any more: "
@@ -89,14 +88,49 @@ def settle(
         reason = found.reason if isinstance(found, Fault) else "no proper answer came"
         print_.line(f"the grader failed: {reason}")
         return 1
-    differs = changes(graded, found.graded)
-    if differs:
+    now, agrees = found.now, recorded.outcome == found.now.outcome
+    if differs := changes(graded, found.graded):
         said = " and ".join(differs)
         print_.line(f"Since this was graded {said}: the rerun need not agree with the record.")
-    _print_outcomes(print_, recorded, found.now, confinement)
+    print_.line(f"recorded: {_words(recorded)}")
+    print_.block("the student was told", recorded.message.splitlines())
+    verdict = "agrees" if agrees else "does NOT agree"
+    print_.line(f"run again: {_words(now)}; it {verdict} with the record ({isolation})")
+    if now.message != recorded.message:
+        print_.block("the student would now be told", now.message.splitlines() or ["nothing"])
     print_component(print_, found)
     print_call(print_, found)
-    return int(found.now.outcome != recorded.outcome)
+    return int(not agrees)
+
+
+def print_component(print_: Printer, found: Explained) -> None:
+    """Say what about the whole component bears on the criterion."""
+    if found.status not in ("graded", "timeout", "crashed"):
+        status = found.status.replace("_", " ")
+        print_.block(f"the whole component is {status}", found.component_message.splitlines())
+    elif found.now.outcome == "not_run":
+        print_.block("not run, because before it too much hung or died in", found.over)
+    if found.stand_ins:
+        print_.line(f"graded with a working {', '.join(found.stand_ins)}")
+
+
+def print_call(print_: Printer, found: Explained) -> None:
+    """Show the call that tells most, with both answers."""
+    # Of a public check the student is told as much.
+    if found.now.message.splitlines()[: len(found.full)] != found.full:
+        print_.block("what the check found, with all values", found.full)
+    print_.block("drawn for this example", found.drawn)
+    call = found.traced
+    if call is None:
+        return
+    print_.block(f"call {call.number} of {call.of}", call.call)
+    print_.block("the component answered", call.answer or ["nothing: it hung or died here"])
+    print_.block("the right answer", call.right or [_UNASKED])
+    print_.block("where they differ", call.differences)
+    if call.seeded and call.differences:
+        print_.line("the call is seeded: where it draws at random, other draws may be right too")
+    if call.answer is not None and not call.unlike:
+        print_.line("no answer that the check read differs from the solution's")
 
 
 def _asked(assignment: Assignment, sandbox: str, job: ExplainJob, tell: Tell) -> tuple[str, Answer]:
@@ -136,16 +170,20 @@ def _read(path: Path) -> tuple[SubmissionResult, Graded]:
     return result, result.graded
 
 
-def _find(path: Path, result: SubmissionResult, name: str) -> CriterionResult:
-    named = {c.id: c for component in result.components.values() for c in component.criteria}
+def _find(path: Path, result: SubmissionResult, name: str) -> tuple[str, CriterionResult]:
+    """Return the component of a criterion, and what was recorded of it."""
+    named = {
+        criterion.id: (component, criterion)
+        for component, found in result.components.items()
+        for criterion in found.criteria
+    }
     if name in named:
         return named[name]
     # Its last part alone is near, too.
     near = [known for known in named if name and known.partition(".")[2] == name]
     near += difflib.get_close_matches(name, list(named), n=4, cutoff=0.5)
     near = near or [known for known in named if known.partition(".")[0] == name.partition(".")[0]]
-    near = near or list(named)[:4]
-    listed = ", ".join(dict.fromkeys(near))
+    listed = ", ".join(dict.fromkeys(near or list(named)[:4]))
     raise UsageError(f"{path} has no criterion {name!r}; near it: {listed or 'none'}")
 
 
@@ -155,7 +193,7 @@ def _place(path: Path, result: SubmissionResult, given: Path | None) -> Path:
         raise UsageError(
             f"{path} does not say where the submission was: name it with --submission PATH"
         )
-    # Where a link of the instructor's own leads is meant; a student's is refused.
+    # A link of the instructor's own is followed; a student's is refused.
     place = Path(result.path).absolute() if given is None else given.resolve()
     if not place.exists():
         raise UsageError(
@@ -174,23 +212,6 @@ def _must_have_run(path: Path, result: SubmissionResult, component: str) -> None
             f"{component} of {name} is held for review, so no criterion of it ran "
             f"({in_short(places)}): accept it with `{typed}` and grade {name} again"
         )
-
-
-def _broken(assignment: Assignment, result: SubmissionResult, name: str) -> list[str]:
-    """Return what a component uses and what lost points."""
-    uses = next((spec.uses for spec in assignment.components if spec.name == name), ())
-    return losing_points(result.components, uses)
-
-
-def _print_outcomes(
-    print_: Printer, recorded: CriterionResult, now: CriterionResult, sandbox: str
-) -> None:
-    print_.line(f"recorded: {_words(recorded)}")
-    print_.block("the student was told", recorded.message.splitlines())
-    verdict = "agrees" if recorded.outcome == now.outcome else "does NOT agree"
-    print_.line(f"run again: {_words(now)}; it {verdict} with the record ({sandbox})")
-    if now.message != recorded.message:
-        print_.block("the student would now be told", now.message.splitlines() or ["nothing"])
 
 
 def _words(criterion: CriterionResult) -> str:

@@ -1,10 +1,13 @@
-"""What a student is told of a component, as HTML; it reads what is shown and nothing else."""
+"""What a student is told of a result, as HTML and in a terminal; made of `Shown` alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.reports.shown import LINE, WHOLE, ShownComponent, ShownCriterion
+from rich.console import Console
+
+from autograder.reports.shown import LINE, WHOLE, Shown, ShownComponent, ShownCriterion
+from autograder.reports.terminal import Printer
 from autograder.suite.page import Line, Row, page
 from autograder.text import clean
 
@@ -47,13 +50,38 @@ def component_page(component: ShownComponent, withheld: str = "") -> str:
 def lines_of(criterion: ShownCriterion, said: Sequence[str]) -> list[Line]:
     """Return what a student is told of a criterion; `said` are the causes told before."""
     lines = [*criterion.facts, *(f"hint: {hint}" for hint in criterion.hints)]
-    return [Line(line) for line in lines] + [
-        # Said at the top: every criterion would say the same once more.
-        Line("as above" if words in said else words, cause=True)
-        for words in criterion.causes
-    ]
+    causes = (Line(words, cause=True) for words in _as_above(criterion, said))
+    return [*map(Line, lines), *causes]
+
+
+def _as_above(criterion: ShownCriterion, said: Sequence[str]) -> list[str]:
+    # Every criterion would say the same once more.
+    return ["as above" if words in said else words for words in criterion.causes]
 
 
 def fault_page(message: str) -> str:
     """Return the feedback where there is no mark for a component."""
     return page("No mark", [Line(clean(message, LINE))], [], [])
+
+
+def print_single(console: Console, found: Shown) -> None:
+    """Print the points of one submission, and the reasons for each that is lost."""
+    line = Printer(console).line
+    if found.status != "graded":
+        line(f"{found.submission}: {found.status}: {found.message}")
+        return
+    for name, component in found.components.items():
+        line(f"{name}: {component.score:g} of {component.max_score:g}")
+        status = STATUS_WORDS[component.status]
+        for words in filter(None, (status, *component.notes, *component.causes)):
+            line(words, "  ")
+        for criterion in component.criteria if component.status not in WHOLE else ():
+            if criterion.score < criterion.max_score:
+                line(f"{criterion.score:g} of {criterion.max_score:g}: {criterion.title}", "  ")
+                hints = (f"hint: {hint}" for hint in criterion.hints)
+                causes = _as_above(criterion, component.causes)
+                for words in (*criterion.facts, *causes, *hints):
+                    line(words, "    ")
+    if found.withheld:
+        line(found.withheld)
+    line(f"{found.submission}: {found.score:g} of {found.max_score:g} points")

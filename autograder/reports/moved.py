@@ -9,10 +9,12 @@ from pathlib import Path
 from rich.console import Console
 
 from autograder import private
+from autograder.grading.batch import Regraded
 from autograder.grading.store import unwritable
 from autograder.grading.tables import table
-from autograder.reports.terminal import safe
+from autograder.reports.terminal import Printer
 from autograder.results import CriterionResult, Graded, SubmissionResult
+from autograder.text import clean
 
 _SUBMISSIONS = 20
 _CRITERIA = 8
@@ -49,14 +51,13 @@ def changes(before: Graded, after: Graded) -> list[str]:
         found.append("the submission changed")
     if before.seed != after.seed:
         found.append(f"the seed changed ({before.seed} -> {after.seed})")
-    names = dict.fromkeys((*before.versions, *after.versions))
-    parts = [
+    versions = [
         f"{name} {before.versions.get(name, 'none')} -> {after.versions.get(name, 'none')}"
-        for name in names
+        for name in dict.fromkeys((*before.versions, *after.versions))
         if before.versions.get(name) != after.versions.get(name)
     ]
-    if parts:
-        found.append(f"versions changed ({', '.join(parts)})")
+    if versions:
+        found.append(f"versions changed ({', '.join(versions)})")
     for name in dict.fromkeys((*before.accepted, *after.accepted)):
         if before.accepted.get(name) != after.accepted.get(name):
             known = name in after.accepted
@@ -64,24 +65,19 @@ def changes(before: Graded, after: Graded) -> list[str]:
     return found
 
 
-def moves(regraded: Sequence[tuple[SubmissionResult, SubmissionResult]]) -> list[Move]:
+def moves(regraded: Sequence[Regraded]) -> list[Move]:
     """Return the submissions whose mark moved, by id."""
-    found = [
-        Move(
-            after.submission,
-            *_marks(before, after),
-            list(_steps(before, after)),
-            _why(before, after),
-        )
-        for before, after in regraded
-        if (before.score, before.max_score) != (after.score, after.max_score)
-    ]
+    found = []
+    for before, after in regraded:
+        if (before.score, before.max_score) != (after.score, after.max_score):
+            most = before.max_score != after.max_score
+            marks = (_mark(before, most), _mark(after, most))
+            steps = list(_steps(before, after))
+            found.append(Move(after.submission, *marks, steps, _why(before, after)))
     return sorted(found, key=lambda move: move.submission)
 
 
-def report(
-    console: Console, out: Path, regraded: Sequence[tuple[SubmissionResult, SubmissionResult]]
-) -> None:
+def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
     """Print which marks moved and list them all in `moved.csv`; nothing if none was graded again.
 
     Args:
@@ -89,44 +85,40 @@ def report(
         out: the folder of the results.
         regraded: the earlier and the new result of what was graded again.
     """
-    if not regraded:
-        return
     found = moves(regraded)
+    line = Printer(console).line
     if not found:
-        console.print("no mark moved")
+        if regraded:
+            line("no mark moved")
         return
-    console.print(f"{len(found)} mark{'s' if len(found) > 1 else ''} moved:", highlight=False)
+    line(f"{len(found)} mark{'s' if len(found) > 1 else ''} moved:")
     for move in found[:_SUBMISSIONS]:
-        why = safe(" and ".join(move.why), 1000)
-        console.print(
-            f"{safe(move.submission, 60)} {move.before} -> {move.after}: {why}", highlight=False
-        )
+        name, why = clean(move.submission, 60), clean(" and ".join(move.why), 1000)
+        line(f"{name} {move.before} -> {move.after}: {why}")
         for step in move.steps[:_CRITERIA]:
-            console.print(f"  {safe(step.criterion)} {step.words}", highlight=False)
+            line(f"{clean(step.criterion)} {step.words}", "  ")
         if len(move.steps) > _CRITERIA:
-            console.print(f"  and {len(move.steps) - _CRITERIA} more criteria", highlight=False)
+            line(f"and {len(move.steps) - _CRITERIA} more criteria", "  ")
     if len(found) > _SUBMISSIONS:
-        console.print(f"and {len(found) - _SUBMISSIONS} more submissions", highlight=False)
-    path = _write(out, found)
-    console.print(f"What moved: {safe(str(path), 500)}", highlight=False)
+        line(f"and {len(found) - _SUBMISSIONS} more submissions")
+    line(f"What moved: {clean(str(_write(out, found)), 500)}")
 
 
-def _marks(before: SubmissionResult, after: SubmissionResult) -> tuple[str, str]:
-    marks = ["no mark" if r.score is None else f"{r.score:g}" for r in (before, after)]
-    if before.max_score != after.max_score:
-        marks = [f"{m} of {r.max_score:g}" for m, r in zip(marks, (before, after), strict=True)]
-    return marks[0], marks[1]
+def _mark(result: SubmissionResult, most: bool) -> str:
+    mark = "no mark" if result.score is None else f"{result.score:g}"
+    return f"{mark} of {result.max_score:g}" if most else mark
 
 
 def _why(before: SubmissionResult, after: SubmissionResult) -> list[str]:
-    why = []
-    for result, then in ((before, "was"), (after, "is now")):
-        if result.status == "rejected":
-            why.append(f"the submission {then} rejected")
-        if result.status == "error":
-            why.append(f"there {then} a fault of the grader")
     if before.graded is not None and after.graded is not None:
         why = changes(before.graded, after.graded)
+    else:
+        why = []
+        for result, then in ((before, "was"), (after, "is now")):
+            if result.status == "rejected":
+                why.append(f"the submission {then} rejected")
+            if result.status == "error":
+                why.append(f"there {then} a fault of the grader")
     return why or ["nothing recorded changed: the code is unsteady, or close to a time limit"]
 
 
@@ -135,26 +127,22 @@ def _steps(before: SubmissionResult, after: SubmissionResult) -> Iterator[Step]:
         return
     old, new = _criteria(before), _criteria(after)
     for name in dict.fromkeys((*new, *old)):
-        step = _step(name, old.get(name), new.get(name))
-        if step is not None:
-            yield step
+        then, now = old.get(name), new.get(name)
+        said = " -> ".join(_share(one) for one in (then, now) if one is not None)
+        if kind := _kind(then, now):
+            before_, after_ = (None if one is None else one.score for one in (then, now))
+            yield Step(name, kind.partition(",")[0], before_, after_, f"{kind} ({said})")
 
 
-def _step(name: str, old: CriterionResult | None, new: CriterionResult | None) -> Step | None:
-    if old is None and new is not None:
-        return Step(name, "added", None, new.score, f"added ({_share(new)})")
-    if old is not None and new is None:
-        return Step(name, "removed", old.score, None, f"removed ({_share(old)})")
-    assert old is not None
-    assert new is not None
-    moved = f"({_share(old)} -> {_share(new)})"
-    if _share_earned(old) != _share_earned(new):
-        kind = "gained" if _share_earned(new) > _share_earned(old) else "lost"
-        also = ", points changed" if old.max_score != new.max_score else ""
-        return Step(name, kind, old.score, new.score, f"{kind}{also} {moved}")
-    if old.max_score != new.max_score:
-        return Step(name, "points changed", old.score, new.score, f"points changed {moved}")
-    return None
+def _kind(then: CriterionResult | None, now: CriterionResult | None) -> str:
+    """Say in a word how a criterion moved; nothing where it did not."""
+    if then is None or now is None:
+        return "added" if then is None else "removed"
+    other_points = then.max_score != now.max_score
+    earned, before = _share_earned(now), _share_earned(then)
+    if earned == before:
+        return "points changed" if other_points else ""
+    return ("gained" if earned > before else "lost") + ", points changed" * other_points
 
 
 def _share_earned(criterion: CriterionResult) -> float:
@@ -176,7 +164,7 @@ def _criteria(result: SubmissionResult) -> dict[str, CriterionResult]:
 
 def _write(out: Path, found: Sequence[Move]) -> Path:
     """Write moved.csv, for every submission its total and then the criteria."""
-    rows: list[list[str | float | None]] = []
+    rows: list[list[str | float | None]] = [["submission", "criterion", "before", "after", "why"]]
     for move in found:
         why = "; ".join(move.why)
         rows.append([move.submission, "total", move.before, move.after, why])
@@ -184,10 +172,9 @@ def _write(out: Path, found: Sequence[Move]) -> Path:
             [move.submission, step.criterion, step.before, step.after, f"{step.kind}: {why}"]
             for step in move.steps
         ]
-    header = ["submission", "criterion", "before", "after", "why"]
     path = out / "moved.csv"
     try:
-        private.write_file(path, table([header, *rows]))
+        private.write_file(path, table(rows))
     except OSError as error:
         raise unwritable(path, error) from error
     return path

@@ -15,10 +15,11 @@ from rich.text import Text
 
 from autograder.grading import accepted
 from autograder.grading.entries import Listing
-from autograder.reports.terminal import safe
+from autograder.reports.terminal import Printer
 from autograder.results import ComponentStanding, Standing, SubmissionResult
+from autograder.text import clean
 
-# An id that is longer than this may go on in the next line.
+# A longer id may go on in the next line.
 _LEAST_ID = 10
 _ID = 60
 _ROWS = 60
@@ -43,138 +44,111 @@ _STANDINGS: dict[Standing, str] = {
 def print_table(
     console: Console, results: Sequence[SubmissionResult], components: Sequence[str]
 ) -> None:
-    """Print a row a submission; of a large batch, the lowest scores only.
+    """Print a row for each submission; of a large batch, the lowest scores only.
 
-    It fits the console: what is too wide is numbered, and what is still too wide follows below.
+    It fits the console: components with long names are numbered, and what is still too wide
+    follows in further tables.
     """
+    line = Printer(console).line
+    shown = list(results)
     if len(results) > _ROWS:
-        shown = heapq.nsmallest(_ROWS, results, key=_by_score)
-        console.print(f"The {_ROWS} lowest of {len(results)}:")
-    else:
-        shown = list(results)
-    tables, numbered = _tables(shown, components, console.width)
-    for table in tables:
-        console.print(table)
+        shown = heapq.nsmallest(_ROWS, results, key=lambda r: (r.score is not None, r.score or 0.0))
+        line(f"The {_ROWS} lowest of {len(results)}:")
+    if _print_tables(console, shown, components):
+        numbers = (f"{n} {clean(name, _ID)}" for n, name in enumerate(components, start=1))
+        named = Text("; ".join(numbers), style="dim")
+        console.print(named, soft_wrap=False, width=console.width)
     used = {
         result.component_standing(name)
         for result in shown
         for name, component in result.components.items()
         if not component.score
     }
-    if numbered:
-        numbers = (f"{n} {safe(name, _ID)}" for n, name in enumerate(components, start=1))
-        words = f"[dim]{'; '.join(numbers)}[/dim]"
-        console.print(words, highlight=False, soft_wrap=False, width=console.width)
-    legend = [f"{mark} {words}" for status, (mark, words) in _MARKS.items() if status in used]
     # Each may be read anew when it is asked for.
     found = [(result.standing, result.score or 0.0) for result in results]
     standings = Counter(standing for standing, _ in found)
+    legend = [f"{mark} {words}" for status, (mark, words) in _MARKS.items() if status in used]
     legend += [f"{name}: {words}" for name, words in _STANDINGS.items() if standings[name]]
     if legend:
-        console.print(f"[dim]{'; '.join(legend)}[/dim]", highlight=False)
+        console.print(Text("; ".join(legend), style="dim"))
     for result in shown:
         if result.status != "graded":
-            console.print(
-                f"{safe(result.submission, _ID)}: {result.status}: {safe(result.message)}"
-            )
+            line(f"{clean(result.submission, _ID)}: {result.status}: {clean(result.message)}")
     counted = [score for standing, score in found if standing == "graded"]
     names = ("graded", *_STANDINGS)
     words = ", ".join(f"{standings[name]} {name}" for name in names if standings[name])
     mean = ""
     if counted:
         mean = f"; mean {sum(counted) / len(counted):.1f} of {shown[0].max_score:g}"
-    console.print(f"{len(results)} submissions: {words}{mean}", highlight=False)
+    line(f"{len(results)} submissions: {words}{mean}")
 
 
-def _by_score(result: SubmissionResult) -> tuple[bool, float]:
-    return result.score is not None, result.score or 0.0
-
-
-def _tables(
-    results: Sequence[SubmissionResult], components: Sequence[str], width: int
-) -> tuple[list[Table], bool]:
-    """Return the table, and whether its components are numbered, for their names are too wide.
-
-    These are several, one below the other, where it is still too wide for a console.
-    """
-    ids = [safe(result.submission, _ID) for result in results]
+def _print_tables(
+    console: Console, results: Sequence[SubmissionResult], components: Sequence[str]
+) -> bool:
+    """Print one table, or several below each other; return whether components are numbered."""
+    ids = [Text(clean(result.submission, _ID)) for result in results]
     totals = [_total(result) for result in results]
-    rows = [_cells(result, components) for result in results]
+    columns = [[_cell(result, name) for result in results] for name in components]
     heads = [name.replace("_", "\n") for name in components]
-
-    def widths() -> list[int]:
-        return [
-            _widest([*head.split("\n"), *(row[place] for row in rows)]) + 1
-            for place, head in enumerate(heads)
-        ]
-
-    beside = width - _widest(["score", *totals]) - 3
-    room = beside - min(_widest(["student", *ids]), _LEAST_ID)
-    numbered = sum(widths()) > room
+    least = min(_widest("student", ids), _LEAST_ID)
+    room = console.width - least - _widest("score", totals) - 3
+    numbered = sum(map(_widest, heads, columns)) + len(columns) > room
     if numbered:
-        heads = [str(number) for number in range(1, len(components) + 1)]
-    wide = widths()
-    left = list(range(len(components)))
-    tables: list[Table] = []
-    while left or not tables:
-        taken: list[int] = []
-        # One is always taken, or it would never end.
-        while left and (not taken or sum(wide[i] for i in [*taken, left[0]]) <= room):
-            taken.append(left.pop(0))
-        most = max(_LEAST_ID, beside - sum(wide[i] for i in taken))
+        heads = [str(number) for number in range(1, len(columns) + 1)]
+    tables: list[list[int]] = [[]]
+    for place, width in enumerate(map(_widest, heads, columns)):
+        room_left = room - sum(_widest(heads[i], columns[i]) + 1 for i in tables[-1])
+        if tables[-1] and width + 1 > room_left:
+            tables.append([])
+        tables[-1].append(place)
+    for places in tables:
         table = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
-        table.add_column("student", overflow="fold", max_width=most)
-        table.add_column("score", justify="right", no_wrap=True)
-        for place in taken:
-            table.add_column(heads[place], justify="right", no_wrap=True)
-        for name, total, cells in zip(ids, totals, rows, strict=True):
-            table.add_row(name, total, *(cells[place] for place in taken))
-        tables.append(table)
-    return tables, numbered
+        table.add_column("student", overflow="fold")
+        for head in ("score", *(heads[place] for place in places)):
+            table.add_column(head, justify="right", no_wrap=True)
+        for row in zip(ids, totals, *(columns[place] for place in places), strict=True):
+            table.add_row(*row)
+        console.print(table, soft_wrap=False)
+    return numbered
 
 
-def _widest(cells: Sequence[str]) -> int:
-    return max((cell_len(Text.from_markup(cell).plain) for cell in cells), default=0)
+def _widest(head: str, cells: Sequence[Text]) -> int:
+    return max(map(cell_len, [*head.split("\n"), *(cell.plain for cell in cells)]))
 
 
-def _total(result: SubmissionResult) -> str:
+def _total(result: SubmissionResult) -> Text:
     if result.standing != "graded":
-        return f"[red]{result.standing}[/red]"
-    style = "green" if result.score == result.max_score else "bold"
-    return f"[{style}]{result.score:g}[/{style}]"
+        return Text(result.standing, "red")
+    return Text(f"{result.score:g}", "green" if result.score == result.max_score else "bold")
 
 
-def _cells(result: SubmissionResult, components: Sequence[str]) -> list[str]:
-    cells = []
-    for name in components:
-        component = result.components.get(name)
-        if component is None:
-            cells.append("")
-        elif component.score == component.max_score:
-            cells.append(f"[green]{component.score:g}[/green]")
-        elif component.status in _MARKS and not component.score:
-            cells.append(f"[dim]{_MARKS[result.component_standing(name)][0]}[/dim]")
-        else:
-            cells.append(f"[yellow]{component.score:g}[/yellow]")
-    return cells
+def _cell(result: SubmissionResult, name: str) -> Text:
+    component = result.components.get(name)
+    if component is None:
+        return Text()
+    if component.score == component.max_score:
+        return Text(f"{component.score:g}", "green")
+    if component.status in _MARKS and not component.score:
+        return Text(_MARKS[result.component_standing(name)][0], "dim")
+    return Text(f"{component.score:g}", "yellow")
 
 
 def print_left_out(console: Console, listing: Listing, results: Sequence[SubmissionResult]) -> None:
-    """Say last what no mark stands for: what was ignored, what has two owners, what is rejected."""
+    """Say last what has no mark: what was ignored, what has two owners, what is rejected."""
+    line = Printer(console).line
     if listing.ignored:
-        names = _named(listing.ignored)
-        console.print(f"ignored, no student's work: {names}", highlight=False)
+        line(f"ignored, no student's work: {_named(listing.ignored)}")
     for name, paths in listing.doubled.items():
-        both = " and ".join(safe(path, _ID) for path in paths[:3])
-        console.print(
-            f"not graded: {both} are both of {safe(repr(name), _ID)}: keep one of them "
-            "and run it again",
-            highlight=False,
+        both = " and ".join(clean(path, _ID) for path in paths[:3])
+        line(
+            f"not graded: {both} are both of {clean(repr(name), _ID)}: keep one of them "
+            "and run it again"
         )
     rejected = [result.submission for result in results if result.status == "rejected"]
     if rejected:
         count = f"{len(rejected)} of {len(results)} submissions"
-        console.print(f"{count} could not be taken in: {_named(rejected)}", highlight=False)
+        line(f"{count} could not be taken in: {_named(rejected)}")
 
 
 def print_held(console: Console, out: Path, results: Sequence[SubmissionResult]) -> None:
@@ -182,15 +156,13 @@ def print_held(console: Console, out: Path, results: Sequence[SubmissionResult])
     held = [result.submission for result in results if result.held]
     if held:
         count = "1 submission is" if len(held) == 1 else f"{len(held)} submissions are"
-        typed = safe(accepted.command(out, held[0]), 1000)
-        table = safe(str(out / "results.csv"), 500)
-        console.print(
-            f"{count} held for review: {_named(held)}; {table} says why (remarks); "
-            f"accept with `{typed}`, then grade again",
-            highlight=False,
+        typed = clean(accepted.command(out, held[0]), 1000)
+        Printer(console).line(
+            f"{count} held for review: {_named(held)}; {clean(str(out / 'results.csv'), 500)} says "
+            f"why (remarks); accept with `{typed}`, then grade again"
         )
 
 
 def _named(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(safe(name, _ID) for name in names[:_NAMED]) + more
+    return ", ".join(clean(name, _ID) for name in names[:_NAMED]) + more

@@ -1,12 +1,12 @@
-"""What is said while something is being done; how it is written that nothing runs of it."""
+"""How text reaches a terminal: nothing runs of it, and what goes on is said while it does."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
-from collections.abc import Callable
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,27 +14,23 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
-    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.status import Status
-from rich.text import Text
 
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
-L = TypeVar("L", Status, Progress)
-
 _COUNTING = "grading"
-# Up to this many a line each is no more than a person reads.
+# A person reads a line for each of so many submissions, and no more.
 _EACH = 50
 _EVERY_S = 5.0
-# How far back the rate looks: what was kept from an earlier run came fast, and says little.
+# How far back the rate looks: results that were kept from an earlier run come fast.
 _LATELY_S = 30.0
 _BAR = 10
+_LINE = 4000
 
 
 def safe(text: str, limit: int = 300) -> str:
@@ -47,57 +43,57 @@ def plain(stderr: bool = False) -> Console:
     return Console(stderr=stderr, soft_wrap=True, highlight=False)
 
 
-class _Live(Generic[L]):
-    """What changes on a terminal, while it is entered; `live` is None where there is none."""
+class Printer:
+    """Prints text from outside: no markup, no control characters, one line a line."""
 
-    def __init__(self, console: Console, live: L | None) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
-        self._live: L | None = live
+
+    def line(self, text: str, indent: str = "") -> None:
+        """Print one line."""
+        self._console.print(f"{indent}{safe(text, _LINE)}", highlight=False)
+
+    def block(self, title: str, lines: Sequence[str]) -> None:
+        """Print a title and lines under it; nothing where there are none."""
+        if lines:
+            self.line(f"{title}:")
+            for line in lines:
+                self.line(line, "    ")
+
+
+class _Live:
+    """Something that changes on a terminal while it is entered; elsewhere lines are printed."""
+
+    def __init__(self, console: Console, live: Status | Progress) -> None:
+        self._lines = Printer(console)
+        self._changes = console.is_terminal
+        self._live = live
 
     def __enter__(self) -> Self:
-        if self._live is not None:
+        if self._changes:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._live is not None:
+    def __exit__(self, *_: object) -> None:
+        if self._changes:
             self._live.stop()
 
-    def _say(self, words: str) -> None:
-        self._console.print(f"{safe(words)} …", highlight=False)
 
-
-class Stages(_Live[Status]):
-    """Says what is being done before there is anything to count.
-
-    A line that changes on a terminal; elsewhere a line a stage.
-    """
+class Stages(_Live):
+    """Says what is being done before there is anything to count."""
 
     def __init__(self, console: Console) -> None:
-        spinner = console.status("", spinner="line") if console.is_terminal else None
-        super().__init__(console, spinner)
+        self._status = console.status("", spinner="line")
         self._said = ""
+        super().__init__(console, self._status)
 
     def __call__(self, words: str) -> None:
         """Say what is being done now."""
-        if self._live is not None:
-            self._live.update(safe(words))
+        if self._changes:
+            self._status.update(safe(words))
         elif words != self._said:
-            self._say(words)
+            self._lines.line(f"{clean(words)} …")
         self._said = words
-
-
-class _Rate(ProgressColumn):
-    """How many are done in a time."""
-
-    def render(self, task: Task) -> Text:
-        """Return the rate, or nothing where it is not known yet."""
-        return Text(rate(task.finished_speed or task.speed or 0.0))
 
 
 def rate(a_second: float) -> str:
@@ -107,15 +103,10 @@ def rate(a_second: float) -> str:
     return f"{a_second:.1f}/s" if a_second >= 1 else f"{60 * a_second:.1f}/min"
 
 
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-
-class ProgressReport(_Live[Progress]):
+class ProgressReport(_Live):
     """A bar with count, rate, time left and workers on a terminal, plain lines elsewhere.
 
-    These are a line a submission; of many, a line every few seconds with the same numbers.
+    These are one line for each submission; of many, one every few seconds with the same numbers.
 
     Args:
         console: where.
@@ -133,73 +124,60 @@ class ProgressReport(_Live[Progress]):
         workers: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._quiet = quiet
-        self._total = total
-        self._clock = clock
-        self._done = 0
+        self._quiet, self._total, self._clock = quiet, total, clock
         self._others: Counter[str] = Counter()
         self._workers = f"{workers} worker{'s' * (workers != 1)}" if workers else ""
-        self._said = clock()
-        self._lately = deque([(self._said, 0)])
-        bar: Progress | None = None
-        if console.is_terminal:
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(_BAR),
-                MofNCompleteColumn(),
-                _Rate(),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(),
-            )
-            who = (TextColumn(self._workers),) if workers else ()
-            period = _LATELY_S
-            bar = Progress(
-                *columns, *who, console=console, get_time=clock, speed_estimate_period=period
-            )
-            self._task = bar.add_task(_COUNTING, total=total)
-        super().__init__(console, bar)
+        self._begun = self._said = clock()
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(_BAR),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            *((TextColumn(self._workers),) if workers else ()),
+            console=console,
+            get_time=clock,
+            speed_estimate_period=_LATELY_S,
+        )
+        self._id = self._bar.add_task(_COUNTING, total=total, rate="")
+        self._task = self._bar.tasks[0]
+        super().__init__(console, self._bar)
 
     def tell(self, words: str) -> None:
         """Say what is being done before there is anything to count."""
-        if self._live is not None:
-            self._live.update(self._task, description=safe(words))
-        else:
-            self._say(words)
+        self._bar.update(self._id, description=safe(words))
+        if not self._changes:
+            self._lines.line(f"{clean(words)} …")
 
     def __call__(self, result: SubmissionResult, kept: bool) -> None:
         """Note one more submission."""
-        self._done += 1
-        if self._live is not None:
-            self._live.update(self._task, description=_COUNTING, advance=1)
-        elif self._quiet:
-            pass
-        elif self._total > _EACH:
-            self._others[result.status] += result.status != "graded"
-            self._others["unchanged"] += kept
-            self._say_how_far()
-        else:
+        said = rate(self._task.speed or 0.0)
+        self._bar.update(self._id, description=_COUNTING, advance=1, rate=said)
+        if self._changes or self._quiet:
+            return
+        if self._total <= _EACH:
             score = "–" if result.score is None else f"{result.score:g}"
-            note = " (unchanged)" if kept else ""
-            note += f" {result.status}" if result.status != "graded" else ""
-            count = f"{self._done}/{self._total}"
-            name = safe(result.submission, 60)
-            self._console.print(f"{count} {name} {score}{note}", highlight=False)
+            notes = ["(unchanged)"] if kept else []
+            notes += [result.status] if result.status != "graded" else []
+            words = [f"{self._task.completed:g}/{self._total}", clean(result.submission, 60), score]
+            self._lines.line(" ".join([*words, *notes]))
+            return
+        self._others[result.status] += result.status != "graded"
+        self._others["unchanged"] += kept
+        if self._clock() - self._said >= _EVERY_S or self._task.finished:
+            self._said = self._clock()
+            self._say_how_far()
 
     def _say_how_far(self) -> None:
-        """Print a line, if the last one is long enough ago or this is the end."""
-        now = self._clock()
-        self._lately.append((now, self._done))
-        while len(self._lately) > 2 and self._lately[1][0] <= now - _LATELY_S:
-            self._lately.popleft()
-        if now - self._said < _EVERY_S and self._done < self._total:
-            return
-        self._said = now
-        since, before = self._lately[0]
-        a_second = (self._done - before) / (now - since) if now > since else 0.0
-        words = [f"{self._done}/{self._total}", rate(a_second)]
-        if a_second and self._done < self._total:
-            words.append(f"{_clock((self._total - self._done) / a_second)} left")
+        done = int(self._task.completed)
+        elapsed = self._said - self._begun
+        # Where submissions take longer than the rate looks back, all of them make it.
+        a_second = self._task.speed or (done / elapsed if elapsed else 0.0)
+        words = [f"{done}/{self._total}", rate(a_second)]
+        if a_second and done < self._total:
+            words.append(f"{timedelta(seconds=round((self._total - done) / a_second))} left")
         words.append(self._workers)
         words += [f"{count} {status}" for status, count in self._others.items() if count]
-        self._console.print(", ".join(word for word in words if word), highlight=False)
+        self._lines.line(", ".join(word for word in words if word))

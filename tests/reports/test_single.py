@@ -7,9 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from autograder.reports.feedback import STATUS_WORDS
+from autograder.reports.feedback import STATUS_WORDS, print_single
 from autograder.reports.shown import WHOLE, shown
-from autograder.reports.single import print_single
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 from tests.reports.exports.made import (
