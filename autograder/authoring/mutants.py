@@ -1,41 +1,107 @@
-"""Mutants: a solution with one small change in it, which a good suite takes points for.
+"""Mutants: a solution with one small change in it, for which a good suite takes points.
 
 A mutant that keeps every point shows a hole in the suite, or behaves as the solution does. A hole
-is closed by a sharper check. An equivalent mutant is marked in the solution, with the reason, in a
-comment at the end of its line or right above it:
-
-    # equivalent: REASON
-    # equivalent: `OLD -> NEW`: REASON
-    # equivalent: `OLD -> NEW`, `OLD -> NEW`: REASON
-
-The first form marks the one mutant of the line that survives; where several do, each is named by
-its change, as the report writes it. A mark that marks no survivor is a fault, and one without a
-reason is refused. A reason may go on in the comments right below, indented by two spaces or more.
-No mark comes into a stub. This is how `autograder selftest` shows a survivor:
+is closed by a sharper check, and an equivalent mutant is marked in the solution
+(`authoring/marks.py`). The report shows a survivor so:
 
     running_mean.py:12
       - total = values.sum(dtype=torch.float64)  # ()
       + total = values.sum(dtype=torch.float32)  # ()
       # equivalent: `float64 -> float32`: WHY
+
+An operator is a case of `_of_statement` or `_of_expression`: it yields a node of the syntax tree
+and the node that takes its place. How the change is written into the text is the business of
+`_Program`: the parts that stay are copied from the text, and brackets are added until the text
+compiles to the code that the changed tree compiles to.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import marshal
+import math
 import random
 import re
+import sys
 import types
 import warnings
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from autograder.authoring.mutation.source import Change
-from autograder.authoring.mutation.statements import changes_of
 from autograder.errors import UsageError
 
-_TOKEN = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|\w+|\s+|[^\w\s]")
+# Names that are taken for one another: functions, methods, classes and dtypes of one kind.
+_PAIRS = (
+    *("mean sum", "min max", "amin amax", "argmin argmax", "minimum maximum", "sin cos"),
+    *("zeros ones", "tril triu", "any all", "floor ceil", "add sub", "mul div", "add_ sub_"),
+    *("mul_ div_", "square abs", "relu gelu", "ReLU GELU", "softmax log_softmax", "argsort sort"),
+    *("float32 float64", "int32 int64", "lower upper", "lstrip rstrip", "keys values", "pop get"),
+    *("startswith endswith", "append extend", "cat stack", "exp log", "cumsum cumprod"),
+    *("randperm arange", "train eval", "most_common elements", "read_text read_bytes"),
+)
+_SWAPPED = {one: other for pair in _PAIRS for one, other in (pair.split(), pair.split()[::-1])} | {
+    "sorted": "list",
+    "sqrt": "square",
+    "set": "list",
+    "clone": "detach",
+    "std": "var",
+}
+_BINARY: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Div,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+    ast.MatMult: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.BitXor: ast.BitAnd,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+_ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
+# The sign of an operator, and the method that Python calls when it works in place.
+_IN_PLACE: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("+", "__iadd__"),
+    ast.Sub: ("-", "__isub__"),
+    ast.Mult: ("*", "__imul__"),
+    ast.Div: ("/", "__itruediv__"),
+}
+# Of each comparison the boundary beside it, if there is one, and its opposite.
+_COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
+# Methods of a tensor that have a form with an underscore, which changes the tensor itself.
+_ALSO_IN_PLACE = {
+    *("abs", "add", "clamp", "cos", "div", "exp", "floor", "log", "masked_fill", "mul", "neg"),
+    *("pow", "round", "sin", "sqrt", "square", "sub", "tanh", "tril", "triu"),
+}
+# Functions for which the order of two arguments does not matter; for numpy's transpose it does.
+_SYMMETRIC = {"transpose", "swapaxes", "max", "min", "maximum", "minimum", "add", "mul", "isclose"}
+_MAX_WORDS = 3
+_COMPOUND = (
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Await),
+    *(ast.NamedExpr, ast.Yield, ast.YieldFrom),
+)
+# Fields that are not looked at: they decide nothing, or a change of them is no small one.
+_NOT_CHANGED = ("annotation", "msg", "type", "optional_vars", "type_params")
+_TOKEN = re.compile(
+    r"(\s*)(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|is\s+not\b|not\s+in\b|\w+|[-+*/%@&|^<>=!]=|//|[^\w\s])"
+)
 _MAX_SIDE = 36
 
 
@@ -46,9 +112,9 @@ class Mutant:
     Attributes:
         file: the solution's name.
         line: where the change begins, from 1.
-        change: what becomes what, shortly; no two mutants of a line have the same.
+        change: the old text and the new one, shortened; no two mutants of a line have the same.
         old: the lines that change, as one.
-        new: what they become, as one.
+        new: the lines that take their place, as one.
         source: the whole file.
     """
 
@@ -60,32 +126,63 @@ class Mutant:
     source: str = field(repr=False)
 
 
+class _Change(NamedTuple):
+    """The node `old` becomes `new`; a decorator without a `new` goes.
+
+    `words` name the change where the two texts would do so at length.
+    """
+
+    old: ast.expr | ast.stmt
+    new: ast.AST | None
+    words: str = ""
+
+
+class _Splice(NamedTuple):
+    """The bytes `start` to `end` of a program become `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
 def mutants_of(source: str, file: str) -> list[Mutant]:
     """Return the mutants of a solution, in the order of their lines.
 
-    Those that compile to the same code as the solution, or as a mutant before, are left out.
+    Those that compile to the same code as the solution, or as a mutant before, are left out. What
+    decides nothing is not changed: docstrings, annotations, imports, the messages of errors, and
+    code under `if __name__ == "__main__"`.
 
     Raises:
         UsageError: the solution is no Python.
     """
     try:
-        changes = changes_of(source)
+        program = _Program(source)
+        original = _code(source)
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"{file} is no Python: {error}") from error
-    seen = {_code(source)}
+    written = []
+    for change in _Operators(program).changes():
+        code = program.changed(change)
+        if code is None or code == original:
+            continue
+        for splice in program.splices(change):
+            mutated = program.spliced(splice)
+            if _code_of(mutated) == code:
+                written.append((*_difference(source, mutated), splice, change, mutated, code))
+                break
+    seen = {original}
     counts: Counter[tuple[int, str]] = Counter()
     found = []
-    for change in changes:
-        mutated = _changed(source, change)
-        code = _code(mutated)
-        if code is None or code in seen:
+    for start, end, splice, change, mutated, code in sorted(written, key=lambda one: one[:2]):
+        if code in seen:
             continue
         seen.add(code)
-        line, words = _described(source, change)
+        line, words = program.described(splice, change.words)
         counts[line, words] += 1
         if counts[line, words] > 1:
             words += f" ({counts[line, words]})"
-        old, new = _lines(source, change)
+        old = _as_one(source, start, end)
+        new = _as_one(mutated, start, end + len(mutated) - len(source))
         found.append(Mutant(file, line, words, old, new, mutated))
     return sorted(found, key=lambda mutant: mutant.line)
 
@@ -98,19 +195,468 @@ def sampled(found: Sequence[Mutant], lines: Collection[int], count: int, seed: s
     return [one for i, one in enumerate(found) if i in drawn or one.line in lines]
 
 
-def _changed(source: str, change: Change) -> str:
-    data = source.encode()
-    return (data[: change.start] + change.new.encode() + data[change.end :]).decode()
+class _Program:
+    """A program as text and as a tree.
+
+    Attributes:
+        tree: its syntax tree.
+        imported: the names that its imports bind.
+        modules: the top-level modules that it imports from.
+        words: its texts that look like names, as the choices of an option do.
+
+    Raises:
+        SyntaxError: the text is no Python.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.tree = ast.parse(text)
+        self._data = text.encode()
+        self._starts = [0, *(m.end() for m in re.finditer(rb"\n", self._data))]
+        # Where each node hangs: in a list or in the attributes of its parent, and there at which
+        # index or under which name.
+        self._places: dict[int, tuple[Any, Any]] = {}
+        nodes = list(ast.walk(self.tree))
+        for node in nodes:
+            for name, value in ast.iter_fields(node):
+                if isinstance(value, list):
+                    self._places |= {id(one): (value, i) for i, one in enumerate(value)}
+                else:
+                    self._places[id(value)] = (vars(node), name)
+        imports = [n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)]
+        self.imported = {(a.asname or a.name).partition(".")[0] for n in imports for a in n.names}
+        named = [n.module or "" for n in imports if isinstance(n, ast.ImportFrom)]
+        named += [a.name for n in imports if isinstance(n, ast.Import) for a in n.names]
+        self.modules = {name.partition(".")[0] for name in named}
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        self.words = [t for t in dict.fromkeys(texts) if t.isidentifier() and t != "__main__"]
+
+    def own(self, node: ast.AST) -> str:
+        """Return the text of a node, without the brackets around it."""
+        start, end = self._span(node)
+        return self._data[start:end].decode(errors="replace")
+
+    def changed(self, change: _Change) -> bytes | None:
+        """Return the code of the changed tree; None if there is none."""
+        container, place = self._places[id(change.old)]
+        if change.new is None:
+            container.remove(change.old)
+        else:
+            if id(change.new) not in self._places:
+                ast.fix_missing_locations(ast.copy_location(change.new, change.old))
+            container[place] = change.new
+        try:
+            return _code_of(self.tree)
+        finally:
+            if change.new is None:
+                container.insert(place, change.old)
+            else:
+                container[place] = change.old
+
+    def splices(self, change: _Change) -> Iterator[_Splice]:
+        """Yield ways to write a change: as it is, in brackets, with its parts in brackets."""
+        old, new = change.old, change.new
+        start, end = self._span(old)
+        if new is None:
+            yield _Splice(self._data.rindex(b"@", 0, start), end, "")
+            return
+        if isinstance(old, ast.With):
+            colon = self._data.index(b":", self._span(old.items[-1].context_expr)[1])
+            yield _Splice(start, colon, "if True")
+            return
+        kept: list[ast.expr] = []
+        text = ast.unparse(ast.fix_missing_locations(self._with_gaps(new, kept)))
+        text = text if '"' in text else text.replace("'", '"')
+        if isinstance(old, ast.Tuple) and text[:1] == "(" and start == self._span(old.elts[0])[0]:
+            text = text[1:-1]
+        for bracketed in ((), _COMPOUND):
+            filled = text
+            for i, node in enumerate(kept):
+                part = self._part(node, old)
+                part = f"({part})" if isinstance(node, bracketed) else part
+                filled = filled.replace(f"_{i}_", part)
+            yield _Splice(start, end, filled)
+            yield _Splice(start, end, f"({filled})")
+
+    def spliced(self, splice: _Splice) -> str:
+        """Return the changed text."""
+        start, end, text = splice
+        return (self._data[:start] + text.encode() + self._data[end:]).decode(errors="replace")
+
+    def described(self, splice: _Splice, words: str) -> tuple[int, str]:
+        """Return the line where a change begins, and `OLD -> NEW` without the parts that stay."""
+        data = self._data[splice.start : splice.end].decode()
+        old, new = _TOKEN.findall(data), _TOKEN.findall(splice.text)
+        shared = min(len(old), len(new))
+        head = next((i for i in range(shared) if old[i][1] != new[i][1]), shared)
+        # Something is left of the old: a pure insertion is shown with the token beside it.
+        head = min(head, len(old) - 1)
+        tail = 0
+        while tail < min(len(old) - 1, shared) - head and old[-1 - tail][1] == new[-1 - tail][1]:
+            tail += 1
+        before = self._data[: splice.start].decode()
+        if not words:
+            before += "".join(space + token for space, token in old[:head]) + old[head][0]
+        sides = (old[head : len(old) - tail], new[head : len(new) - tail])
+        texts = (_short("".join(space + token for space, token in side)) for side in sides)
+        words = words.replace("`", "'") or " -> ".join(text or "nothing" for text in texts)
+        return before.count("\n") + 1, words
+
+    def _span(self, node: Any) -> tuple[int, int]:
+        start = self._starts[node.lineno - 1] + node.col_offset
+        return start, self._starts[node.end_lineno - 1] + node.end_col_offset
+
+    def _with_gaps(self, node: Any, kept: list[ast.expr]) -> Any:
+        """Copy a node with a name `_0_`, `_1_`, ... for every expression of the program in it."""
+        if isinstance(node, list):
+            return [self._with_gaps(one, kept) for one in node]
+        if not isinstance(node, ast.AST):
+            return node
+        if isinstance(node, ast.expr) and id(node) in self._places:
+            kept.append(node)
+            return ast.Name(f"_{len(kept) - 1}_")
+        fields = {name: self._with_gaps(value, kept) for name, value in ast.iter_fields(node)}
+        return type(node)(**fields)
+
+    def _part(self, node: ast.expr, whole: ast.AST) -> str:
+        """Return the text of a part, with the brackets that it stands in inside of the whole."""
+        start, end = self._span(node)
+        if isinstance(whole, ast.Call) and node is not whole:
+            # The brackets around an argument are those of the call.
+            whole = whole.func if start < self._span(whole.func)[1] else node
+        first, last = self._span(whole)
+        before, after = self._data[first:start], self._data[end:last]
+        while (opened := re.search(rb"\(\s*$", before)) and (closed := re.match(rb"\s*\)", after)):
+            before, after = before[: opened.start()], after[closed.end() :]
+        return self._data[first + len(before) : last - len(after)].decode(errors="replace")
 
 
-def _code(source: str) -> bytes | None:
+class _Operators:
+    """Finds the changes of a program.
+
+    Attributes:
+        scope: the function, class or module that is looked at.
+        kin: attributes of `self` that may be taken for others, in the class that is looked at.
+        given: the parameters of that function, each with the last line where it is still the
+            caller's value.
+    """
+
+    def __init__(self, program: _Program) -> None:
+        self.program = program
+        self.scope: ast.AST = program.tree
+        self.kin: dict[str, str] = {}
+        self.given: dict[str, int] = {}
+
+    def changes(self) -> Iterator[_Change]:
+        """Yield every change of the program."""
+        yield from self._block(self.program.tree.body, self.program.tree)
+
+    def _block(self, statements: Sequence[ast.stmt], parent: ast.AST) -> Iterator[_Change]:
+        # A statement that stands alone under a condition is dropped with it.
+        alone = isinstance(parent, ast.If) and len(statements) == 1 and not parent.orelse
+        for statement in statements:
+            if _is_text(statement):
+                continue
+            if not alone and self._can_be_dropped(statement):
+                yield _Change(statement, ast.Pass())
+            yield from self._of_statement(statement)
+
+    def _can_be_dropped(self, statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Expr(value=value):
+                return not isinstance(value, ast.Constant)
+            case ast.AugAssign() | ast.Assert() | ast.Raise() | ast.For() | ast.Delete():
+                return True
+            case ast.Assign() | ast.AnnAssign(value=ast.expr()):
+                # A name that is bound here alone would be missed at once by whatever reads it.
+                bound = Counter(_bound(self.scope))
+                return all(bound[name] > 1 for name in _bound(statement))
+        return False
+
+    def _of_statement(self, node: ast.stmt) -> Iterator[_Change]:
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                return
+            case ast.Assign() if any(name.startswith("__") for name in _bound(node)):
+                return
+            case ast.If(test=test) if _is_never_judged(test):
+                return
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield from self._of_definition(node)
+                return
+            case ast.Raise(exc=kind):
+                kind = kind.func if isinstance(kind, ast.Call) else kind
+                if isinstance(kind, ast.Name):
+                    other = "KeyError" if kind.id == "RuntimeError" else "RuntimeError"
+                    yield _Change(kind, _name(other))
+                return
+            case ast.Return(value=ast.expr() as value):
+                yield _Change(value, ast.Constant(None))
+            case ast.If(test=test):
+                yield _Change(test, ast.Constant(True))
+                yield _Change(test, ast.Constant(False))
+            case ast.While(test=test) if not isinstance(test, ast.Constant):
+                yield _Change(test, ast.Constant(False))
+            case ast.With(items=items) if all(item.optional_vars is None for item in items):
+                yield _Change(node, ast.If(ast.Constant(True), node.body, []))
+            case ast.AugAssign(op=operator):
+                yield _Change(node, _with(node, op=_BINARY[type(operator)]()))
+                yield _Change(node, ast.Assign([node.target], node.value))
+            case ast.Break():
+                yield _Change(node, ast.Continue())
+            case ast.Continue():
+                yield _Change(node, ast.Break())
+        yield from self._inside(node)
+
+    def _inside(self, node: ast.AST) -> Iterator[_Change]:
+        """Yield the changes of the statements and expressions that a node holds."""
+        for name, value in ast.iter_fields(node):
+            if name in ("body", "orelse", "finalbody") and isinstance(value, list):
+                yield from self._block(value, node)
+            elif name not in _NOT_CHANGED and (type(node), name) != (ast.comprehension, "target"):
+                for part in value if isinstance(value, list) else [value]:
+                    if isinstance(part, ast.expr):
+                        yield from self._of_expression(part, node)
+                    elif isinstance(part, ast.AST) and not isinstance(part, ast.pattern):
+                        yield from self._inside(part)
+
+    def _of_definition(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    ) -> Iterator[_Change]:
+        for decorator in node.decorator_list:
+            yield _Change(decorator, None)
+        before = self.scope, self.kin, self.given
+        if isinstance(node, ast.ClassDef):
+            self.kin = _kin_attributes(node)
+        else:
+            yield from self._defaults(node.args)
+            self.given = _given(node)
+        self.scope = node
+        yield from self._block(node.body, node)
+        self.scope, self.kin, self.given = before
+
+    def _defaults(self, arguments: ast.arguments) -> Iterator[_Change]:
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            if default is not None:
+                yield from self._of_expression(default, arguments)
+
+    def _of_expression(self, node: ast.expr, parent: ast.AST) -> Iterator[_Change]:
+        match node:
+            case ast.Constant(value=value):
+                yield from (_Change(node, new) for new in self._other_values(value))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+                yield from (_Change(node, new) for new in self._other_values(-value))
+                return
+            case ast.UnaryOp(operand=operand):
+                yield _Change(node, operand)
+            case ast.BinOp():
+                yield from self._of_operation(node)
+            case ast.Compare(ops=ops):
+                for i, operator in enumerate(ops):
+                    for other in _COMPARED[type(operator)]:
+                        yield _Change(node, _with(node, ops=[*ops[:i], other(), *ops[i + 1 :]]))
+            case ast.BoolOp(op=operator, values=values):
+                opposite = ast.Or() if isinstance(operator, ast.And) else ast.And()
+                yield _Change(node, _with(node, op=opposite))
+                for left in _each_left_out(values):
+                    yield _Change(node, left[0] if len(left) == 1 else _with(node, values=left))
+            case ast.IfExp(body=body, orelse=orelse):
+                yield _Change(node, body)
+                yield _Change(node, orelse)
+            case ast.Call():
+                yield from self._of_call(node, parent)
+            case ast.Attribute(ctx=ast.Load(), attr=name, value=value):
+                of_self = isinstance(value, ast.Name) and value.id == "self"
+                found = [self.kin.get(name) if of_self else _SWAPPED.get(name)]
+                if self._was_given(value) and name in _ALSO_IN_PLACE and self._uses_torch:
+                    found.append(f"{name}_")
+                yield from (_Change(node, _with(node, attr=one)) for one in found if one)
+            case ast.Name(id=name, ctx=ast.Load()) if name in _SWAPPED:
+                if isinstance(parent, ast.Call) and node is parent.func:
+                    yield _Change(node, _name(_SWAPPED[name]))
+            case ast.Slice(lower=lower, upper=upper):
+                for bound in ("lower", "upper", "step"):
+                    if getattr(node, bound) is not None:
+                        yield _Change(node, _with(node, **{bound: None}))
+                yield from self._off_by_one(lower, upper)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                if not all(map(_is_text, elements)):
+                    for swapped in self._swaps(elements):
+                        yield _Change(node, _with(node, elts=swapped))
+            case ast.Dict(values=values):
+                yield from (_Change(node, _with(node, values=s)) for s in self._swaps(values))
+            case ast.JoinedStr():
+                for part in ast.walk(node):
+                    if isinstance(part, ast.FormattedValue):
+                        yield from self._of_expression(part.value, part)
+                return
+            case ast.Lambda(args=arguments, body=body):
+                yield from self._defaults(arguments)
+                yield from self._of_expression(body, node)
+                return
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                for test in (test for loop in node.generators for test in loop.ifs):
+                    yield _Change(test, ast.Constant(True))
+        yield from self._inside(node)
+
+    def _other_values(self, value: object) -> Iterator[ast.expr]:
+        """Yield the values that a constant is changed into."""
+        match value:
+            case bool():
+                yield ast.Constant(not value)
+            case int():
+                yield from (_number(value + step) for step in (1, -1))
+            case float() if value:
+                # Rounded to numbers that a person would write.
+                news = (float(f"{new:.12g}") for new in (2 * value, value / 10))
+                yield from (_number(new) for new in news if math.isfinite(new))
+            case float():
+                yield _number(1.0)
+            case bytes():
+                yield ast.Constant(b"" if value else b"x")
+            case str():
+                yield ast.Constant("" if value else "x")
+                if value in self.program.words:
+                    others = [word for word in self.program.words if word != value]
+                    yield from map(ast.Constant, others[:_MAX_WORDS])
+
+    def _of_operation(self, node: ast.BinOp) -> Iterator[_Change]:
+        left, right, operator = node.left, node.right, type(node.op)
+        yield _Change(node, _with(node, op=_BINARY[operator]()))
+        yield _Change(node, left)
+        yield _Change(node, right)
+        if operator in _IN_PLACE and self._was_given(left):
+            # The caller's value is changed.
+            sign, method = _IN_PLACE[operator]
+            name = self.program.own(left)
+            call = ast.Call(ast.Attribute(left, method, ast.Load()), [right], [])
+            yield _Change(node, call, f"{name} {sign} … -> {name} {sign}= …")
+        if operator in _ORDERED:
+            yield _Change(node, _with(node, left=right, right=left))
+
+    @property
+    def _uses_torch(self) -> bool:
+        return "torch" in self.program.modules
+
+    def _was_given(self, node: ast.expr) -> bool:
+        """Tell whether the caller would see a change of a value."""
+        return isinstance(node, ast.Name) and node.lineno <= self.given.get(node.id, 0)
+
+    def _of_call(self, node: ast.Call, parent: ast.AST) -> Iterator[_Change]:
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name == "super":
+            return
+        bare = not isinstance(parent, ast.Expr | ast.withitem)
+        if bare and name != "range" and not name[:1].isupper():
+            yield from self._unwrapped(node)
+        for keywords in _each_left_out(node.keywords):
+            yield _Change(node, _with(node, keywords=keywords))
+        if len(node.args) + len(node.keywords) > 1 or isinstance(node.func, ast.Attribute):
+            yield _Change(node, _with(node, args=node.args[:-1]))
+        if name not in _SYMMETRIC or (name == "transpose" and not self._uses_torch):
+            yield from (_Change(node, _with(node, args=args)) for args in self._swaps(node.args))
+        if name == "range":
+            yield from self._off_by_one(*node.args)
+
+    def _unwrapped(self, node: ast.Call) -> Iterator[_Change]:
+        """Leave the object of a method, else the first argument."""
+        if isinstance(node.func, ast.Attribute):
+            root = node.func.value
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            # A function of a module, and a part of `self`, work on their argument.
+            if getattr(root, "id", "") not in {*self.program.imported, "self", "cls"}:
+                yield _Change(node, node.func.value)
+                return
+        if node.args and not isinstance(node.args[0], ast.Starred):
+            function = " ".join(self.program.own(node.func).split())
+            yield _Change(node, node.args[0], f"{function}(…) -> …")
+
+    def _swaps(self, nodes: list[ast.expr]) -> Iterator[list[ast.expr]]:
+        """Swap each two neighbours."""
+        for i in range(len(nodes) - 1):
+            yield [*nodes[:i], nodes[i + 1], nodes[i], *nodes[i + 2 :]]
+
+    def _off_by_one(self, *bounds: ast.expr | None) -> Iterator[_Change]:
+        for bound in bounds:
+            if bound and not isinstance(bound, ast.Constant | ast.UnaryOp | ast.Starred):
+                for operator in (ast.Add(), ast.Sub()):
+                    yield _Change(bound, ast.BinOp(bound, operator, ast.Constant(1)))
+
+
+def _with(node: ast.AST, **fields: Any) -> Any:
+    """Copy a node with other fields."""
+    return type(node)(**{**dict(ast.iter_fields(node)), **fields})
+
+
+def _each_left_out(nodes: list[Any]) -> Iterator[list[Any]]:
+    return (nodes[:i] + nodes[i + 1 :] for i in range(len(nodes)))
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _number(value: float) -> ast.expr:
+    return ast.parse(repr(value), mode="eval").body
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Tell whether an expression or a statement is a text and nothing else."""
+    value = node.value if isinstance(node, ast.Expr) else node
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _is_never_judged(test: ast.expr) -> bool:
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    return bool(names & {"__name__", "TYPE_CHECKING"})
+
+
+def _bound(scope: ast.AST) -> Iterator[str]:
+    """Yield every name that is bound in a scope, as a parameter or by storing."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def _given(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, int]:
+    """Return the parameters of a function, and the lines up to which they hold what was given."""
+    lines = dict.fromkeys(_bound(function.args), sys.maxsize)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in lines:
+            lines[node.id] = min(lines[node.id], node.lineno)
+    return lines
+
+
+def _kin_attributes(node: ast.ClassDef) -> dict[str, str]:
+    """Return for every attribute of `self` another one that is made in the same way."""
+    groups: dict[str, dict[str, None]] = {}
+    for one in ast.walk(node):
+        match one:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value
+            ):
+                made = value.func if isinstance(value, ast.Call) else value
+                groups.setdefault(ast.unparse(made), {})[name] = None
+    found: dict[str, str] = {}
+    for names in (list(group) for group in groups.values() if len(group) > 1):
+        found |= dict(zip(names, names[1:] + names[:1], strict=True))
+    return found
+
+
+def _code_of(program: str | ast.Module) -> bytes | None:
     """Return what a program compiles to, without the places in it; None if it is no program."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            code = compile(ast.parse(source), "mutant", "exec", dont_inherit=True)
+        return _code(program)
     except (SyntaxError, ValueError):
         return None
+
+
+def _code(program: str | ast.Module) -> bytes:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = compile(program, "mutant", "exec", dont_inherit=True)
     return marshal.dumps(_without_places(code), 2)
 
 
@@ -121,24 +667,13 @@ def _without_places(code: types.CodeType) -> types.CodeType:
     return code.replace(co_firstlineno=1, co_linetable=b"", co_consts=constants)
 
 
-def _described(source: str, change: Change) -> tuple[int, str]:
-    """Return the line where a change begins, and what becomes what, without what stays."""
-    data = source.encode()
-    old = _TOKEN.findall(data[change.start : change.end].decode())
-    new = _TOKEN.findall(change.new)
+def _difference(old: str, new: str) -> tuple[int, int]:
+    """Return where the difference of two texts begins and ends in the first."""
     shared = min(len(old), len(new))
-    head = next((i for i in range(shared) if old[i] != new[i]), shared)
-    # Something is left to be seen of the old: a pure insertion is said with what it stands beside.
-    head = min(head, len(old) - 1)
-    tail = 0
-    while tail < min(len(old) - 1, shared) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    before = data[: change.start].decode() + ("" if change.words else "".join(old[:head]))
-    sides = (old[head : len(old) - tail], new[head : len(new) - tail])
-    words = change.words.replace("`", "'") or " -> ".join(
-        _short("".join(side)) or "nothing" for side in sides
-    )
-    return before.count("\n") + 1, words
+    start = next((i for i in range(shared) if old[i] != new[i]), shared)
+    pairs = zip(reversed(old[start:]), reversed(new[start:]), strict=False)
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return start, len(old) - same
 
 
 def _short(text: str) -> str:
@@ -147,15 +682,9 @@ def _short(text: str) -> str:
     return text if len(text) <= _MAX_SIDE else f"{text[: _MAX_SIDE - 1].rstrip()}…"
 
 
-def _lines(source: str, change: Change) -> tuple[str, str]:
-    """Return the lines that a change touches, before and after it, each as one."""
-    data = source.encode()
-    start = data.rfind(b"\n", 0, change.start) + 1
-    end = data.find(b"\n", change.end)
-    end = len(data) if end < 0 else end
-    new = data[start : change.start] + change.new.encode() + data[change.end : end]
-    return _as_one(data[start:end]), _as_one(new)
-
-
-def _as_one(lines: bytes) -> str:
-    return " ".join(line.strip() for line in lines.decode().splitlines())
+def _as_one(text: str, start: int, end: int) -> str:
+    """Return the lines of a text from one place to another, as one line."""
+    start = text.rfind("\n", 0, start) + 1
+    end = text.find("\n", end)
+    lines = text[start : len(text) if end < 0 else end].splitlines()
+    return " ".join(line.strip() for line in lines)

@@ -25,7 +25,7 @@ KINDS = [
     ("return -(a - b)", ["return (a - b)", "return -(b - a)"]),
     ("return (a + b) * a", ["return (a - b) * a", "return (a + b)", "return (a + b) / a"]),
     ("return 2 ** (a * b)", ["return 2 ** (a / b)", "return 2", "return 3 ** (a * b)"]),
-    ("return a / b**2", ["return a / (b*2)", "return a / b", "return a * b**2"]),
+    ("return a / b**2", ["return a / (b * 2)", "return a / b", "return a * b**2"]),
     ("return a < b", ["return a <= b", "return a >= b"]),
     ("return a is not b", ["return a is b"]),
     ("return a not in b", ["return a in b"]),

@@ -1,1 +1,0 @@
-"""The small changes to a program that make mutants of it."""
