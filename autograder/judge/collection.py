@@ -20,9 +20,8 @@ from hypothesis.internal.conjecture import providers
 
 from autograder.assignment import Assignment
 from autograder.exchange.forbidden import resolve
-from autograder.judge.check import Case, Check
 from autograder.judge.lint import complaints
-from autograder.judge.suite import FIXTURES, Suite, SuiteFault
+from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
 from autograder.solutions.cache import Cache
 from autograder.solutions.places import cache_folder
 from autograder.solutions.reference import reference_of, solution_of
@@ -62,40 +61,18 @@ def collect(
         SuiteFault: the suite is broken.
         ReferenceFault: a solution cannot be imported, or fails where it is compared with.
     """
-    public, hidden = assignment.public / "tests", assignment.secret / "tests"
     cache = Cache(cache_folder()) if cache is None else cache
     tell("collecting the tests")
     _check_files(assignment)
-    # Tests take it up when they are imported.
-    hypothesis.settings.register_profile(
-        "gradeformer-judge",
-        max_examples=EXAMPLES,
-        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
-        deadline=None,
-        database=None,
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-    hypothesis.settings.load_profile("gradeformer-judge")
-    # Else its table of characters would be left in the folder that the command is run in.
-    kept = cache_folder()
-    set_hypothesis_home_dir(os.devnull if kept is None else kept / "hypothesis")
-    # First, because a test that imports what it may not is told so.
-    pattern = f"test_{only or '*'}.py"
-    tests = [path for folder in (public, hidden) for path in sorted(folder.glob(pattern))]
-    for path in [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests:
-        for complaint in complaints(path, public=path.is_relative_to(public)):
-            raise SuiteFault(complaint)
-    totals = {name: points for name, points in assignment.totals.items() if only in ("", name)}
-    checks = _filed(_found_in([public, hidden], tests if only else []), public, totals)
+    _load_profile()
+    checks = _checks_of(assignment, only)
     wrong_points = list(_wrong_points(assignment, checks))
     if wrong_points and not lenient:
         raise SuiteFault(wrong_points[0])
-    for found in checks.values():
-        for check in found:
-            if check.is_property:
-                hypothesis.seed(assignment.seed if seed is None else seed)(check.function)
+    for check in (check for found in checks.values() for check in found if check.is_property):
+        hypothesis.seed(assignment.seed if seed is None else seed)(check.function)
     references = {name: reference_of(assignment, name) for name in checks}
-    suite = Suite(checks, references, drawings_of(public), lenient)
+    suite = Suite(checks, references, drawings_of(assignment.public / "tests"), lenient)
     suite.faults += wrong_points
     with warnings.catch_warnings(), workplace(assignment), _drawing_alike():
         warnings.simplefilter("ignore")
@@ -110,6 +87,35 @@ def collect(
             if not suite.losses:
                 cache.save(key, suite.kept(component))
     return suite
+
+
+def _load_profile() -> None:
+    """Have Hypothesis draw few examples and keep none; tests take it up when they are imported."""
+    hypothesis.settings.register_profile(
+        "gradeformer-judge",
+        max_examples=EXAMPLES,
+        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+        deadline=None,
+        database=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    hypothesis.settings.load_profile("gradeformer-judge")
+    # Else its table of characters would be left in the folder that the command is run in.
+    kept = cache_folder()
+    set_hypothesis_home_dir(os.devnull if kept is None else kept / "hypothesis")
+
+
+def _checks_of(assignment: Assignment, only: str) -> dict[str, list[Check]]:
+    """Return the tests of all components, or of one, by component."""
+    public, hidden = assignment.public / "tests", assignment.secret / "tests"
+    # First, because a test that imports what it may not is told so.
+    pattern = f"test_{only or '*'}.py"
+    tests = [path for folder in (public, hidden) for path in sorted(folder.glob(pattern))]
+    for path in [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests:
+        for complaint in complaints(path, public=path.is_relative_to(public)):
+            raise SuiteFault(complaint)
+    totals = {name: points for name, points in assignment.totals.items() if only in ("", name)}
+    return _filed(_found_in([public, hidden], tests if only else []), public, totals)
 
 
 @contextlib.contextmanager

@@ -3,42 +3,55 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from autograder.exchange.messages import ForbiddenUse
+from autograder.assignment import Assignment, ComponentSpec
+from autograder.exchange.messages import ForbiddenUse, Reply, Request
 from autograder.exchange.rules import used_by
-from autograder.judge.check import Attempt
 from autograder.judge.clock import ComponentTime
-from autograder.judge.diagnosis import Diagnosis
-from autograder.judge.judge import Judge
+from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.replay import Heard
-from autograder.judge.session import ComponentSession, LeftThePlan, NotRun
-from autograder.judge.stand_ins import files_of
-from autograder.judge.terms import terms_of, with_provided
-from autograder.judge.verdict import Verdict, fulfilled, hidden, of_cases
+from autograder.judge.session import LATE, ComponentSession, NotRun
+from autograder.judge.suite import Attempt, Suite
+from autograder.judge.terms import Claims, terms_of, with_provided
 from autograder.results import ComponentStatus, Usage
 from autograder.sandbox.handle import ChildGone, SandboxFault
-from autograder.solutions.plan import Planned
+from autograder.sandbox.host import Sandbox
 from autograder.solutions.reference import ReferenceFault
 from autograder.suite.answer import CheckFailed, StudentRaised
-from autograder.suite.asking import Session
-from autograder.suite.criterion import Criterion
+from autograder.suite.criterion import COUNTS_LATER, Criterion, form_counts
+from autograder.suite.upstream import files_of
 from autograder.suite.wording import error_words, find, forbidden_words
 
-_T = TypeVar("_T")
 _FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
 _RUN_AGAIN = 2
 _UNSTEADY = "the same call was answered differently a second time"
+# Of the replies of one component that are kept; right ones come to less than a tenth of it.
+_MOST_KEPT = 64 * 1024 * 1024
+_NOT_KEPT = Reply(gradient="not kept")
 
 
-class Observer(Protocol):
-    """Sees every criterion that is run for the first time."""
+@dataclass(frozen=True)
+class Judge:
+    """What a submission is graded with.
 
-    def ran(self, criterion: Criterion, attempt: Attempt, verdict: Verdict, asked: int) -> None:
-        """Note what became of a criterion; `asked` requests were answered before its test ended."""
+    Attributes:
+        assignment: the assignment.
+        suite: its collected suites.
+        sandbox: a running sandbox.
+        diagnoser: knows the misconceptions.
+        provided: code and data that every component gets, by relative path.
+    """
+
+    assignment: Assignment
+    suite: Suite
+    sandbox: Sandbox
+    diagnoser: Diagnoser
+    provided: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class ComponentRun:
@@ -46,12 +59,13 @@ class ComponentRun:
 
     Args:
         judge: what it is graded with.
-        name: the component.
+        spec: the component.
         files: the submission's files by name.
         exempt: files that may call what is forbidden.
-        observer: sees what is run; may be None.
+        stand_ins: the components that have a stand-in among the files.
         thorough: look for misconceptions, for code that is not steady, and for views. Without it
-            there are bare verdicts, and the first death ends the component.
+            there are bare outcomes, and the first death ends the component.
+        explaining: keep also what was answered to hidden questions.
         time: how much it may take, whatever is done in it.
         free: whether it runs with all of Python, because a person said it may.
 
@@ -62,82 +76,76 @@ class ComponentRun:
     def __init__(
         self,
         judge: Judge,
-        name: str,
+        spec: ComponentSpec,
         files: Mapping[str, bytes],
         exempt: Sequence[str],
-        observer: Observer | None,
+        stand_ins: Sequence[str],
+        *,
         thorough: bool,
+        explaining: bool,
         time: ComponentTime,
-        free: bool = False,
+        free: bool,
     ) -> None:
-        assignment = judge.assignment
-        spec = assignment.component(name)
-        siblings = files_of(other for other in assignment.totals if other != name)
+        assignment, name = judge.assignment, spec.name
         others = files_of(used_by(name, {c.name: c.uses for c in assignment.components}))
         terms = terms_of(spec, judge.provided, exempt, others, free)
+        claims = Claims(
+            {Path(name).name: len(source.splitlines()) + 1 for name, source in files.items()},
+            files_of(other for other in assignment.totals if other != name),
+            terms.rules.names,
+        )
         self.criteria = judge.suite.criteria[name]
+        self.stand_ins = tuple(stand_ins)
         self._judge = judge
-        self._suite = judge.suite
         self._name = name
-        self._observer = observer
         self._thorough = thorough
-        self._verdicts: dict[str, Verdict] = {}
+        self._explaining = explaining
+        self._attempts: dict[str, Attempt] = {}
         self._run_again = _RUN_AGAIN if thorough else 0
+        self._room = _MOST_KEPT
         self._time = time
         self._session = ComponentSession(
             fork=partial(judge.sandbox.fork, name, with_provided(files, judge.provided), terms),
-            siblings=siblings,
+            claims=claims,
             deaths_allowed=spec.limits.deaths if thorough else 1,
-            end_of_time=self._time.end,
-            lines={Path(name).name: len(source.splitlines()) + 1 for name, source in files.items()},
-            refused=terms.rules.names,
+            end_of_time=time.end,
         )
-
-    def __enter__(self) -> ComponentRun:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._session.close()
 
     @property
     def forbidden(self) -> ForbiddenUse | None:
         """The forbidden operation that was called, or None."""
-        return self._session.forbidden
+        fault = self._session.fault
+        return fault if isinstance(fault, ForbiddenUse) else None
 
-    @property
-    def unusable(self) -> bool:
-        """Whether nothing can be said about its answers: it was not imported, or is forbidden."""
-        return self.forbidden is not None or self._session.load_error is not None
-
-    def verdict(self, criterion: Criterion) -> Verdict:
+    def attempt(self, criterion: Criterion) -> Attempt:
         """Run a criterion, if it has not been run before."""
-        if criterion.id not in self._verdicts:
-            self._verdicts[criterion.id] = self._run(criterion)
-        return self._verdicts[criterion.id]
+        if criterion.id not in self._attempts:
+            self._attempts[criterion.id] = self._run(criterion)
+        return self._attempts[criterion.id]
 
-    def found(self) -> list[Verdict]:
-        """Return the verdicts on all criteria, as far as they have been run."""
-        return [self._verdicts.get(c.id, Verdict("not_run")) for c in self.criteria]
+    def attempts(self) -> list[Attempt]:
+        """Return what came of all criteria, as far as they have been run."""
+        return [self._attempts.get(c.id, Attempt(c)) for c in self.criteria]
 
     def share(self, criterion: Criterion) -> float:
         """Return the share of a criterion's points that is earned, 0 if it has not been run."""
-        found = self._verdicts.get(criterion.id)
+        found = self._attempts.get(criterion.id)
         return 0.0 if found is None else found.share
 
     def ran(self, criterion: Criterion) -> bool:
         """Tell whether a criterion has been run."""
-        return criterion.id in self._verdicts
+        return criterion.id in self._attempts
 
     def try_again(self, criterion: Criterion) -> None:
         """Run a criterion that there was no time for before."""
-        if self.verdict(criterion).outcome == "not_run":
-            self._verdicts[criterion.id] = self._run(criterion)
+        if self.attempt(criterion).outcome == "not_run" and not self._session.over:
+            self._attempts[criterion.id] = self._run(criterion)
 
     def extend(self, end_of_time: float) -> None:
         """Go on until another moment."""
         self._session.extend(end_of_time)
 
-    def rest(self) -> None:
+    def close(self) -> None:
         """End its process, until more is asked."""
         self._session.close()
 
@@ -155,20 +163,20 @@ class ComponentRun:
 
     def status(self) -> tuple[ComponentStatus, str]:
         """Say how the component stands by what was run, with a message."""
-        verdicts = list(self._verdicts.values())
-        session = self._session
-        if session.forbidden is not None:
-            return "forbidden", forbidden_words(session.forbidden)
-        if session.load_error is not None:
-            return "import_error", error_words(session.load_error)
-        if all(verdict.not_attempted for verdict in verdicts):
+        attempts, over = list(self._attempts.values()), self._session.over
+        fault = self._session.fault
+        if isinstance(fault, ForbiddenUse):
+            return "forbidden", forbidden_words(fault)
+        if fault is not None:
+            return "import_error", error_words(fault)
+        if all(attempt.not_attempted for attempt in attempts):
             return "not_attempted", "nothing in it is written yet"
-        unasked = not session.over and any(v.outcome == "not_run" for v in verdicts)
-        if session.over == "timeout" or unasked:
-            late = session.out_of_time or unasked
-            why = self._time.words if late else "it took too long"
+        if not over and any(attempt.outcome == "not_run" for attempt in attempts):
+            over = LATE
+        if over in (LATE, "timeout"):
+            why = self._time.words if over == LATE else "it took too long"
             return "timeout", f"{why}; what came after was not run"
-        if session.over == "crashed":
+        if over == "crashed":
             return "crashed", "its process died; what came after was not run"
         return "graded", ""
 
@@ -183,98 +191,107 @@ class ComponentRun:
 
         Hidden answers have no part in it: a name that is told could carry out what was asked.
         """
-        shown = [criterion for criterion in self.criteria if criterion.visibility == "public"]
-        verdicts = [self.verdict(criterion) for criterion in shown]
-        if not self._thorough or self.unusable or all(verdict.passed for verdict in verdicts):
+        attempts = [self.attempt(c) for c in self.criteria if c.visibility == "public"]
+        # Nothing can be said about the answers of what was not imported, or is forbidden.
+        silent = not self._thorough or self._session.fault is not None
+        if silent or all(attempt.outcome == "passed" for attempt in attempts):
             return Diagnosis()
         heard = [
-            Heard(criterion.id, bool(verdict.passed), verdict.heard, criterion.free)
-            for criterion, verdict in zip(shown, verdicts, strict=True)
+            Heard(a.criterion.id, a.outcome == "passed", a.heard, a.criterion.free)
+            for a in attempts
         ]
         with self._session.aside():
             return self._judge.diagnoser.diagnose(self._name, heard, self._session.ask_more)
 
     def views(self) -> list[dict[str, Any]]:
         """Return what the suite shows of the work; no mark depends on it."""
-        if not self._thorough or self._session.over:
+        suite, session = self._judge.suite, self._session
+        if not self._thorough or session.over:
             return []
-        with self._session.aside(), contextlib.suppress(NotRun, ChildGone):
-            plan = self._suite.view_plans[self._name]
-            return self._through(plan, partial(self._suite.view, self._name))
+        with session.aside(), contextlib.suppress(NotRun, ChildGone):
+            return session.run(suite.view_plans[self._name], partial(suite.view, self._name))
         return []
 
-    def _run(self, criterion: Criterion) -> Verdict:
-        if self._session.over:
-            return Verdict("not_run")
+    def _run(self, criterion: Criterion) -> Attempt:
+        session = self._session
+        if session.over:
+            return Attempt(criterion)
         attempt = self._ask(criterion)
-        heard = self._session.heard
-        # A test that did not run would have asked everything.
-        asked = self._session.asked or len(heard)
-        verdict = fulfilled() if attempt.failure is None else self._lost(criterion, attempt)
-        if self._observer is not None or not self._session.secret:
-            verdict.heard = heard
-        verdict.cases = attempt.cases
-        if self._observer is not None:
-            self._observer.ran(criterion, attempt, verdict, asked)
-        return verdict
-
-    def _lost(self, criterion: Criterion, attempt: Attempt) -> Verdict:
-        failure = attempt.failure
-        assert failure is not None
-        if isinstance(failure, _FAULTS):
-            raise failure
-        if isinstance(failure, NotRun):
-            return Verdict("not_run")
-        verdict = self._found(criterion, attempt, failure)
-        return hidden(verdict, attempt) if self._session.secret else verdict
-
-    def _found(self, criterion: Criterion, attempt: Attempt, failure: BaseException) -> Verdict:
-        """Say what a lost criterion came to, as of a public one."""
-        if isinstance(failure, ChildGone):
-            timeout = failure.reason == "timeout"
-            share = attempt.passed / attempt.cases
-            facts = [*of_cases(attempt), failure.words]
-            return Verdict("timeout" if timeout else "crashed", share, facts)
-        found = find(failure, attempt.question)
-        hints = list(found.hints)
-        facts = [*of_cases(attempt), *found.facts]
-        share = attempt.passed / attempt.cases
-        shown = not self._session.secret
-        unsteady = shown and isinstance(failure, CheckFailed) and self._passes_again(criterion)
-        if unsteady:
-            hints.append(_UNSTEADY)
-        if found.outcome == "failed":
-            return Verdict("failed", share, facts, hints, cases=attempt.cases, unsteady=unsteady)
-        # Another component's stub stops this one too, but this one was attempted.
-        own = isinstance(failure, StudentRaised) and failure.error.file == f"{self._name}.py"
-        own = own and found.outcome == "not_attempted"
-        return Verdict("student_error", share, facts, hints, not_attempted=own, cases=attempt.cases)
+        attempt.stand_ins = self.stand_ins
+        # Before it is run once more; a test that did not run would have asked everything.
+        heard, asked = session.heard, session.asked or len(session.heard)
+        self._judge_of(attempt)
+        if self._explaining or not session.secret:
+            attempt.heard, attempt.asked = self._kept(heard), asked
+        return attempt
 
     def _ask(self, criterion: Criterion) -> Attempt:
         """Run a criterion's test, unless its questions were answered as the solution answers."""
-        met = self._suite.met(criterion)
-        plan = self._suite.plans[criterion.id]
-        return self._through(plan, partial(self._suite.run, criterion), met)
+        suite = self._judge.suite
+        test = partial(suite.run, criterion)
+        return self._session.run(suite.plans[criterion.id], test, suite.met(criterion))
 
-    def _through(
-        self, plan: Sequence[Planned], test: Callable[[Session], _T], met: _T | None = None
-    ) -> _T:
-        """Put the questions of a plan, then run a test on the answers; `met` if all are right."""
-        if self._session.begin(plan) and met is not None:
-            return met
-        with contextlib.suppress(LeftThePlan):
-            found = test(self._session)
-            if not self._session.left:
-                return found
-        self._session.begin(plan, live=True)
-        return test(self._session)
+    def _judge_of(self, attempt: Attempt) -> None:
+        """Say what an attempt came to.
+
+        Whatever else of a hidden criterion the student's code decides (how far off a value is,
+        which exception is raised, where) could carry out what it was asked: none of it is told.
+        """
+        failure = attempt.failure
+        if isinstance(failure, _FAULTS):
+            raise failure
+        if failure is None:
+            attempt.outcome = "passed"
+        elif isinstance(failure, NotRun):
+            attempt.passed = 0
+        else:
+            self._judge_lost(attempt, failure)
+            if self._session.secret:
+                attempt.hide()
+
+    def _judge_lost(self, attempt: Attempt, failure: BaseException) -> None:
+        """Say what a lost criterion came to, as of a public one."""
+        if isinstance(failure, ChildGone):
+            attempt.outcome = "timeout" if failure.reason == "timeout" else "crashed"
+            attempt.facts = [*attempt.of_cases(), failure.words]
+            return
+        found = find(failure, attempt.question)
+        attempt.facts, attempt.hints = [*attempt.of_cases(), *found.facts], list(found.hints)
+        attempt.outcome = "failed" if found.outcome == "failed" else "student_error"
+        # Another component's stub stops this one too, but this one was attempted.
+        own = isinstance(failure, StudentRaised) and failure.error.file == f"{self._name}.py"
+        attempt.not_attempted = own and found.outcome == "not_attempted"
+        if isinstance(failure, CheckFailed) and self._passes_again(attempt.criterion):
+            attempt.unsteady = True
+            attempt.hints.append(_UNSTEADY)
 
     def _passes_again(self, criterion: Criterion) -> bool:
         """Run a failed criterion once more, to name code that answers the same call differently."""
-        if self._session.over or not self._run_again:
+        if self._session.secret or self._session.over or not self._run_again:
             return False
         self._run_again -= 1
         again = self._ask(criterion).failure
         if isinstance(again, _FAULTS):
             raise again
         return again is None
+
+    def _kept(self, heard: Sequence[tuple[Request, Reply]]) -> list[tuple[Request, Reply]]:
+        """Return a transcript without the replies that there is no room for."""
+        found = []
+        for request, reply in heard:
+            self._room -= sum(tensor.nbytes for tensor in reply.tensors())
+            # A reply that is not kept equals no other.
+            found.append((request, reply if self._room > 0 else _NOT_KEPT))
+        return found
+
+
+def counted(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Withhold the points of form until another criterion of the component holds, in part."""
+    if form_counts((attempt.criterion, attempt.share) for attempt in attempts):
+        return list(attempts)
+    return [_withheld(a) if a.criterion.form and a.share else a for a in attempts]
+
+
+def _withheld(attempt: Attempt) -> Attempt:
+    outcome = "failed" if attempt.outcome == "passed" else attempt.outcome
+    return replace(attempt, outcome=outcome, passed=0, facts=[*attempt.facts, COUNTS_LATER])

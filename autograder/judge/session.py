@@ -1,113 +1,100 @@
-"""Put a criterion's questions to a component, and answer its test from what came back."""
+"""Ask a component the questions of a criterion, and answer the criterion's test from the replies.
+
+The solutions were asked first, so a criterion's questions are known: its *plan*. All of them are
+sent before the test runs; questions and replies are the *transcript*, from which it is answered.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.judge.terms import Claims
 from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone
 from autograder.sandbox.replies import decode_reply
 from autograder.sandbox.wire import encode_request
-from autograder.solutions.plan import Planned
+from autograder.solutions.plan import Planned, batches
 from autograder.suite.numerals import same_kinds
 
-# Less than any Unix socket's buffer, in both directions.
-_BYTES_AHEAD = 48 * 1024
-_NOT_KEPT = Reply(gradient="not kept")
-_Claim = TypeVar("_Claim", StudentError, ForbiddenUse)
+LATE = "out of time"
+_T = TypeVar("_T")
 
 
 class NotRun(Exception):
-    """The component is over: no more questions are put to it."""
+    """The component is over: no more questions are sent to it."""
 
 
 class LeftThePlan(Exception):
-    """A test asks otherwise than planned: it is to be run anew, without a transcript."""
+    """A test asks a question that is not planned: the test is to run again, without a plan."""
 
 
 @dataclass
 class ComponentSession:
-    """Carries questions to the children of one component, forking anew after a death.
+    """Carries questions to the children of one component; after a death it forks a new child."""
 
-    A criterion's planned questions are answered in one go, before its test runs. Without a plan, or
-    after a death, every question is answered when it is asked.
-
-    Args:
-        fork: makes a child that holds the submission.
-        siblings: files of the other components, which answer for themselves.
-        deaths_allowed: criteria that it hangs or crashes over, after which nothing more is asked.
-        end_of_time: the moment, by the monotonic clock, after which nothing more is asked.
-        lines: the number of lines of every file of the submission; no other place is believed.
-        room: how many bytes of replies are kept; right answers come to less than a tenth of it.
-        refused: what may be reported as forbidden; no other word is believed.
-
-    Attributes:
-        over: why nothing more is asked, or empty.
-        out_of_time: whether that is because the time is over.
-        load_error: why the component could not be imported, or None.
-        forbidden: the forbidden operation that the component called, or None.
-        heard: the transcript of the last criterion: its questions with the answers.
-        left: whether its test has asked otherwise than planned.
-        secret: whether hidden questions are asked, after which no words of the child are kept.
-        used: what all children used.
-    """
-
-    fork: Callable[[], Child]
-    siblings: frozenset[str]
-    deaths_allowed: int
-    end_of_time: float
-    lines: Mapping[str, int] = field(default_factory=dict)
-    refused: Collection[str] = ()
-    room: int = 64 * 1024 * 1024
+    fork: Callable[[], Child]  # makes a child that holds the submission
+    claims: Claims  # what is believed of its words
+    deaths_allowed: int  # criteria that it hangs or crashes over; then nothing more is asked
+    end_of_time: float  # by the monotonic clock; then nothing more is asked
+    # Why nothing more is asked: LATE, "timeout", "crashed", "import_error" or "forbidden".
+    over: str = ""
+    # Why the component could not be imported, or the forbidden operation that it called.
+    fault: StudentError | ForbiddenUse | None = None
+    # The last criterion's transcript; a reply that equals the solution's is the plan's own object.
+    heard: list[tuple[Request, Reply]] = field(default_factory=list)
+    left: bool = False  # whether its test has left the plan
+    secret: bool = False  # whether hidden questions are asked: no words of the child are kept then
+    used: Usage = field(default_factory=Usage)
     child: Child | None = None
     deaths: int = 0
-    over: str = ""
-    out_of_time: bool = False
-    load_error: StudentError | None = None
-    forbidden: ForbiddenUse | None = None
-    heard: list[tuple[Request, Reply]] = field(default_factory=list)
-    left: bool = False
-    secret: bool = False
-    used: Usage = field(default_factory=Usage)
+    _died: bool = False
     _plan: Sequence[Planned] = ()
-    # To the planned questions, as far as they came; None is the solution's own, byte for byte.
-    _answers: list[Reply | None] = field(default_factory=list)
-    # Why no more of them came.
-    _end: ChildGone | NotRun | None = None
-    _next: int = 0
-    _live: bool = True
-    _deaths_before: int = 0
+    _next: int = 0  # where the test is in the plan
+    _live: bool = True  # whether each question is sent when the test asks it
+    _end: Exception | None = None  # why no more of the plan was answered
+
+    def run(
+        self, plan: Sequence[Planned], test: Callable[[ComponentSession], _T], met: _T | None = None
+    ) -> _T:
+        """Send what a test asked of the solution, then run the test on the replies.
+
+        Where all of them are the solution's, the test is not run, but `met` returned.
+        """
+        if self.begin(plan) and met is not None:
+            return met
+        with contextlib.suppress(LeftThePlan):
+            found = test(self)
+            if not self.left:
+                return found
+        self.begin(plan, live=True)
+        return test(self)
 
     def begin(self, plan: Sequence[Planned], live: bool = False) -> bool:
-        """Begin a criterion: put all of its planned questions, and take the answers.
+        """Begin a criterion; return whether all replies are the solution's, byte for byte.
 
-        Args:
-            plan: what its test asked of the solution.
-            live: whether they are put one by one, when the test asks, and to a new child.
-
-        Returns:
-            whether every answer is the solution's, byte for byte.
+        With `live`, a new child gets each question when the test asks it.
         """
-        self._plan, self.heard, self._answers, self._end = plan, [], [], None
-        self._next, self.left, self._deaths_before = 0, False, self.deaths
+        self._plan, self.heard, self._end = plan, [], None
+        self._next, self.left, self._died = 0, False, False
         self._live = live or not plan
         if live:
             self.close()
         if self._live:
             return False
         try:
-            for batch in _batches(plan):
-                self._put(batch)
+            for batch in batches(plan):
+                self._send(batch)
         except (ChildGone, NotRun) as end:
             # The test is to hear of it where it asks.
             self._end = end
-        return self._end is None and not any(self._answers)
+            return False
+        return all(heard[1] is one.reply for heard, one in zip(self.heard, plan, strict=True))
 
     def perform(self, request: Request) -> Reply:
         """Answer a question of the test.
@@ -119,39 +106,35 @@ class ComponentSession:
             CheckFailed: it answers with other kinds of numbers than the solution.
         """
         at = self._place_in_plan(request)
-        planned = None if at is None else self._plan[at]
-        if not self._live:
-            if at is None:
-                self.left = True
-                raise LeftThePlan
-            if at == len(self._answers):
-                # What its other cases ask, a new child answers when they ask it.
-                self._live = True
-                assert self._end is not None
+        if at is None and not self._live:
+            self.left = True
+            raise LeftThePlan
+        if at is not None and at >= len(self.heard) and not self._live:
+            # What the test's other cases ask, a new child answers when they ask it.
+            self._live = True
+            if at == len(self.heard) and self._end is not None:
                 raise self._end
-        if at is not None:
-            self._next = at + 1
+        if at is None:
+            self._send([Planned(encode_request(request, 0), request, Reply())])
+            return self.heard[-1][1]
+        planned, self._next = self._plan[at], at + 1
         if self._live:
-            # The test may go on to write into its own request.
-            asked = request if planned is None else planned.request
-            self._put([Planned(encode_request(asked, 0), asked, Reply())])
-            reply = self._answers.pop()
-        else:
-            reply = self._answers[self._next - 1]
-        if reply is None:
+            self._send([planned])
+        reply = self.heard[-1 if self._live else at][1]
+        if reply is planned.reply:
             # Read anew, because the test may go on to write into it.
-            reply = decode_reply(io.BytesIO(self._plan[self._next - 1].answer).read)[1]
-        if planned is not None and reply.error is None:
+            reply = decode_reply(io.BytesIO(planned.answer).read)[1]
+        if reply.error is None:
             same_kinds(reply.value, planned.reply.value)
         return reply
 
     @property
     def asked(self) -> int:
-        """How many of the questions that were heard the test has asked."""
+        """How many of the questions in the transcript the test has asked."""
         return len(self.heard) if self._live else self._next
 
     def ask_more(self, requests: Sequence[Request]) -> list[Reply] | None:
-        """Put further requests to the child that is there; None if there is none, or it dies."""
+        """Send further requests to the child that is there; None if there is none, or it dies."""
         if self.over or self.child is None:
             return None
         self.begin(())
@@ -162,17 +145,17 @@ class ComponentSession:
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
         """Ask what no mark depends on: deaths over it cost nothing; its time is the component's."""
-        before = self.over, self.deaths, self.out_of_time
+        before = self.over, self.deaths
         try:
             yield
         finally:
-            self.over, self.deaths, self.out_of_time = before
+            self.over, self.deaths = before
 
     def extend(self, end_of_time: float) -> None:
         """Go on until another moment, also where the time was over before."""
         self.end_of_time = end_of_time
-        if self.out_of_time and time.monotonic() < end_of_time:
-            self.over, self.out_of_time = "", False
+        if self.over == LATE and time.monotonic() < end_of_time:
+            self.over = ""
 
     def close(self) -> None:
         """End the child."""
@@ -189,48 +172,45 @@ class ComponentSession:
                 return at
         return None
 
-    def _put(self, batch: Sequence[Planned]) -> None:
-        """Put questions that are under way at once, and take the answers as far as they come.
+    def _send(self, batch: Sequence[Planned]) -> None:
+        """Send questions at once and note the replies, as far as they come.
 
-        One whose cost is counted is alone, so that the kernel's account is that of this call.
+        A question whose cost is counted is alone: the kernel's account is that of this call.
         """
         counted = batch[0].request.counted
-        child = self._ready()
+        child = self._loaded()
         before = child.cpu_s() if counted else 0.0
         with self._waiting(child):
             nonces = [child.post(planned.frame) for planned in batch]
             for nonce, planned in zip(nonces, batch, strict=True):
-                self._look_at_the_clock()
+                self._check_time()
                 reply = child.answer_unless(nonce, b"" if counted else planned.answer)
-                if counted and reply is not None:
-                    reply.seconds = max(0.0, child.cpu_s() - before)
-                self._take(planned.request, reply or replace(planned.reply))
-                self._answers.append(reply)
+                if reply is not None:
+                    self._believe(reply)
+                    if counted:
+                        reply.seconds = max(0.0, child.cpu_s() - before)
+                self.heard.append((planned.request, reply or planned.reply))
 
-    def _look_at_the_clock(self) -> None:
+    def _loaded(self) -> Child:
+        """Return the child, with the component imported."""
+        self._check_time()
+        if self.child is None:
+            self.child = self.fork()
+            with self._waiting(self.child, loading=True):
+                loaded = self.child.perform(Request())
+            self._believe(loaded)
+            if loaded.error is not None:
+                # It was imported before hidden questions: its words now could be what it was asked.
+                self.over = "crashed" if self.secret else "import_error"
+                self.fault = None if self.secret else loaded.error
+                raise NotRun
+        return self.child
+
+    def _check_time(self) -> None:
         if not self.over and time.monotonic() >= self.end_of_time:
-            self.over, self.out_of_time = "timeout", True
+            self.over = LATE
         if self.over:
             raise NotRun
-
-    def _ready(self) -> Child:
-        """Return the child, with the component loaded."""
-        self._look_at_the_clock()
-        if self.child is not None:
-            return self.child
-        child = self.child = self.fork()
-        with self._waiting(child, loading=True):
-            loaded = child.perform(Request())
-        if loaded.error is not None and self.secret:
-            # It was loaded before: what it says now could be what it was asked.
-            self.over = "crashed"
-        elif loaded.error is not None:
-            self.load_error = self._placed(loaded.error)
-            self.over = "import_error"
-        self._note(loaded)
-        if self.over:
-            raise NotRun
-        return child
 
     @contextlib.contextmanager
     def _waiting(self, child: Child, loading: bool = False) -> Iterator[None]:
@@ -243,51 +223,21 @@ class ComponentSession:
             # What it used is counted, too.
             self.close()
             # However many cases of a criterion it hangs over, that is one thing that it cannot do.
-            self.deaths = self._deaths_before + 1
+            self.deaths += not self._died
+            self._died = True
             if time.monotonic() > self.end_of_time:
-                self.over, self.out_of_time = "timeout", True
+                self.over = LATE
             elif loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
             raise
         finally:
             self.used.wall_s += time.monotonic() - start
 
-    def _take(self, request: Request, reply: Reply) -> None:
-        if reply.error is not None:
-            reply.error = self._placed(reply.error)
-        self.room -= sum(tensor.nbytes for tensor in reply.tensors())
-        # A reply that is not kept equals no other.
-        self.heard.append((request, reply if self.room > 0 else _NOT_KEPT))
-        self._note(reply)
-
-    def _placed(self, claim: _Claim) -> _Claim:
-        """Return a claim without a place that there is not; it could name inputs instead."""
-        known = 0 < claim.line <= self.lines.get(claim.file, 0)
-        return claim if known else replace(claim, file="", line=0)
-
-    def _note(self, reply: Reply) -> None:
-        for claimed in reply.forbidden:
-            use = self._placed(claimed)
-            # Charged to the file that calls it; another component answers for itself.
-            if use.file in self.siblings:
-                continue
-            if use.operation not in self.refused:
-                use = replace(use, operation="something forbidden")
-            self.forbidden = ForbiddenUse("", "", 0) if self.secret else use
+    def _believe(self, reply: Reply) -> None:
+        """Drop the places in a reply that there are not; end what has used what is forbidden."""
+        reply.error = reply.error and self.claims.placed(reply.error)
+        used = self.claims.forbidden(reply)
+        if used is not None:
+            self.fault = ForbiddenUse("", "", 0) if self.secret else used
             self.over = "forbidden"
             raise NotRun
-
-
-def _batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
-    """Part a plan into what the socket surely holds."""
-    batch: list[Planned] = []
-    size = 0
-    for planned in plan:
-        size += len(planned.frame)
-        alone = planned.request.counted or (batch and batch[-1].request.counted)
-        if batch and (alone or size > _BYTES_AHEAD):
-            yield batch
-            batch, size = [], len(planned.frame)
-        batch.append(planned)
-    if batch:
-        yield batch

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from typing import Any
 
 from autograder.assignment import ComponentSpec
 from autograder.exchange.rules import used_by
+from autograder.exchange.scopes import Own
 from autograder.judge.clock import ComponentTime, SubmissionTime
-from autograder.judge.component import ComponentRun, Observer
+from autograder.judge.component import ComponentRun, Judge, counted
 from autograder.judge.diagnosis import Diagnosis
-from autograder.judge.judge import Judge
 from autograder.judge.review import HELD_WORDS, Review, held_words, review
-from autograder.judge.stand_ins import files_of, reached, with_stand_ins
-from autograder.judge.verdict import Verdict, counted
-from autograder.results import (
-    ComponentResult,
-    ComponentStatus,
-    CriterionResult,
-    Held,
-    losing_points,
-)
+from autograder.judge.suite import Attempt
+from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
 from autograder.suite.criterion import Criterion
+from autograder.suite.upstream import OWN, files_of, with_stand_ins
 from autograder.suite.wording import lines_of
-
-
-class Watcher(Protocol):
-    """Sees the runs that a component is graded from."""
-
-    def observer(self, stand_ins: Sequence[str]) -> Observer:
-        """Return what is to see the criteria of a run with these stand-ins."""
-
-    def counts(self, criteria: Sequence[str], stand_ins: Sequence[str]) -> None:
-        """Note the run that criteria are marked by, where it is not the one without stand-ins."""
 
 
 def grade_submission(
@@ -75,13 +60,12 @@ def grade_submission(
     results: dict[str, ComponentResult] = {}
     with ExitStack() as stack:
         for spec in asked:
+            part = _Component(judge, spec, files, exempt, read, thorough=diagnose)
+            parts[spec.name] = stack.enter_context(closing(part))
             broken = [used for used in spec.uses if used in parts and parts[used].loses()]
-            part = stack.enter_context(_component(judge, spec, files, exempt, read, diagnose))
             part.settle(broken, time)
-            parts[spec.name] = part
-        for spec in asked:
-            broken = losing_points(results, spec.uses)
-            results[spec.name] = parts[spec.name].finish(broken, time)
+        for name, part in parts.items():
+            results[name] = part.finish(losing_points(results, part.spec.uses), time)
     return results
 
 
@@ -91,10 +75,9 @@ def grade_component(
     files: Mapping[str, bytes],
     exempt: Sequence[str],
     broken: Sequence[str],
-    watcher: Watcher | None = None,
     accepted: Mapping[str, str] | None = None,
-) -> ComponentResult:
-    """Grade one component of a submission by itself.
+) -> tuple[ComponentResult, dict[str, Attempt]]:
+    """Grade one component of a submission by itself, to explain it.
 
     Args:
         judge: what to grade it with.
@@ -102,97 +85,74 @@ def grade_component(
         files: the submission's files by name.
         exempt: files that may call what is forbidden.
         broken: the components that it may use and that lost points.
-        watcher: sees how it is done.
         accepted: by component, the digest of what a person has accepted.
+
+    Returns:
+        Its result, and by criterion the attempt that is marked; none where it never ran.
 
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
     read = review(judge.assignment, judge.sandbox, files, exempt, accepted)
     time = SubmissionTime(2 * spec.limits.component_wall_s, 2)
-    with _component(judge, spec, files, exempt, read, True, watcher) as part:
+    with closing(_Component(judge, spec, files, exempt, read, True, explaining=True)) as part:
         part.settle(broken, time)
-        return part.finish(broken, time)
+        return part.finish(broken, time), part.marked
 
 
-def _component(
-    judge: Judge,
-    spec: ComponentSpec,
-    files: Mapping[str, bytes],
-    exempt: Sequence[str],
-    read: Review,
-    thorough: bool,
-    watcher: Watcher | None = None,
-) -> _Component:
-    """Return a component with the files that may be run: none that is held, but stand-ins for it.
-
-    A component that another one builds on and that is held counts as one that is not there: its
-    stand-in alone takes its place.
-    """
-    runs = read.runs(spec.name, files)
-    uses = {other.name: other.uses for other in judge.assignment.components}
-    replaced = sorted(used_by(spec.name, uses) & read.withheld)
-    if replaced:
-        runs = with_stand_ins(judge.assignment, runs, replaced)
-        exempt = (*exempt, *(f"{used}.py" for used in replaced))
-    return _Component(
-        judge,
-        spec,
-        runs,
-        exempt,
-        thorough,
-        watcher,
-        named=read.named,
-        found=read.found.get(spec.name, []),
-        held=spec.name in read.withheld,
-        free=read.is_free(spec.name) or f"{spec.name}.py" in exempt,
-        replaced=reached(replaced, runs, read.named, exempt),
-    )
-
-
-@dataclass
 class _Component:
     """One component of a submission, from its first question to its result.
 
-    Attributes:
+    Args:
+        judge: what it is graded with.
+        spec: the component.
+        files: the submission's files by name.
         exempt: files that may call what is forbidden.
+        read: what was read in the submission.
         thorough: look for misconceptions and show the work, beside giving marks.
-        watcher: sees the runs that it is graded from.
-        named: for each file of the submission the components that it names.
-        found: what is out of the ordinary in it.
-        held: whether that waits for a person.
-        free: whether it runs with all of Python.
-        replaced: the held components that a stand-in has taken the place of.
+        explaining: keep also what was answered to hidden questions.
+
+    Attributes:
+        marked: by criterion, the attempt that it is marked by.
     """
 
-    judge: Judge
-    spec: ComponentSpec
-    files: Mapping[str, bytes]
-    exempt: Sequence[str]
-    thorough: bool
-    watcher: Watcher | None
-    named: Mapping[str, Collection[str]]
-    found: list[Held]
-    held: bool
-    free: bool
-    replaced: list[str]
-    # By their stand-ins: its own without any, then for what was broken in each of the phases.
-    _runs: dict[tuple[str, ...], ComponentRun] = field(default_factory=dict)
-    _diagnosis: Diagnosis = field(default_factory=Diagnosis)
-    _views: list[dict[str, Any]] = field(default_factory=list)
-    _spent: float = 0.0
-    _stack: ExitStack = field(default_factory=ExitStack)
+    def __init__(
+        self,
+        judge: Judge,
+        spec: ComponentSpec,
+        files: Mapping[str, bytes],
+        exempt: Sequence[str],
+        read: Review,
+        thorough: bool,
+        explaining: bool = False,
+    ) -> None:
+        self.spec = spec
+        self.marked: dict[str, Attempt] = {}
+        self._judge, self._read = judge, read
+        self._thorough, self._explaining = thorough, explaining
+        self._free = read.is_free(spec.name) or f"{spec.name}.py" in exempt
+        # None that is held; a component that this one builds on and that is held counts as one
+        # that is not there: its stand-in alone takes its place.
+        self._files, self._exempt = read.runs(spec.name, files), exempt
+        uses = {other.name: other.uses for other in judge.assignment.components}
+        replaced = sorted(used_by(spec.name, uses) & read.withheld)
+        self._files, self._exempt = self._with_stand_ins(replaced)
+        self._replaced = self._reached(replaced)
+        # Its own without stand-ins, then for what was broken in each of the phases.
+        self._runs: list[ComponentRun] = []
+        self._diagnosis = Diagnosis()
+        self._views: list[dict[str, Any]] = []
+        self._spent = 0.0
 
     @property
     def criteria(self) -> list[Criterion]:
         """All of the component, in order."""
-        return self.judge.suite.criteria[self.spec.name]
+        return self._judge.suite.criteria[self.spec.name]
 
-    def __enter__(self) -> _Component:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
+    def close(self) -> None:
+        """End its processes."""
+        for run in self._runs:
+            run.close()
 
     def settle(self, broken: Sequence[str], time: SubmissionTime) -> None:
         """Settle all that may be shown: public criteria, the misconceptions, and what is drawn.
@@ -203,27 +163,26 @@ class _Component:
         """
         if self._unrun() is not None:
             return
-        broken = [used for used in broken if used not in self.replaced]
+        broken = [used for used in broken if used not in self._replaced]
         turn = time.next(self.spec.limits.component_wall_s)
-        reached_ones = reached(broken, self.files, self.named, self.exempt)
+        reached_ones = self._reached(broken)
         own = self._run([], turn)
         self._ask(own, "public", turn, reached_ones)
         if not reached_ones:
             # What components share in a file of its own may be wrong for each of them.
-            own_modules = {file for file in self.files if file.endswith(".py")}
-            shared = broken and not own_modules <= files_of(self.judge.assignment.totals)
+            own_modules = {file for file in self._files if file.endswith(".py")}
+            shared = broken and not own_modules <= files_of(self._judge.assignment.totals)
             self._diagnosis = Diagnosis() if shared else own.diagnose()
         elif self._is_followed(own):
             followed = self._run(reached_ones, turn)
             for criterion in self._of("public"):
-                followed.verdict(criterion)
+                followed.attempt(criterion)
             self._go_on(own, "public", turn)
             # Only with working parts in place does its own mistake show clearly.
             self._diagnosis = followed.diagnose() if followed.forbidden is None else Diagnosis()
         self._views = own.views()
         self._spent = turn.spent()
-        for run in self._runs.values():
-            run.rest()
+        self.close()
 
     def finish(self, broken: Sequence[str], time: SubmissionTime) -> ComponentResult:
         """Ask the hidden questions and return what the component came to.
@@ -235,30 +194,29 @@ class _Component:
         unrun = self._unrun()
         if unrun is not None:
             return unrun
-        own = self._runs[()]
-        broken = [used for used in broken if used not in self.replaced]
+        own = self._runs[0]
         turn = time.next(self.spec.limits.component_wall_s, self._spent)
-        reached_ones = reached(broken, self.files, self.named, self.exempt)
-        for run in self._runs.values():
+        reached_ones = self._reached([used for used in broken if used not in self._replaced])
+        for run in self._runs:
             run.keep_silent(turn)
         self._ask(own, "hidden", turn, reached_ones)
         if reached_ones and self._is_followed(own):
-            known = tuple(reached_ones) in self._runs
+            known = any(run.stand_ins == tuple(reached_ones) for run in self._runs)
             followed = self._run(reached_ones, turn)
             followed.keep_silent(turn)
             for criterion in self._of("hidden") if known else self.criteria:
                 # What the stand-ins do not mend may still be right without them.
                 if self._share(criterion) < 1:
-                    followed.verdict(criterion)
+                    followed.attempt(criterion)
             self._go_on(own, "hidden", turn)
         result = self._result()
-        self._stack.close()
+        self.close()
         result.views = self._views
         result.usage = own.used
-        result.review = self.found
-        if self.replaced and result.status == "graded":
-            result.stand_ins = sorted({*result.stand_ins, *self.replaced})
-            result.notes.insert(0, f"{_with_working(self.replaced)}: the own is {HELD_WORDS}")
+        result.review = self._read.found.get(self.spec.name, [])
+        if self._replaced and result.status == "graded":
+            result.stand_ins = sorted({*result.stand_ins, *self._replaced})
+            result.notes.insert(0, f"{_with_working(self._replaced)}: the own is {HELD_WORDS}")
             result.message = "\n".join([*result.notes, *result.causes])
         return result
 
@@ -269,33 +227,56 @@ class _Component:
     def _unrun(self) -> ComponentResult | None:
         """Return the result of what is not run at all."""
         name = self.spec.name
-        if self.held:
-            result = _unrun(self.criteria, "forbidden", held_words(self.found))
-            result.review = self.found
+        if name in self._read.withheld:
+            found = self._read.found[name]
+            result = _unrun(self.criteria, "forbidden", held_words(found))
+            result.review = found
             return result
-        source = self.files.get(f"{name}.py")
+        source = self._files.get(f"{name}.py")
         if source is None:
             return _unrun(self.criteria, "missing", f"there is no {name}.py")
-        stub = self.judge.assignment.public / f"{name}.py"
+        stub = self._judge.assignment.public / f"{name}.py"
         if stub.is_file() and source.split() == stub.read_bytes().split():
             return _unrun(self.criteria, "not_attempted", f"{name}.py is still the empty stub")
         return None
 
+    def _reached(self, broken: Sequence[str]) -> list[str]:
+        """Return those of the broken components that another file of the submission names.
+
+        A stand-in for any other would change nothing.
+        """
+
+        def names(file: str) -> Collection[str]:
+            if file in self._exempt:
+                return Own(broken).imported(ast.parse(self._files[file]))[1]
+            named = self._read.named
+            return {*named.get(file, ()), *named.get(file.removeprefix(OWN), ())}
+
+        found = {file: names(file) for file in self._files if broken}
+        return [
+            name
+            for name in broken
+            if any(name in others for file, others in found.items() if file != f"{name}.py")
+        ]
+
+    def _with_stand_ins(self, broken: Sequence[str]) -> tuple[dict[str, bytes], Sequence[str]]:
+        """Return the files with stand-ins, and those that may call what is forbidden."""
+        of = self._judge.assignment.stand_in
+        texts = {name: of(name).read_text(encoding="utf-8") for name in broken}
+        return with_stand_ins(self._files, texts), (
+            *self._exempt,
+            *(f"{used}.py" for used in broken),
+        )
+
     def _run(self, broken: Sequence[str], turn: ComponentTime) -> ComponentRun:
         """Return the run with stand-ins for what is broken; it is begun if there is none yet."""
-        if tuple(broken) in self._runs:
-            return self._runs[tuple(broken)]
-        watcher = self.watcher
-        observer = None if watcher is None else watcher.observer(broken)
-        files = with_stand_ins(self.judge.assignment, self.files, broken)
-        exempt = (*self.exempt, *(f"{used}.py" for used in broken))
-        run = self._stack.enter_context(
-            ComponentRun(
-                *(self.judge, self.spec.name, files, exempt, observer, self.thorough, turn),
-                free=self.free,
-            )
-        )
-        self._runs[tuple(broken)] = run
+        for run in self._runs:
+            if run.stand_ins == tuple(broken):
+                return run
+        files, exempt = self._with_stand_ins(broken)
+        how = {"thorough": self._thorough, "explaining": self._explaining, "free": self._free}
+        run = ComponentRun(self._judge, self.spec, files, exempt, broken, time=turn, **how)
+        self._runs.append(run)
         return run
 
     def _ask(
@@ -304,7 +285,7 @@ class _Component:
         """Run criteria; half of the time is left for a run with stand-ins, if there can be one."""
         own.extend(turn.half if broken else turn.end)
         for criterion in self._of(which):
-            own.verdict(criterion)
+            own.attempt(criterion)
 
     def _go_on(self, own: ComponentRun, which: str, turn: ComponentTime) -> None:
         """Run what the first half of the time was too short for, and stand-ins did not mend."""
@@ -318,7 +299,7 @@ class _Component:
 
     def _share(self, criterion: Criterion) -> float:
         """Return the best share of a criterion's points that some run earned; none if forbidden."""
-        runs = [run for run in self._runs.values() if run.forbidden is None]
+        runs = [run for run in self._runs if run.forbidden is None]
         return max((run.share(criterion) for run in runs), default=0.0)
 
     @staticmethod
@@ -327,89 +308,83 @@ class _Component:
 
         Without a line, a forbidden use may be what a broken component did that it uses.
         """
-        lost = any(not v.passed and not v.not_attempted for v in own.found())
+        lost = any(a.outcome != "passed" and not a.not_attempted for a in own.attempts())
         return lost and (own.forbidden is None or not own.forbidden.file)
 
     def _result(self) -> ComponentResult:
         """Count for every criterion the best of the own run and those with stand-ins."""
-        (_, own), *followed = self._runs.items()
+        own, *followed = self._runs
         if not followed:
-            return _result(own, self._diagnosis)
-        stand_ins, last = followed[-1]
-        forbidden = [run for _, run in followed if run.forbidden is not None]
-        if forbidden:
-            self._counts([c.id for c in self.criteria], stand_ins)
-            return _result(forbidden[-1], Diagnosis())
-        gained = [c for c in self.criteria if self._share(c) > own.share(c)]
-        status, reason = last.status()
-        if not gained and not self._diagnosis.found and own.forbidden is None:
+            return self._of_run(own, self._diagnosis)
+        for run in reversed(followed):
+            if run.forbidden is not None:
+                return self._of_run(run, Diagnosis())
+        gains = any(self._share(c) > own.share(c) for c in self.criteria)
+        status, reason = followed[-1].status()
+        if not gains and not self._diagnosis.found and own.forbidden is None:
             # A stub that another one stops shows only with that one's stand-in that it is a stub.
             if status == "not_attempted" and not any(map(self._share, self.criteria)):
                 return _unrun(self.criteria, status, reason)
-            return _result(own, Diagnosis())
-        verdicts = [self._best(c, c in gained) for c in self.criteria]
+            return self._of_run(own, Diagnosis())
         if status == "not_attempted":
             status, reason = "graded", ""
-        marked = _marked(last, verdicts, self._diagnosis)
-        return _assembled(marked, status, reason, self._diagnosis, stand_ins)
+        attempts = [self._best(criterion) for criterion in self.criteria]
+        self.marked = {attempt.criterion.id: attempt for attempt in attempts}
+        stand_ins = followed[-1].stand_ins
+        return _assembled(counted(attempts), status, reason, self._diagnosis, stand_ins)
 
-    def _best(self, criterion: Criterion, gained: bool) -> Verdict:
-        """Return the verdict that counts for a criterion, where some are gained with stand-ins."""
-        (_, own), *followed = self._runs.items()
-        lost = self._share(criterion) < 1
-        if not gained and not (lost and self._diagnosis.found) and own.forbidden is None:
-            return own.verdict(criterion)
+    def _best(self, criterion: Criterion) -> Attempt:
+        """Return the attempt that counts for a criterion, where some gain with stand-ins."""
+        own, *followed = self._runs
+        share = self._share(criterion)
+        lost = share < 1
+        if (
+            share <= own.share(criterion)
+            and not (lost and self._diagnosis.found)
+            and own.forbidden is None
+        ):
+            return own.attempt(criterion)
         # Of two the later one is for hidden questions, which the other was never asked.
-        stand_ins, run = max(followed, key=lambda p: (p[1].share(criterion), p[1].ran(criterion)))
-        there = run.verdict(criterion)
-        self._counts([criterion.id], stand_ins)
+        run = max(followed, key=lambda run: (run.share(criterion), run.ran(criterion)))
+        there = run.attempt(criterion)
+        note = _with_working(run.stand_ins)
         if not lost:
-            return replace(there, facts=[_with_working(stand_ins)], hints=[])
+            return replace(there, facts=[note], hints=[])
         if there.silent and criterion.visibility == "public":
             # It was lost because of hidden mistakes elsewhere: there are no words of its own.
-            return replace(there, facts=[_with_working(stand_ins), *there.facts[:-1]])
+            return replace(there, facts=[note, *there.facts[:-1]])
         return there
 
-    def _counts(self, criteria: Sequence[str], stand_ins: Sequence[str]) -> None:
-        if self.watcher is not None:
-            self.watcher.counts(criteria, stand_ins)
-
-
-def _marked(
-    run: ComponentRun, verdicts: Sequence[Verdict], diagnosis: Diagnosis
-) -> list[CriterionResult]:
-    pairs = zip(run.criteria, counted(run.criteria, verdicts), strict=True)
-    return [_mark(criterion, verdict, diagnosis) for criterion, verdict in pairs]
+    def _of_run(self, run: ComponentRun, diagnosis: Diagnosis) -> ComponentResult:
+        """Return what one run alone came to."""
+        status, reason = run.status()
+        if status in ("import_error", "not_attempted"):
+            return _unrun(run.criteria, status, reason)
+        attempts = run.attempts()
+        self.marked = {attempt.criterion.id: attempt for attempt in attempts}
+        if status == "forbidden":
+            failed = [Attempt(c, outcome="failed", facts=[reason]) for c in run.criteria]
+            return _assembled(failed, status, reason, diagnosis)
+        return _assembled(counted(attempts), status, reason, diagnosis)
 
 
 def _with_working(stand_ins: Sequence[str]) -> str:
     return f"graded with a working {', '.join(stand_ins)}"
 
 
-def _result(run: ComponentRun, diagnosis: Diagnosis) -> ComponentResult:
-    status, reason = run.status()
-    if status in ("import_error", "not_attempted"):
-        return _unrun(run.criteria, status, reason)
-    if status == "forbidden":
-        marked = [_mark(c, Verdict("failed", facts=[reason]), diagnosis) for c in run.criteria]
-    else:
-        marked = _marked(run, run.found(), diagnosis)
-    return _assembled(marked, status, reason, diagnosis)
-
-
 def _unrun(criteria: list[Criterion], status: ComponentStatus, reason: str) -> ComponentResult:
-    verdict = Verdict("not_run", facts=[reason])
-    marked = [_mark(criterion, verdict, Diagnosis()) for criterion in criteria]
-    return _assembled(marked, status, reason, Diagnosis())
+    attempts = [Attempt(criterion, facts=[reason]) for criterion in criteria]
+    return _assembled(attempts, status, reason, Diagnosis())
 
 
 def _assembled(
-    marked: list[CriterionResult],
+    attempts: Sequence[Attempt],
     status: ComponentStatus,
     reason: str,
     diagnosis: Diagnosis,
     stand_ins: Sequence[str] = (),
 ) -> ComponentResult:
+    marked = [_mark(attempt, diagnosis) for attempt in attempts]
     note = _with_working(stand_ins) if stand_ins else ""
     return ComponentResult(
         score=sum(criterion.score for criterion in marked),
@@ -425,24 +400,25 @@ def _assembled(
     )
 
 
-def _mark(criterion: Criterion, verdict: Verdict, diagnosis: Diagnosis) -> CriterionResult:
+def _mark(attempt: Attempt, diagnosis: Diagnosis) -> CriterionResult:
+    criterion = attempt.criterion
     causes = [diagnosis.words] if criterion.id in diagnosis.explained else []
-    lines = lines_of(verdict.facts, verdict.hints) + [f"likely cause: {words}" for words in causes]
+    lines = lines_of(attempt.facts, attempt.hints) + [f"likely cause: {words}" for words in causes]
     return CriterionResult(
         id=criterion.id,
         title=criterion.title,
-        score=round(criterion.points * verdict.share, 4),
+        score=round(criterion.points * attempt.share, 4),
         max_score=criterion.points,
-        passed=verdict.passed,
-        cases=verdict.cases,
-        passed_cases=round(verdict.share * verdict.cases),
-        outcome=verdict.outcome,
+        passed=None if attempt.outcome == "not_run" else attempt.outcome == "passed",
+        cases=attempt.cases,
+        passed_cases=attempt.passed,
+        outcome=attempt.outcome,
         visibility="hidden" if criterion.visibility == "hidden" else "public",
         form=criterion.form,
-        unsteady=verdict.unsteady,
+        unsteady=attempt.unsteady,
         source=criterion.source,
-        facts=[line for fact in verdict.facts for line in fact.splitlines()],
-        hints=list(verdict.hints),
+        facts=[line for fact in attempt.facts for line in fact.splitlines()],
+        hints=attempt.hints,
         causes=causes,
         message="\n".join(lines),
     )

@@ -7,28 +7,172 @@ submission; every student is then given those same examples straight away.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import copy
+import functools
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis.errors import UnsatisfiedAssumption
 
-from autograder.judge.check import Attempt, Case, Check, words_of
+from autograder.exchange.messages import Reply, Request
+from autograder.results import HIDDEN_WORDS, Outcome
 from autograder.solutions.plan import Planned, RecordedExpect, Recorder
 from autograder.solutions.reference import ReferenceSession, SolutionSession
-from autograder.suite.answer import StudentRaised
+from autograder.suite.answer import Question, StudentRaised
 from autograder.suite.asking import Session
 from autograder.suite.component import Component
 from autograder.suite.criterion import Criterion
 from autograder.suite.expect import Expect
 from autograder.suite.make import Make
 from autograder.suite.run import Run
+from autograder.suite.wording import find
 
 FIXTURES = ("component", "reference", "expect", "make")
 
 
 class SuiteFault(Exception):
     """The suite is broken: a solution loses points, or the points do not add up."""
+
+
+@dataclass
+class Case:
+    """One case of a criterion's test; a test without parameters has one.
+
+    Attributes:
+        name: what pytest calls it, empty for the only one.
+        parameters: what the test was parametrized with.
+        examples: what was drawn for a property.
+    """
+
+    name: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class Check:
+    """A criterion's test, ready to run.
+
+    Attributes:
+        function: the test, wrapped by Hypothesis if it is a property.
+        fixtures: the names of the fixtures that it takes.
+        cases: share the criterion's points.
+    """
+
+    criterion: Criterion
+    function: Callable[..., object]
+    fixtures: tuple[str, ...]
+    cases: list[Case] = field(default_factory=list)
+
+    @property
+    def is_property(self) -> bool:
+        """Whether Hypothesis draws examples for it."""
+        return hasattr(self.function, "hypothesis")
+
+    def run(
+        self, case: Case, given: Mapping[str, Any], begin: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """Run the test; a property on the examples drawn for it, without Hypothesis."""
+        arguments = {**{name: given[name] for name in self.fixtures}, **case.parameters}
+        if not self.is_property:
+            begin({})
+            self.function(**arguments)
+            return
+        inner: Callable[..., object] = getattr(self.function, "hypothesis").inner_test  # noqa: B009
+        for drawn in case.examples:
+            begin(drawn)
+            with contextlib.suppress(UnsatisfiedAssumption):
+                inner(**arguments, **drawn)
+
+    def draw(
+        self, case: Case, given: Mapping[str, Any], begin: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """Run the test as Hypothesis does, and keep a copy of the first examples that it draws."""
+        if not self.is_property:
+            self.run(case, given, begin)
+            return
+        arguments = {**{name: given[name] for name in self.fixtures}, **case.parameters}
+        handle = getattr(self.function, "hypothesis")  # noqa: B009
+        inner = handle.inner_test
+        # Those of the test's own `@example` come first.
+        written = len(getattr(self.function, "hypothesis_explicit_examples", ()))
+
+        @functools.wraps(inner)
+        def keep(*args: Any, **kwargs: Any) -> None:
+            # Drawn all the same, so that fewer examples are the first of those that more would be.
+            if len(case.examples) == written + self.criterion.examples:
+                return
+            drawn = {name: value for name, value in kwargs.items() if name not in arguments}
+            # Before the test could change it.
+            case.examples.append(copy.deepcopy(drawn))
+            begin(drawn)
+            inner(*args, **kwargs)
+
+        handle.inner_test = keep
+        try:
+            self.function(**arguments)
+        finally:
+            handle.inner_test = inner
+
+
+@dataclass
+class Attempt:
+    """One run of one criterion's test, and what came of it.
+
+    Attributes:
+        failure: what the test raised first, or None if it passed.
+        question: the last call that was made then.
+        drawn: the example it ended on.
+        case: the name of the case.
+        cases: how many cases share the points.
+        passed: how many of them passed.
+        outcome: what happened.
+        facts: what is wrong, as the student is told.
+        hints: what to do about it.
+        not_attempted: the component's own stub stopped it.
+        unsteady: whether the same calls were answered rightly a second time.
+        silent: whether nothing is told of it but how many cases passed.
+        heard: what was asked and answered.
+        asked: how many of these questions the test came to ask.
+        stand_ins: the components that a stand-in took the place of.
+    """
+
+    criterion: Criterion
+    failure: BaseException | None = None
+    question: Question | None = None
+    drawn: Mapping[str, Any] = field(default_factory=dict)
+    case: str = ""
+    cases: int = 1
+    passed: int = 0
+    outcome: Outcome = "not_run"
+    facts: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    not_attempted: bool = False
+    unsteady: bool = False
+    silent: bool = False
+    heard: Sequence[tuple[Request, Reply]] = ()
+    asked: int = 0
+    stand_ins: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """The share of the criterion's points that is earned, from 0 to 1."""
+        return self.passed / self.cases
+
+    def of_cases(self) -> list[str]:
+        """Say how many cases passed, where there are several."""
+        if self.cases == 1:
+            return []
+        return [f"{self.passed} of {self.cases} cases pass; the first that does not: {self.case}"]
+
+    def hide(self) -> None:
+        """Tell nothing but how many cases passed."""
+        cases = [f"{self.passed} of {self.cases} cases pass"] if self.cases > 1 else []
+        self.facts, self.hints, self.silent = [*cases, HIDDEN_WORDS], [], True
 
 
 class Suite:
@@ -75,7 +219,7 @@ class Suite:
             return None
         cases = self.checks[criterion.id].cases
         drawn = cases[-1].examples[-1] if cases[-1].examples else {}
-        return Attempt(None, drawn=drawn, cases=len(cases), passed=len(cases))
+        return Attempt(criterion, drawn=drawn, cases=len(cases), passed=len(cases))
 
     def view(self, component: str, session: Session) -> list[dict[str, Any]]:
         """Return what the public suite shows of a component behind a session."""
@@ -184,8 +328,7 @@ class Suite:
             "expect": expect,
             "make": Make(),
         }
-        lost: Attempt | None = None
-        passed = 0
+        attempt = Attempt(criterion, cases=len(check.cases))
         for case in check.cases:
 
             def begin(drawn: dict[str, Any], case: Case = case) -> None:
@@ -193,26 +336,33 @@ class Suite:
                 # The name under which the reference keeps its answers.
                 reference.begin(f"{criterion.id}[{case.name}]#{drawn!r}")
 
-            with _kept() as kept:
-                (check.draw if drawing else check.run)(case, given, begin)
-            passed += kept.failure is None
-            if kept.failure is not None and lost is None:
-                lost = Attempt(kept.failure, run.question, run.drawn, case.name)
-        found = lost or Attempt(None, run.question, run.drawn)
-        return replace(found, cases=len(check.cases), passed=passed)
+            run_test = check.draw if drawing else check.run
+            failure = _failure_of(functools.partial(run_test, case, given, begin))
+            attempt.passed += failure is None
+            if attempt.failure is None:
+                # The first that fails, else the last.
+                attempt.failure, attempt.case = failure, case.name
+                attempt.question, attempt.drawn = run.question, run.drawn
+        return attempt
 
 
-class _Kept:
-    failure: BaseException | None = None
-
-
-@contextlib.contextmanager
-def _kept() -> Iterator[_Kept]:
-    """Keep what a test raises, whatever it is, but what is meant for the whole process."""
-    kept = _Kept()
+def _failure_of(test: Callable[[], None]) -> BaseException | None:
+    """Return what a test raises, whatever it is, but what is meant for the whole process."""
     try:
-        yield kept
+        test()
     except (KeyboardInterrupt, pytest.exit.Exception):
         raise
     except BaseException as failure:
-        kept.failure = failure
+        return failure
+    return None
+
+
+def words_of(attempt: Attempt) -> str:
+    """Say what a solution ran into, with file and line of its own."""
+    failure = attempt.failure
+    assert failure is not None
+    if isinstance(failure, AssertionError | StudentRaised):
+        return "; ".join(find(failure, attempt.question).message.splitlines())
+    place = traceback.extract_tb(failure.__traceback__)[-1]
+    where = f"{Path(place.filename).name}, line {place.lineno}"
+    return f"{type(failure).__name__}: {failure} ({where})"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from autograder.assignment import GIVEN, Assignment, ComponentSpec
+from autograder.exchange.messages import ForbiddenUse, Reply, StudentError
 from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.sandbox.terms import Budget, Terms
 from autograder.settings import Limits
+
+_Claim = TypeVar("_Claim", StudentError, ForbiddenUse)
 
 
 def budget_of(limits: Limits) -> Budget:
@@ -67,3 +72,32 @@ def with_provided(files: Mapping[str, bytes], provided: Mapping[str, bytes]) -> 
     taken = (*(f"{folder}/" for folder in GIVEN), *(f"{folder}.py" for folder in GIVEN))
     own = {name: data for name, data in files.items() if not name.startswith(taken)}
     return {**own, **provided}
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What is believed of the words of a component's child.
+
+    Args:
+        lines: the number of lines of every file of the submission; no other place is believed.
+        siblings: files of the other components, which answer for themselves.
+        refused: what may be reported as forbidden; no other word is believed.
+    """
+
+    lines: Mapping[str, int] = field(default_factory=dict)
+    siblings: Collection[str] = ()
+    refused: Collection[str] = ()
+
+    def placed(self, claim: _Claim) -> _Claim:
+        """Return a claim without a place that there is not; it could name inputs instead."""
+        known = 0 < claim.line <= self.lines.get(claim.file, 0)
+        return claim if known else replace(claim, file="", line=0)
+
+    def forbidden(self, reply: Reply) -> ForbiddenUse | None:
+        """Return the first forbidden use that is charged to the component, or None."""
+        for use in map(self.placed, reply.forbidden):
+            # Charged to the file that calls it; another component answers for itself.
+            if use.file not in self.siblings:
+                known = use.operation in self.refused
+                return use if known else replace(use, operation="something forbidden")
+        return None

@@ -6,7 +6,6 @@ Nothing here is for a student: hidden checks are shown with values and right ans
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.exchange.messages import Reply, Request
@@ -19,16 +18,16 @@ from autograder.grading.messages import (
     UnknownCriterion,
     Unreadable,
 )
-from autograder.judge.check import Attempt
+from autograder.judge.component import Judge
 from autograder.judge.difference import differences, written_answer, written_call
 from autograder.judge.intake import Rejected
-from autograder.judge.judge import Judge
 from autograder.judge.limited import take_in_limited
+from autograder.judge.session import NotRun
 from autograder.judge.submission import grade_component
-from autograder.judge.verdict import Verdict
+from autograder.judge.suite import Attempt
 from autograder.results import Graded
+from autograder.sandbox.handle import ChildGone
 from autograder.solutions.plan import Planned
-from autograder.suite.criterion import Criterion
 from autograder.suite.likeness import all_alike
 from autograder.suite.wording import find
 
@@ -53,9 +52,8 @@ def explain_criterion(
         return Unreadable(reason=str(rejection))
     spec = next(s for s in judge.assignment.components if s.name == criterion.component)
     broken = [used for used in spec.uses if used in job.broken]
-    trace = Trace(criterion)
     # Graded here as there, so that an explanation cannot agree by being another procedure.
-    component = grade_component(judge, spec, files, job.exempt, broken, trace, job.accepted)
+    component, marked = grade_component(judge, spec, files, job.exempt, broken, job.accepted)
     answer = Explained(
         graded=graded(files),
         now=next(found for found in component.criteria if found.id == criterion.id),
@@ -63,79 +61,35 @@ def explain_criterion(
         component_message=component.message,
         over=[c.id for c in component.criteria if c.outcome in ("timeout", "crashed")],
     )
-    seen = trace.seen
-    if seen is None or component.status in ("missing", "not_attempted", "import_error"):
+    attempt = marked.get(criterion.id, Attempt(criterion))
+    never_ran = attempt.outcome == "not_run" and attempt.failure is None
+    if never_ran or component.status in ("missing", "not_attempted", "import_error"):
         return answer
     return answer.model_copy(
         update={
-            "stand_ins": list(seen.stand_ins),
-            "full": seen.full(),
-            "drawn": [f"{name} = {value!r}" for name, value in seen.attempt.drawn.items()],
-            "traced": traced(seen.verdict, seen.asked, judge.suite.plans[criterion.id]),
+            "stand_ins": list(attempt.stand_ins),
+            "full": _full(attempt),
+            "drawn": [f"{name} = {value!r}" for name, value in attempt.drawn.items()],
+            "traced": traced(attempt, judge.suite.plans[criterion.id]),
         }
     )
 
 
-@dataclass
-class _Seen:
-    """One run of the criterion: `asked` requests were answered before its test ended."""
-
-    stand_ins: Sequence[str]
-    attempt: Attempt
-    verdict: Verdict
-    asked: int
-
-    def full(self) -> list[str]:
-        """Return all that the check found, as a public check would say it."""
-        failure = self.attempt.failure
-        if failure is None:
+def _full(attempt: Attempt) -> list[str]:
+    """Return all that the check found, as a public check would say it."""
+    match attempt.failure:
+        case None | NotRun():
             return []
-        if self.verdict.outcome not in ("failed", "student_error"):
-            return list(self.verdict.found or self.verdict.facts)
-        return find(failure, self.attempt.question).message.splitlines()
+        case ChildGone() as gone:
+            return [*attempt.of_cases(), gone.words]
+        case failure:
+            return find(failure, attempt.question).message.splitlines()
 
 
-@dataclass
-class Trace:
-    """Sees the runs that a component is graded from, for one criterion of it."""
-
-    criterion: Criterion
-    _runs: dict[tuple[str, ...], _Seen] = field(default_factory=dict)
-    _counting: tuple[str, ...] = ()
-
-    def observer(self, stand_ins: Sequence[str]) -> _RunObserver:
-        """Return what sees the criteria of a run with these stand-ins."""
-        return _RunObserver(self, stand_ins)
-
-    def counts(self, criteria: Sequence[str], stand_ins: Sequence[str]) -> None:
-        """Note the run that criteria are marked by."""
-        if self.criterion.id in criteria:
-            self._counting = tuple(stand_ins)
-
-    def note(self, seen: _Seen) -> None:
-        """Keep one run of the criterion."""
-        self._runs[tuple(seen.stand_ins)] = seen
-
-    @property
-    def seen(self) -> _Seen | None:
-        """The run that the criterion is marked by; None if it never ran."""
-        return self._runs.get(self._counting)
-
-
-@dataclass
-class _RunObserver:
-    trace: Trace
-    stand_ins: Sequence[str]
-
-    def ran(self, criterion: Criterion, attempt: Attempt, verdict: Verdict, asked: int) -> None:
-        if criterion.id == self.trace.criterion.id:
-            self.trace.note(_Seen(self.stand_ins, attempt, verdict, asked))
-
-
-def traced(verdict: Verdict, asked: int, plan: Sequence[Planned]) -> TracedCall | None:
+def traced(attempt: Attempt, plan: Sequence[Planned]) -> TracedCall | None:
     """Choose the call that tells most, and write it out with both answers."""
-    gone = verdict.outcome in ("timeout", "crashed")
-    heard = verdict.heard[:asked]
+    gone = attempt.outcome in ("timeout", "crashed")
+    heard, asked = attempt.heard[: attempt.asked], attempt.asked
     requests = [request for request, _ in heard]
     if gone and asked < len(plan):
         requests.append(plan[asked].request)
@@ -143,7 +97,7 @@ def traced(verdict: Verdict, asked: int, plan: Sequence[Planned]) -> TracedCall 
         return None
     rights = [_right(plan, index, request) for index, request in enumerate(requests)]
     start = _example_at(requests, len(requests) - 1)
-    at = len(heard) if gone and len(requests) > len(heard) else _telling(verdict, rights, start)
+    at = len(heard) if gone and len(requests) > len(heard) else _telling(attempt, rights, start)
     right = rights[at]
     call = TracedCall(
         number=at + 1,
@@ -178,14 +132,14 @@ def _right(plan: Sequence[Planned], index: int, request: Request) -> Reply | Non
     return planned.reply
 
 
-def _telling(verdict: Verdict, rights: Sequence[Reply | None], start: int) -> int:
+def _telling(attempt: Attempt, rights: Sequence[Reply | None], start: int) -> int:
     """Return the first call of the last example whose answer is not the solution's."""
-    if verdict.passed:
+    if attempt.outcome == "passed":
         return 0
     # Where values hang on random draws, other draws alone do not tell.
     for by_chance in (True, False):
         for index in range(start, len(rights)):
-            request, reply = verdict.heard[index]
+            request, reply = attempt.heard[index]
             right = rights[index]
             drawn = by_chance and _seeded(request)
             if right is not None and not _alike(request, reply, right, drawn):

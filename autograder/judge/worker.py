@@ -38,8 +38,8 @@ from autograder.grading.messages import (
 )
 from autograder.judge.begin import begin, made_from
 from autograder.judge.collection import collect
+from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.terms import all_forbidden, largest_budget

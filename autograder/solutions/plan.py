@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,9 @@ from autograder.sandbox.wire import encode_request
 from autograder.suite.asking import Session
 from autograder.suite.expect import Expect
 from autograder.suite.likeness import Slack, fineness
+
+# Less than any Unix socket's buffer, in both directions.
+_BYTES_AHEAD = 48 * 1024
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,21 @@ class Planned:
     slack: Slack = field(default_factory=dict)
     work: int = 0
     answer: bytes = b""
+
+
+def batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
+    """Split a plan into what can be under way at once; a request that counts cost is alone."""
+    batch: list[Planned] = []
+    size = 0
+    for planned in plan:
+        size += len(planned.frame)
+        alone = planned.request.counted or (batch and batch[-1].request.counted)
+        if batch and (alone or size > _BYTES_AHEAD):
+            yield batch
+            batch, size = [], len(planned.frame)
+        batch.append(planned)
+    if batch:
+        yield batch
 
 
 class _Counter(TorchDispatchMode):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import importlib
-import sys
 from pathlib import Path
 
 from autograder.assignment import Assignment
 from autograder.exchange.executor import Executor
 from autograder.exchange.guard import PROVIDED
 from autograder.exchange.messages import Reply, Request
+from autograder.suite.local import apart
 
 
 class ReferenceFault(Exception):
@@ -108,16 +107,8 @@ def import_apart(
     names = [path.stem for path in folder.glob("*.py")]
     provided = ((given or folder) / PROVIDED).glob("*.py")
     names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
-    path_before = list(sys.path)
-    hidden = {other: sys.modules.pop(other) for other in names if other in sys.modules}
-    try:
+    with apart(names):
         error = executor.load()
-    finally:
-        sys.path[:] = path_before
-        for other in names:
-            sys.modules.pop(other, None)
-        sys.modules.update(hidden)
-        importlib.invalidate_caches()
     if error is not None:
         where = f" ({error.file}, line {error.line})" if error.file else ""
         raise ReferenceFault(

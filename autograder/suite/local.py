@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import sys
 import traceback
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +28,22 @@ class LocalSession:
         if self.load_error is not None:
             return Reply(error=self.load_error)
         return self.executor.perform(request)
+
+
+@contextlib.contextmanager
+def apart(names: Iterable[str]) -> Iterator[None]:
+    """Import modules apart from those of the same names that are or will be imported here."""
+    names, path_before = list(names), list(sys.path)
+    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:] = path_before
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
+        importlib.invalidate_caches()
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,20 @@
-"""Whether a component fails only because of another one that it builds on."""
+"""Follow-through: an error costs its points once, not again in what builds on it.
+
+A component that uses a broken one is run once more with a stand-in in its place: when it is graded,
+and at home, where a criterion that holds then fails only because of the other component.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import shutil
-import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from autograder.suite.answer import StudentRaised
-from autograder.suite.local import LocalSession, Terms
+from autograder.suite.local import LocalSession, Terms, apart
 
 # The student's own file stays beside a stand-in under this name, for what only it has.
 OWN = "own_"
@@ -27,9 +28,24 @@ def __getattr__(name):
 """
 
 
-def completed(stand_in: str, name: str) -> str:
-    """Return the text of a component's stand-in, which takes what it lacks from the own file."""
-    return stand_in + _LACKING.format(f"{OWN}{name}")
+def files_of(components: Iterable[str]) -> frozenset[str]:
+    """Return the files of components, and those that stay beside their stand-ins."""
+    return frozenset(f"{prefix}{name}.py" for name in components for prefix in ("", OWN))
+
+
+def with_stand_ins(files: Mapping[str, bytes], stand_ins: Mapping[str, str]) -> dict[str, bytes]:
+    """Put stand-ins in the place of components; names they lack come from the student's file.
+
+    Args:
+        files: the student's files, by name.
+        stand_ins: the text of each stand-in, by component.
+    """
+    working = dict(files)
+    for name, text in stand_ins.items():
+        working[f"{name}.py"] = (text + _LACKING.format(f"{OWN}{name}")).encode()
+        if f"{name}.py" in files:
+            working[f"{OWN}{name}.py"] = files[f"{name}.py"]
+    return working
 
 
 class Upstream:
@@ -83,34 +99,15 @@ class Upstream:
         return []
 
     def _import(self, component: str, replaced: Sequence[str]) -> LocalSession | None:
+        files = {path.name: path.read_bytes() for path in self._folder.glob("*.py")}
+        files = with_stand_ins(files, {name: self._stand_ins[name] for name in replaced})
         with tempfile.TemporaryDirectory() as made:
-            place = Path(made)
-            for path in self._folder.glob("*.py"):
-                shutil.copyfile(path, place / path.name)
-            for name in replaced:
-                own = place / f"{name}.py"
-                if own.is_file():
-                    own.rename(place / f"{OWN}{name}.py")
-                own.write_text(completed(self._stand_ins[name], name), encoding="utf-8")
-            return _import_apart(place, component)
-
-
-def _import_apart(folder: Path, name: str) -> LocalSession | None:
-    """Import a component apart from the student's own modules, which have the same names."""
-    names = [path.stem for path in folder.glob("*.py")]
-    path_before = list(sys.path)
-    hidden = {other: sys.modules.pop(other) for other in names if other in sys.modules}
-    try:
-        sys.path.insert(0, str(folder))
-        importlib.invalidate_caches()
-        session = LocalSession(folder, name)
-    finally:
-        sys.path[:] = path_before
-        for other in names:
-            sys.modules.pop(other, None)
-        sys.modules.update(hidden)
-        importlib.invalidate_caches()
-    return None if session.load_error is not None else session
+            for name, data in files.items():
+                Path(made, name).write_bytes(data)
+            # The student's own modules have the same names.
+            with apart(name.removesuffix(".py") for name in files):
+                session = LocalSession(Path(made), component)
+        return None if session.load_error is not None else session
 
 
 def may_be_upstream(failure: BaseException, component: str) -> bool:

@@ -25,11 +25,10 @@ import pytest
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.rows import Row, rows_of
 from autograder.judge import collection
-from autograder.judge.check import Attempt
+from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
-from autograder.judge.suite import Suite
+from autograder.judge.suite import Attempt, Suite
 from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.sandbox.tiers import open_sandbox
 from autograder.solutions.cache import Cache

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment
+from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite
 from autograder.judge.terms import all_forbidden, largest_budget

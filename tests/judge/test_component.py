@@ -20,8 +20,8 @@ from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentEr
 from autograder.exchange.operations import Call
 from autograder.exchange.reading import read_files
 from autograder.judge.collection import collect
+from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
@@ -437,7 +437,7 @@ def test_a_component_that_is_graded_alone_has_its_own_time(
     judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox.reply = Clock(monkeypatch).passing(600)
-    result = grade_component(judge, judge.assignment.component("work"), FILES, (), ())
+    result, _ = grade_component(judge, judge.assignment.component("work"), FILES, (), ())
     assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from autograder.assignment import load_assignment
 from autograder.authoring.trivial import faults_of, submissions
 from autograder.judge.collection import collect
-from autograder.judge.suite import Suite, SuiteFault
-from autograder.judge.verdict import Verdict, counted
+from autograder.judge.component import counted
+from autograder.judge.suite import Attempt, Suite, SuiteFault
 from autograder.results import SubmissionResult
 from autograder.solutions.cache import Cache
 from autograder.suite.criterion import COUNTS_LATER, Criterion
@@ -97,16 +98,20 @@ def a(name: str, form: bool = False, points: float = 1.0) -> Criterion:
     return Criterion(f"norm.{name}", "norm", name, points, "page 1", "public", form)
 
 
+def shares(*attempts: Attempt) -> list[float]:
+    return [attempt.share for attempt in counted(attempts)]
+
+
 def test_form_earns_once_another_criterion_holds_in_part() -> None:
-    criteria = [a("shape", form=True), a("values")]
-    shape, nothing = Verdict("passed", 1.0), Verdict("failed", 0.0)
-    part = Verdict("failed", 1 / 3, cases=3)
-    withheld, _ = counted(criteria, [shape, nothing])
+    shape = Attempt(a("shape", form=True), passed=1, outcome="passed")
+    nothing = Attempt(a("values"), outcome="failed")
+    part = Attempt(a("values"), outcome="failed", passed=1, cases=3)
+    withheld, _ = counted([shape, nothing])
     assert (withheld.outcome, withheld.share, withheld.facts) == ("failed", 0.0, [COUNTS_LATER])
-    assert [v.share for v in counted(criteria, [shape, part])] == [1.0, 1 / 3]
+    assert shares(shape, part) == [1.0, 1 / 3]
     # Other form is not enough, and what is not form needs nothing beside it.
-    assert [v.share for v in counted([a("x", True), a("y", True)], [shape, shape])] == [0.0, 0.0]
-    assert [v.share for v in counted(criteria, [nothing, part])] == [0.0, 1 / 3]
+    assert shares(shape, replace(shape, criterion=a("y", True))) == [0.0, 0.0]
+    assert shares(replace(shape, passed=0, outcome="failed"), part) == [0.0, 1 / 3]
 
 
 CRITERIA = st.lists(
@@ -120,16 +125,16 @@ CRITERIA = st.lists(
 def test_a_student_counts_as_the_grader_does(criteria: list[tuple[bool, list[bool]]]) -> None:
     """Whatever holds: by the same rule in the student's own tally and in a mark."""
     tally = Tally({"norm": Terms(points=99.0)})
-    asked, verdicts = [], []
+    asked, attempts = [], []
     for number, (form, cases) in enumerate(criteria):
         asked.append(a(str(number), form, points=len(cases)))
         for held in cases:
             tally.add(asked[-1], "passed" if held else "failed")
         outcome = "passed" if all(cases) else "failed"
-        verdicts.append(Verdict(outcome, sum(cases) / len(cases), cases=len(cases)))
-    marked = counted(asked, verdicts)
+        attempts.append(Attempt(asked[-1], outcome=outcome, passed=sum(cases), cases=len(cases)))
+    marked = counted(attempts)
     earned = sum(c.points * v.share for c, v in zip(asked, marked, strict=True))
-    waiting = sum(c.points * v.share for c, v in zip(asked, verdicts, strict=True)) - earned
+    waiting = sum(c.points * v.share for c, v in zip(asked, attempts, strict=True)) - earned
     line = tally.line("norm")
     assert f" {round(earned, 2):g} of " in line
     assert ("more count once another check holds" in line) == (waiting > 0)

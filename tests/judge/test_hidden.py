@@ -12,14 +12,13 @@ import pytest
 
 from autograder.assignment import load_assignment
 from autograder.judge.collection import collect
+from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.judge.terms import all_forbidden, largest_budget
-from autograder.judge.verdict import HIDDEN_WORDS
 from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
-from autograder.results import ComponentResult
+from autograder.results import HIDDEN_WORDS, ComponentResult
 from autograder.sandbox.host import Sandbox
 from autograder.suite.criterion import COUNTS_LATER
 from tests import sources

@@ -18,8 +18,8 @@ from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentEr
 from autograder.exchange.operations import Call
 from autograder.exchange.reading import read_files
 from autograder.judge.collection import collect
+from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.judge import Judge
 from autograder.judge.submission import grade_submission
 from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component

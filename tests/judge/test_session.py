@@ -17,7 +17,8 @@ import torch
 from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.exchange.operations import Call, Reset
 from autograder.judge import session as sessions
-from autograder.judge.session import ComponentSession, LeftThePlan, NotRun
+from autograder.judge.session import LATE, ComponentSession, LeftThePlan, NotRun
+from autograder.judge.terms import Claims
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import decode_request, encode_request
@@ -125,12 +126,9 @@ class Answers:
         return FakeChild(self, self.events)
 
     def session(self, **more: object) -> ComponentSession:
-        given = {"siblings": frozenset({"attention.py"}), "deaths_allowed": 2}
-        given |= {
-            "end_of_time": FOREVER,
-            "refused": {"layer_norm"},
-            "lines": {"layer_norm.py": 10, "attention.py": 10},
-        }
+        lines = {"layer_norm.py": 10, "attention.py": 10}
+        claims = Claims(lines, {"attention.py"}, {"layer_norm"})
+        given = {"claims": claims, "deaths_allowed": 2, "end_of_time": FOREVER}
         return ComponentSession(fork=self.fork, **{**given, **more})
 
 
@@ -237,7 +235,7 @@ def test_a_forbidden_use_is_none_of_the_solutions_answers(answers: Answers) -> N
     assert not session.begin(plan_of([asking(0)]))
     with pytest.raises(NotRun):
         session.perform(asking(0))
-    assert session.forbidden == use
+    assert session.fault == use
 
 
 def test_what_cannot_be_imported_answers_nothing(answers: Answers) -> None:
@@ -324,7 +322,7 @@ def test_of_a_child_that_heard_hidden_questions_no_words_are_kept(answers: Answe
     answers.loaded = lambda: Reply(error=error)
     session = answers.session(secret=True)
     session.begin(plan_of([asking(0)]))
-    assert (session.over, session.load_error) == ("crashed", None)
+    assert (session.over, session.fault) == ("crashed", None)
 
 
 def test_a_forbidden_use_over_a_hidden_question_is_charged_without_its_place(
@@ -334,7 +332,7 @@ def test_a_forbidden_use_over_a_hidden_question_is_charged_without_its_place(
     answers.reply = lambda request: Reply(value=number_of(request), forbidden=[use])
     session = answers.session(secret=True)
     session.begin(plan_of([asking(0)]))
-    assert (session.over, session.forbidden) == ("forbidden", ForbiddenUse("", "", 0))
+    assert (session.over, session.fault) == ("forbidden", ForbiddenUse("", "", 0))
 
 
 # Deaths.
@@ -393,6 +391,16 @@ def test_what_was_answered_before_a_death_counts(answers: Answers) -> None:
     assert session.deaths == 1
 
 
+def test_a_case_after_the_death_is_answered_by_a_new_child(answers: Answers) -> None:
+    """As where the first case fails before it asks the question that the child died over."""
+    answers.reply = dying(at=1, times=1)
+    session = answers.session()
+    session.begin(plan_of([asking(number) for number in range(4)]))
+    assert session.perform(asking(0)).value == 0
+    assert session.perform(asking(2)).value == 2
+    assert (session.deaths, answers.events.count("fork")) == (1, 2)
+
+
 @pytest.mark.parametrize("reason", ["crashed", "timeout"])
 def test_so_many_deaths_as_are_allowed_end_it(answers: Answers, reason: str) -> None:
     answers.reply = dying(at=0, reason=reason)
@@ -444,7 +452,7 @@ def test_a_component_that_cannot_be_imported_is_over_with_the_reason(answers: An
     session.begin(())
     with pytest.raises(NotRun):
         session.perform(asking(0))
-    assert (session.over, session.load_error) == ("import_error", error)
+    assert (session.over, session.fault) == ("import_error", error)
 
 
 # Further questions.
@@ -480,7 +488,7 @@ def test_after_the_end_of_time_nothing_more_is_asked(answers: Answers) -> None:
     session.begin(plan_of([asking(0)]))
     with pytest.raises(NotRun):
         session.perform(asking(0))
-    assert (session.over, answers.events) == ("timeout", [])
+    assert (session.over, answers.events) == (LATE, [])
 
 
 def test_the_end_of_time_is_looked_at_before_every_question(
@@ -500,7 +508,7 @@ def test_the_end_of_time_is_looked_at_before_every_question(
     assert session.perform(asking(0)).value == 0
     with pytest.raises(NotRun):
         session.perform(asking(1))
-    assert (session.over, session.out_of_time) == ("timeout", True)
+    assert session.over == LATE
 
 
 def test_more_time_opens_what_was_over_by_time_alone(answers: Answers) -> None:
@@ -541,7 +549,7 @@ def test_a_forbidden_use_ends_it(answers: Answers, file: str) -> None:
     assert session.over == "forbidden"
     known = file == "layer_norm.py"
     expected = ForbiddenUse("layer_norm", file if known else "", 3 if known else 0)
-    assert session.forbidden == expected
+    assert session.fault == expected
 
 
 def test_a_forbidden_use_in_another_component_is_charged_there(answers: Answers) -> None:
@@ -549,7 +557,7 @@ def test_a_forbidden_use_in_another_component_is_charged_there(answers: Answers)
     session = answers.session()
     session.begin(())
     assert session.perform(asking(0)).value == 0
-    assert (session.over, session.forbidden) == ("", None)
+    assert (session.over, session.fault) == ("", None)
 
 
 def test_a_forbidden_use_cannot_be_blamed_on_a_line_that_does_not_exist(answers: Answers) -> None:
@@ -558,7 +566,7 @@ def test_a_forbidden_use_cannot_be_blamed_on_a_line_that_does_not_exist(answers:
     session.begin(())
     with pytest.raises(NotRun):
         session.perform(asking(0))
-    assert session.forbidden == ForbiddenUse("layer_norm", "", 0)
+    assert session.fault == ForbiddenUse("layer_norm", "", 0)
 
 
 def test_a_forbidden_use_while_importing_counts(answers: Answers) -> None:
@@ -568,7 +576,7 @@ def test_a_forbidden_use_while_importing_counts(answers: Answers) -> None:
     session.begin(())
     with pytest.raises(NotRun):
         session.perform(asking(0))
-    assert (session.over, session.forbidden) == ("forbidden", use)
+    assert (session.over, session.fault) == ("forbidden", use)
 
 
 @pytest.mark.parametrize(
@@ -595,14 +603,3 @@ def test_a_place_that_the_submission_does_not_have_is_dropped(
     assert found is not None
     assert (found.file, found.line) == ((file, line) if believed else ("", 0))
     assert (found.kind, found.text) == ("ValueError", "text")
-
-
-def test_replies_are_kept_only_as_long_as_there_is_room(answers: Answers) -> None:
-    answers.reply = lambda request: Reply(value=torch.zeros(100))
-    assert answers.session().room == 64 << 20
-    session = answers.session(room=1000)
-    session.begin(())
-    for number in range(4):
-        assert session.perform(asking(number)).value.shape == (100,)
-    kept = [isinstance(reply.value, torch.Tensor) for _, reply in session.heard]
-    assert kept == [True, True, False, False]
