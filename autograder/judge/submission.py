@@ -165,21 +165,17 @@ class _Component:
             return
         broken = [used for used in broken if used not in self._replaced]
         turn = time.next(self.spec.limits.component_wall_s)
-        reached_ones = self._reached(broken)
-        own = self._run([], turn)
-        self._ask(own, "public", turn, reached_ones)
-        if not reached_ones:
+        replaceable = self._reached(broken)
+        followed = self._phase("public", replaceable, turn)
+        own = self._runs[0]
+        if not replaceable:
             # What components share in a file of its own may be wrong for each of them.
             own_modules = {file for file in self._files if file.endswith(".py")}
             shared = broken and not own_modules <= files_of(self._judge.assignment.totals)
             self._diagnosis = Diagnosis() if shared else own.diagnose()
-        elif self._is_followed(own):
-            followed = self._run(reached_ones, turn)
-            for criterion in self._of("public"):
-                followed.attempt(criterion)
-            self._go_on(own, "public", turn)
+        elif followed is not None and followed.forbidden is None:
             # Only with working parts in place does its own mistake show clearly.
-            self._diagnosis = followed.diagnose() if followed.forbidden is None else Diagnosis()
+            self._diagnosis = followed.diagnose()
         self._views = own.views()
         self._spent = turn.spent()
         self.close()
@@ -194,25 +190,15 @@ class _Component:
         unrun = self._unrun()
         if unrun is not None:
             return unrun
-        own = self._runs[0]
         turn = time.next(self.spec.limits.component_wall_s, self._spent)
-        reached_ones = self._reached([used for used in broken if used not in self._replaced])
         for run in self._runs:
             run.keep_silent(turn)
-        self._ask(own, "hidden", turn, reached_ones)
-        if reached_ones and self._is_followed(own):
-            known = any(run.stand_ins == tuple(reached_ones) for run in self._runs)
-            followed = self._run(reached_ones, turn)
-            followed.keep_silent(turn)
-            for criterion in self._of("hidden") if known else self.criteria:
-                # What the stand-ins do not mend may still be right without them.
-                if self._share(criterion) < 1:
-                    followed.attempt(criterion)
-            self._go_on(own, "hidden", turn)
+        broken = [used for used in broken if used not in self._replaced]
+        self._phase("hidden", self._reached(broken), turn)
         result = self._result()
         self.close()
         result.views = self._views
-        result.usage = own.used
+        result.usage = self._runs[0].used
         result.review = self._read.found.get(self.spec.name, [])
         if self._replaced and result.status == "graded":
             result.stand_ins = sorted({*result.stand_ins, *self._replaced})
@@ -279,20 +265,32 @@ class _Component:
         self._runs.append(run)
         return run
 
-    def _ask(
-        self, own: ComponentRun, which: str, turn: ComponentTime, broken: Sequence[str]
-    ) -> None:
-        """Run criteria; half of the time is left for a run with stand-ins, if there can be one."""
+    def _phase(self, which: str, broken: Sequence[str], turn: ComponentTime) -> ComponentRun | None:
+        """Run the public or the hidden criteria, where needed once more with stand-ins.
+
+        Returns:
+            The run with stand-ins, if there is one.
+        """
+        own = self._run([], turn)
+        # Half of the time is left for a run with stand-ins, if there can be one.
         own.extend(turn.half if broken else turn.end)
         for criterion in self._of(which):
             own.attempt(criterion)
-
-    def _go_on(self, own: ComponentRun, which: str, turn: ComponentTime) -> None:
-        """Run what the first half of the time was too short for, and stand-ins did not mend."""
+        if not broken or not self._is_followed(own):
+            return None
+        known = any(run.stand_ins == tuple(broken) for run in self._runs)
+        followed = self._run(broken, turn)
+        if which == "hidden":
+            followed.keep_silent(turn)
+        for criterion in self.criteria if which == "hidden" and not known else self._of(which):
+            # What the stand-ins do not mend may still be right without them.
+            if which == "public" or self._share(criterion) < 1:
+                followed.attempt(criterion)
         own.extend(turn.end)
         for criterion in self._of(which):
             if self._share(criterion) < 1:
                 own.try_again(criterion)
+        return followed
 
     def _of(self, which: str) -> list[Criterion]:
         return [criterion for criterion in self.criteria if criterion.visibility == which]
