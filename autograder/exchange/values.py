@@ -211,9 +211,13 @@ def tensors_in(value: Value) -> Iterator[Tensor]:
             yield leaf.weight
 
 
+_LEAVES = (Tensor, int, float, str, bool, type(None))
+
+
 def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
     """Return a value of the same form, with everything that `leaves` yields changed."""
-    if isinstance(value, torch.Size):
+    # Most values are one leaf: every operation's fields pass here, and to tell a mapping is slow.
+    if type(value) in _LEAVES or isinstance(value, torch.Size):
         return change(value)
     if isinstance(value, list | tuple):
         items = [mapped(item, change) for item in value]
