@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from autograder.text import clean
 
@@ -22,52 +22,89 @@ _FILE, _WHAT = 100, 150
 HIDDEN_WORDS = "not fulfilled; hidden checks say no more than that"
 
 
-class CriterionResult(BaseModel):
-    """What one criterion found. `passed` is None where it never ran.
+Points = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+# A sum of decimal points in binary: so much may it be above what is possible.
+_ROUNDING = 1e-6
 
-    `cases` share its points; `passed_cases` of them passed. One that asks for `form` counts once
-    another criterion of the component holds, at least in part. An `unsteady` one answered the same
-    calls differently a second time: its mark may differ from run to run.
-    """
+
+class _Part(BaseModel):
+    """A part of a result file. The text under a field is its description in docs/results.md."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True, populate_by_name=True)
+
+
+class _Scored(_Part):
+    @model_validator(mode="after")
+    def _at_most_what_is_possible(self) -> Self:
+        score = getattr(self, "score", None)
+        if score is not None and score > getattr(self, "max_score", 0.0) + _ROUNDING:
+            raise ValueError(f"the score {score:g} is above max_score")
+        return self
+
+
+class CriterionResult(_Scored):
+    """The result of one criterion."""
 
     id: str
+    """The component and the name of the test, as in `attention.scale`."""
     title: str
-    score: float
-    max_score: float
+    """What the criterion checks, in words."""
+    score: Points
+    """Points earned."""
+    max_score: Points
+    """Points possible."""
     passed: bool | None
+    """Whether all of its cases passed; null if it never ran."""
     outcome: Outcome
+    """How it ended."""
     visibility: Literal["public", "hidden"]
+    """Whether students have the test, too."""
     source: str
+    """Where the course treats it."""
     form: bool = False
+    """Whether it checks form alone: it counts if another criterion of the component passes, at
+    least in part."""
     unsteady: bool = False
-    cases: int = 1
-    passed_cases: int = 0
-    facts: list[str] = []  # what is wrong, a line each
-    hints: list[str] = []  # what to do about it
-    causes: list[str] = []  # the misconceptions behind it, in words
-    message: str = ""  # all of these
+    """Whether repeated calls gave other answers: the mark may differ from run to run."""
+    cases: int = Field(default=1, ge=0)
+    """Number of cases; they share its points."""
+    passed_cases: int = Field(default=0, ge=0)
+    """Number of cases that passed."""
+    facts: list[str] = []
+    """What is wrong, one line each."""
+    hints: list[str] = []
+    """What to try, one line each."""
+    causes: list[str] = []
+    """The misconceptions behind it, in words."""
+    message: str = ""
+    """Facts, causes and hints in one text."""
 
 
-class Usage(BaseModel):
-    """What a component used, in seconds: computing, waiting, and computing in its slowest call."""
+class Usage(_Part):
+    """The time that a component used."""
 
-    cpu_s: float = 0.0
-    wall_s: float = 0.0
-    call_s: float = 0.0
+    cpu_s: Seconds = 0.0
+    """Computing time in seconds."""
+    wall_s: Seconds = 0.0
+    """Elapsed time in seconds."""
+    call_s: Seconds = 0.0
+    """Computing time of the slowest call in seconds."""
 
 
-class Held(BaseModel):
-    """Something out of the ordinary that a component runs: a person is to look at it.
-
-    `what` goes on "it ...". `digest` is of all files that the component runs: who accepts it,
-    accepts exactly these.
-    """
+class Held(_Part):
+    """A place that is out of the ordinary, for a person to look at."""
 
     component: str
+    """The component that runs the file."""
     file: str
+    """The file, relative to the submission."""
     line: int
+    """The line."""
     what: str
+    """What was found there; it continues the words "it ..."."""
     digest: str = ""
+    """A hash of all files that the component runs: accepting it accepts exactly these."""
 
     @property
     def words(self) -> str:
@@ -75,52 +112,86 @@ class Held(BaseModel):
         return f"{clean(self.file, _FILE)}, line {self.line}: it {clean(self.what, _WHAT)}"
 
 
-class ComponentResult(BaseModel):
-    """The criteria of one component and their sum."""
+class ComponentResult(_Scored):
+    """The result of one component."""
 
-    score: float
-    max_score: float
+    score: Points
+    """The sum of its criteria's points."""
+    max_score: Points
+    """Points possible."""
     status: ComponentStatus
+    """How the component ended; see the table of statuses in grading.md."""
     criteria: list[CriterionResult]
+    """The results of its criteria, in the order of the suites."""
     misconceptions: list[str] = []
-    either: bool = False  # one of the misconceptions is there, not all of them
+    """Ids of the misconceptions that were recognised."""
+    either: bool = False
+    """Whether only one of these misconceptions is present, and which one is not known."""
     stand_ins: list[str] = []
-    notes: list[str] = []  # how it stands and was graded, a line each
-    causes: list[str] = []  # the misconceptions in words
-    message: str = ""  # all of these
+    """Components that were replaced by a stand-in in the run that counts more."""
+    notes: list[str] = []
+    """Remarks on its status and on how it was graded, one line each."""
+    causes: list[str] = []
+    """The misconceptions in words."""
+    message: str = ""
+    """Notes and causes in one text."""
     usage: Usage | None = None
-    views: list[dict[str, Any]] = []  # what the suite shows of the student's own work
-    review: list[Held] = Field(default=[], exclude=True)  # the submission's lists them
+    """The time that it used; null if it never ran."""
+    views: list[dict[str, Any]] = []
+    """Tables and pictures of the student's own work."""
+    review: list[Held] = Field(default=[], exclude=True)
 
 
-class Graded(BaseModel):
-    """What was graded: a result holds for exactly this."""
+class Graded(_Part):
+    """What was graded: the result is valid for exactly this."""
 
     submission_hash: str
+    """A hash of the submission's files."""
     suite_hash: str
+    """A hash of the suites, the solutions and the assignment's settings."""
     seed: int
+    """The seed of the examples."""
     versions: dict[str, str]
-    accepted: dict[str, str] = {}  # by component, the digest of what a person has accepted
+    """Versions of Python, torch and the other packages that take part."""
+    accepted: dict[str, str] = {}
+    """For each component that a person accepted, the digest that was accepted."""
 
 
-class SubmissionResult(BaseModel):
-    """The result of one submission; the schema is part of the contract."""
-
-    model_config = ConfigDict(populate_by_name=True)
+class SubmissionResult(_Scored):
+    """The result of one submission."""
 
     schema_: Annotated[Literal[1], Field(alias="schema")] = 1
+    """The version of this format."""
     submission: str
+    """The student's id."""
     assignment: str
+    """The assignment's name."""
     status: Literal["graded", "rejected", "error"]
-    score: float | None
-    max_score: float
+    """Whether it was graded; see the table of statuses in grading.md."""
+    score: Points | None
+    """The sum of the components' points; 0 if rejected, null if the grader failed."""
+    max_score: Points
+    """Points possible."""
     components: dict[str, ComponentResult] = {}
-    review: list[Held] = []  # what is held for a person, or noted
+    """The results of the components, by name; empty unless graded."""
+    review: list[Held] = []
+    """The places that are held for a person, or noted."""
     message: str = ""
+    """Why it was rejected, or how the grader failed."""
     sandbox: str
-    duration_s: float = 0.0
+    """The isolation that was used."""
+    duration_s: Seconds = 0.0
+    """Time that grading took, in seconds."""
     graded: Graded | None = None
-    path: str = ""  # where the submission was; nothing in a mark depends on it
+    """What was graded; null if the grader failed."""
+    path: str = ""
+    """The path of the submission; no mark depends on it."""
+
+    @model_validator(mode="after")
+    def _an_error_alone_has_no_score(self) -> Self:
+        if (self.score is None) != (self.status == "error"):
+            raise ValueError(f"status {self.status} with the score {self.score}")
+        return self
 
     @property
     def standing(self) -> Standing:

@@ -1,5 +1,10 @@
 """The schema of results, and what builds on a broken component."""
 
+import json
+
+import pytest
+from pydantic import ValidationError
+
 from autograder.results import ComponentResult, SubmissionResult, light, losing_points
 from tests.reports.exports import made
 
@@ -20,6 +25,30 @@ def test_a_result_says_which_schema_it_has() -> None:
     )
     assert result.model_dump(by_alias=True)["schema"] == 1
     assert SubmissionResult.model_validate_json(result.model_dump_json(by_alias=True)) == result
+
+
+NO_POINTS = [-1, float("nan"), float("inf"), 2.01, "many", [1]]
+
+
+@pytest.mark.parametrize("score", NO_POINTS)
+@pytest.mark.parametrize("where", ["submission", "component", "criterion"])
+def test_what_is_no_number_of_points_is_refused(where: str, score: object) -> None:
+    result = made.result({"norm": made.component([made.criterion("a", 2, 2)])})
+    data = json.loads(result.model_dump_json(by_alias=True))
+    component = data["components"]["norm"]
+    places = {"submission": data, "component": component, "criterion": component["criteria"][0]}
+    assert SubmissionResult.model_validate_json(json.dumps(data)) == result
+    places[where]["score"] = score
+    with pytest.raises(ValidationError, match="score"):
+        SubmissionResult.model_validate_json(json.dumps(data))
+
+
+@pytest.mark.parametrize(("status", "score"), [("graded", None), ("rejected", None), ("error", 0)])
+def test_only_a_fault_of_the_grader_has_no_score(status: str, score: float | None) -> None:
+    with pytest.raises(ValidationError, match=f"status {status} with the score"):
+        SubmissionResult(
+            submission="s01", assignment="n", status=status, score=score, max_score=2, sandbox=""
+        )
 
 
 def test_a_light_result_keeps_what_lists_of_a_class_show() -> None:

@@ -20,14 +20,14 @@ from tests.reports.exports import made
 def result(submission: str = "s01", status: str = "graded", score: float | None = 3.5):
     components = {}
     if status == "graded":
-        part = ComponentResult(score=score, max_score=5, status="graded", criteria=[])
+        part = ComponentResult(score=score, max_score=2000, status="graded", criteria=[])
         components = {"layer_norm": part}
     return SubmissionResult(
         submission=submission,
         assignment="norm",
         status=status,
         score=score,
-        max_score=5,
+        max_score=2000,
         components=components,
         sandbox="tier 1",
     )
@@ -52,9 +52,9 @@ def test_the_table_leaves_an_error_empty_and_gives_a_rejection_zero(tmp_path: Pa
     path = store.write_table(tmp_path, found, ["layer_norm"])
     assert path.read_text() == (
         "submission,status,score,max_score,layer_norm,remarks\n"
-        "s01,graded,3.5,5,3.5,\n"
-        "s02,rejected,0,5,0,rejected\n"
-        "s03,error,,5,,error\n"
+        "s01,graded,3.5,2000,3.5,\n"
+        "s02,rejected,0,2000,0,rejected\n"
+        "s03,error,,2000,,error\n"
     )
 
 
@@ -212,7 +212,7 @@ def test_a_remark_of_the_table_is_a_line_of_a_length_that_is_read(tmp_path: Path
 )
 def test_the_table_has_numbers_as_they_are(tmp_path: Path, score: float, cell: str) -> None:
     text = store.write_table(tmp_path, [result(score=score)], ["layer_norm"]).read_text()
-    assert text.splitlines()[1] == f"s01,graded,{cell},5,{cell},"
+    assert text.splitlines()[1] == f"s01,graded,{cell},2000,{cell},"
 
 
 def test_what_somebody_elses_run_is_writing_is_left_alone(
