@@ -18,17 +18,17 @@ from typing import Any
 import torch
 
 from autograder.assignment import Assignment
+from autograder.diagnosis.search import RIGHT, examples_of
 from autograder.errors import UsageError
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import tensors_in
 from autograder.grading.machine import cores
 from autograder.judge.collection import collect
-from autograder.judge.diagnosis import widest
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.solutions.cache import Cache
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.places import cache_folder
-from autograder.solutions.variants import RIGHT, Variants, examples_of, variants_of
+from autograder.solutions.variants import Variants, variants_of, widest
 from autograder.suite.criterion import Criterion
 from autograder.suite.known_table import (
     PAIRED,

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment, ComponentSpec
+from autograder.diagnosis.search import Heard
 from autograder.exchange.messages import ForbiddenUse, Reply, Request
 from autograder.exchange.rules import used_by
 from autograder.judge.clock import ComponentTime
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
-from autograder.judge.replay import Heard
 from autograder.judge.session import LATE, ComponentSession, NotRun
 from autograder.judge.suite import Attempt, Suite
 from autograder.judge.terms import Claims, terms_of, with_provided

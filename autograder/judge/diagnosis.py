@@ -1,24 +1,42 @@
-"""Name the mistake behind lost points: misconceptions that answer as the student did.
+"""The judge's diagnosis: the search of `autograder.diagnosis`, on answers of the wrong variants.
 
 A misconception explains an example if its outputs, gradients and effects equal the student's and
-differ from the right answer. It is reported if it explains every example that went wrong and goes
-wrong nowhere else; so is a pair, where no single one does.
+differ from the right answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import torch
+from torch import Tensor
+
 from autograder.assignment import Assignment
-from autograder.judge.evidence import Ask
-from autograder.judge.expected import Expected
-from autograder.judge.replay import Case, Heard
+from autograder.diagnosis.search import (
+    RIGHT,
+    Answers,
+    Example,
+    Fit,
+    Heard,
+    Names,
+    Search,
+    examples_of,
+)
+from autograder.exchange.messages import Reply, Request
 from autograder.solutions.cache import AnswerStore
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.plan import Planned
-from autograder.solutions.variants import Variants, examples_of, variants_of
-from autograder.suite.likeness import Slack
+from autograder.solutions.variants import Variants, reseeded, variants_of
+from autograder.suite.likeness import Comparison, all_alike
+
+# Beyond these a diagnosis costs more than it helps: examples computed, further questions put.
+_MAX_COMPUTED = 1500
+_MAX_QUESTIONS = 12
+_FACTORS = (3.0, 10.0, 0.1)
+
+# Puts the requests of a further example to the student's component; None if it is gone.
+Ask = Callable[[Sequence[Request]], Sequence[Reply] | None]
 
 
 @dataclass(frozen=True)
@@ -59,20 +77,26 @@ class Diagnoser:
         looking: bool = True,
         stores: Callable[[str], AnswerStore] = lambda name: AnswerStore(None),
     ) -> None:
-        self._plans = plans
         self._known = {name: read(assignment, name) for name in assignment.totals}
-        self._expected = {
-            name: _expected_of(
-                variants_of(assignment, name, tuple(known), stores(name)), plans[name]
-            )
+        self._questions = {name: list(_questions(plans[name])) for name in plans}
+        self._variants = {
+            name: variants_of(assignment, name, tuple(known), stores(name))
             for name, known in self._known.items()
             if known and looking
         }
+        for name, variants in self._variants.items():
+            for question in self._questions[name]:
+                variants.know(
+                    [planned.request for planned in question],
+                    [planned.reply for planned in question],
+                    sum(planned.work for planned in question),
+                    question[0].slack,
+                )
 
     def flush(self) -> None:
         """Keep what was computed of mistakes' answers, for later submissions and runs."""
-        for expected in self._expected.values():
-            expected.variants.store.flush()
+        for variants in self._variants.values():
+            variants.store.flush()
 
     def diagnose(self, component: str, heard: Sequence[Heard], ask: Ask) -> Diagnosis:
         """Find the misconceptions that explain what a component answered.
@@ -82,32 +106,158 @@ class Diagnoser:
             heard: what was asked, and what was answered.
             ask: puts the requests of a further example to the component; None if it is gone.
         """
-        if component not in self._expected:
+        if component not in self._variants:
             return Diagnosis()
-        plans = [[planned.request for planned in plan] for plan in self._plans[component]]
-        case = Case(self._expected[component], heard, ask)
-        names, either, explained = case.solve(plans)
+        further = [[p.request for p in question] for question in self._questions[component]]
+        answers = _Computed(self._variants[component], ask, further)
+        examples = [example for criterion in heard for example in criterion.examples()]
+        solution = Search(answers, examples).solve()
         known = self._known[component]
         # In the order of the table, which is that of the file.
-        found = tuple(misconception for name, misconception in known.items() if name in names)
-        return Diagnosis(found, either, explained)
+        found = tuple(known[name] for name in known if name in solution.names)
+        return Diagnosis(found, solution.either, solution.explained)
 
 
-def _expected_of(variants: Variants, plans: Sequence[Sequence[Planned]]) -> Expected:
-    """Tell a component with mistakes what its criteria ask, with the right answers."""
-    slack: dict[int, Slack] = {}
+def _questions(plans: Sequence[Sequence[Planned]]) -> Iterator[list[Planned]]:
     for plan in plans:
-        slack |= {id(planned.request): planned.slack for planned in plan}
-        requests = [planned.request for planned in plan]
-        for indices in examples_of(requests):
-            example = [requests[index] for index in indices]
-            work = sum(plan[index].work for index in indices)
-            variants.know(example, [plan[index].reply for index in indices], work)
-    usual = widest([planned.slack for plan in plans for planned in plan])
-    return Expected(variants, slack, usual)
+        for part in examples_of([planned.request for planned in plan]):
+            yield [plan[index] for index in part]
 
 
-def widest(slacks: Sequence[Slack]) -> Slack:
-    """Return the widest of several tolerances for every fineness."""
-    kinds = {kind for slack in slacks for kind in slack}
-    return {kind: max(slack.get(kind, 0.0) for slack in slacks) for kind in kinds}
+class _Computed(Answers):
+    """The answers of wrong variants, as they run, beside those of one submission.
+
+    Args:
+        variants: the component with mistakes.
+        ask: see `Diagnoser.diagnose`.
+        questions: the suite's own, some of which the component may not have been asked.
+    """
+
+    # Two ways to write the same differ by this share of what marks allow.
+    rounding = 0.05
+
+    def __init__(
+        self, variants: Variants, ask: Ask, questions: Sequence[Sequence[Request]]
+    ) -> None:
+        variants.begin()
+        self.names = variants.names
+        self._variants = variants
+        self._ask = ask
+        self._questions = questions
+        self._fits: dict[tuple[Names, Example], Fit] = {}
+        # Most mistakes show in few examples, so that many answer alike. Beside what was compared
+        # stand the answers, which must stay alive: their identity is in the key.
+        self._exact: dict[tuple[int, Example, bool], tuple[Sequence[Reply], Fit]] = {}
+        self._drawn: dict[tuple[int, int, Example], tuple[Sequence[Sequence[Reply]], float]] = {}
+        self._drawing: dict[Example, bool] = {}
+
+    def fit(self, names: Names, example: Example) -> Fit:
+        key = (names, example)
+        if key not in self._fits:
+            self._fits[key] = self._fit(names, example)
+        return self._fits[key]
+
+    def shows(self, names: Names, example: Example) -> bool:
+        return self._variants.shows(names, example.requests)
+
+    def showing(self, example: Example) -> Names:
+        return self._variants.showing(example.requests)
+
+    def right(self, example: Example) -> Sequence[Reply]:
+        return self._variants.answer(RIGHT, example.requests)
+
+    def draws(self, example: Example) -> bool:
+        return self._variants.drawn(RIGHT, example.requests)
+
+    def unlike_right_draws(self, example: Example) -> bool:
+        return self._as_samples(RIGHT, example) > 1
+
+    def cost(self, example: Example) -> int:
+        return self._variants.cost(example.requests)
+
+    @property
+    def exhausted(self) -> bool:
+        return self._variants.computed > _MAX_COMPUTED
+
+    def narrowed(self, found: list[Names], examples: Sequence[Example]) -> list[Names]:
+        asked = 0
+        for requests in self._further(examples):
+            if len(found) <= 1 or asked == _MAX_QUESTIONS:
+                break
+            first, *others = (self._variants.answer(names, requests) for names in found)
+            if all(all_alike(first, other, requests) for other in others):
+                continue
+            asked += 1
+            replies = self._ask(requests)
+            if replies is None:
+                break
+            new = Example("", False, requests, replies)
+            found = [names for names in found if self.fit(names, new).holds]
+        return found
+
+    def _further(self, examples: Sequence[Example]) -> Iterator[Sequence[Request]]:
+        """Yield the suite's questions that were not asked, then all that were, magnified."""
+        asked = {id(example.requests[0]) for example in examples}
+        yield from (question for question in self._questions if id(question[0]) not in asked)
+        for factor in _FACTORS:
+            for example in examples:
+                yield [_magnified(request, factor) for request in example.requests]
+
+    def _fit(self, names: Names, example: Example) -> Fit:
+        fit = self._by_value(names, example)
+        if fit.exact <= 1 or not self._variants.drawn(names, example.requests):
+            return fit
+        drawn = self._as_samples(names, example)
+        if drawn > 1 or not self._component_draws(example):
+            return fit
+        # What two mistakes make of a sample together, others may make of it, too.
+        halves = [frozenset([name]) for name in names] if len(names) > 1 else []
+        if halves and not any(self.fit(half, example).holds for half in halves):
+            return fit
+        return Fit(fit.exact, drawn)
+
+    def _by_value(self, names: Names, example: Example) -> Fit:
+        answer = self._variants.answer(names, example.requests)
+        key = (id(answer), example, bool(names))
+        if key not in self._exact:
+            void = bool(names) and not example.passed
+            compare = Comparison(self._variants.allowed(example.requests), void=void)
+            right = self.right(example) if names else None
+            exact = compare.replies(example.replies, answer, example.requests, right)
+            self._exact[key] = answer, Fit(exact, voided=compare.voided)
+        return self._exact[key][1]
+
+    def _as_samples(self, names: Names, example: Example) -> float:
+        answer = self._variants.answer(names, example.requests)
+        again = self._variants.answer(names, example.requests, redraw=True)
+        key = (id(answer), id(again), example)
+        if key not in self._drawn:
+            compare = Comparison(drawn=True, enough=1.0)
+            apart = compare.replies(example.replies, answer, example.requests, again)
+            self._drawn[key] = (answer, again), apart
+        return self._drawn[key][1]
+
+    def _component_draws(self, example: Example) -> bool:
+        """Tell whether the student's answer hangs on random draws: ask with other seeds."""
+        if example not in self._drawing:
+            again = self._ask([reseeded(request) for request in example.requests])
+            # Of one that is gone it is not known; it may draw where that is right.
+            self._drawing[example] = (
+                self.draws(example)
+                if again is None
+                else Comparison(enough=1.0).replies(example.replies, again, example.requests) > 1
+            )
+        return self._drawing[example]
+
+
+def _magnified(request: Request, factor: float) -> Request:
+    """Make a request's numbers larger and rougher, which shows what small smooth ones hide."""
+    generator = torch.Generator().manual_seed(len(request.ops))
+
+    def rougher(tensor: Tensor) -> Tensor:
+        if tensor.device.type == "meta" or not tensor.is_floating_point():
+            return tensor
+        noise = torch.randn(tensor.shape, generator=generator).to(tensor.dtype)
+        return factor * tensor + noise
+
+    return request.with_tensors(rougher)

@@ -12,28 +12,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from autograder.assignment import Assignment
+from autograder.diagnosis.search import RIGHT, Names
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call, Operation, Reset
 from autograder.sandbox.wire import encode_request
 from autograder.solutions.cache import AnswerStore, Kept
 from autograder.solutions.misconceptions import file_of
 from autograder.solutions.reference import import_apart
-from autograder.suite.likeness import alike
+from autograder.suite.likeness import Comparison, Slack, alike
 
-Names = frozenset[str]
-RIGHT: Names = frozenset()
 # Mistakes, the identity of an example's requests, and whether with other draws.
 _Key = tuple[Names, tuple[int, ...], bool]
-
-
-def examples_of(requests: Sequence[Request]) -> list[list[int]]:
-    """Part a criterion's requests, by index, into examples: each starts with a reset."""
-    parts: list[list[int]] = []
-    for index, request in enumerate(requests):
-        if not parts or request.resets:
-            parts.append([])
-        parts[-1].append(index)
-    return parts
 
 
 # A mistake that computes longer, in seconds, has no end: of it that is the answer.
@@ -90,16 +79,30 @@ class Variants:
         self._stopped = 0
         # What was answered to a known example, by the bytes: most mistakes show in few examples.
         self._alike: dict[tuple[str, tuple[bytes, ...]], Kept] = {}
+        self._usual: Slack = {}
+        # Beside what was compared stands what must stay alive: its identity is in the key.
+        self._parted: dict[tuple[int, ...], tuple[tuple[Sequence[Reply], ...], bool]] = {}
 
-    def know(self, example: Sequence[Request], replies: Sequence[Reply], work: int = 0) -> None:
-        """Take these for the right answers to an example, which then need not be computed.
+    def know(
+        self,
+        example: Sequence[Request],
+        replies: Sequence[Reply],
+        work: int = 0,
+        slack: Slack | None = None,
+    ) -> None:
+        """Keep the right answers to an example of the suite's, which then need not be computed.
 
-        `work` says how many of torch's operations they take.
+        Args:
+            example: its requests.
+            replies: the solution's.
+            work: how many of torch's operations they take.
+            slack: by how much more than usual its criterion lets answers be off.
         """
         asked = hashlib.sha256()
         for request in example:
             asked.update(hashlib.sha256(encode_request(request, 0)).digest())
-        known = _Known(tuple(example), asked.hexdigest(), max(1, work // _SHORT))
+        known = _Known(tuple(example), asked.hexdigest(), max(1, work // _SHORT), slack or {})
+        self._usual = widest([self._usual, known.slack])
         self._known[id(example[0])] = known
         self._replies[RIGHT, self._identity(example), False] = (example, list(replies))
 
@@ -151,6 +154,50 @@ class Variants:
         known = self._known.get(id(example[0]))
         return 1 if known is None else known.cost
 
+    def allowed(self, example: Sequence[Request]) -> Slack:
+        """Return by how much more than usual answers to an example may be off.
+
+        Where its criterion compares no values, that is the most that any criterion allows.
+        """
+        known = self._known.get(id(example[0]))
+        return (known and known.slack) or self._usual
+
+    def shows(self, wrong: Names, example: Sequence[Request]) -> bool:
+        """Tell whether the mistakes make another answer than the right one, beside other draws."""
+        right, answer = self.answer(RIGHT, example), self.answer(wrong, example)
+        if not self._part(Comparison(self.allowed(example), enough=1.0), example, answer, right):
+            return False
+        if not self.drawn(RIGHT, example):
+            return True
+        again = self.answer(RIGHT, example, redraw=True)
+        return self._part(Comparison(drawn=True, enough=1.0), example, answer, right, again)
+
+    def showing(self, example: Sequence[Request]) -> Names:
+        """Return the mistakes that show in an example by themselves.
+
+        It is the same for every submission, so it counts for nothing in what a diagnosis costs.
+        """
+        before = self.computed, self._counted.copy()
+
+        def found() -> list[Names]:
+            return [frozenset(n for n in self.names if self.shows(frozenset([n]), example))]
+
+        names: Names = self._kept(RIGHT, example, "showing", found)[0]
+        self.computed, self._counted = before
+        return names
+
+    def _part(
+        self, compare: Comparison, example: Sequence[Request], *answers: Sequence[Reply]
+    ) -> bool:
+        """Tell whether the first two answers part; of a known example they are compared once."""
+        wrong, right, *again = answers
+        if not self.knows(example):
+            return compare.replies(wrong, right, example, *again) > 1
+        key = (id(wrong), *map(id, again), id(example[0]), len(example))
+        if key not in self._parted:
+            self._parted[key] = answers, compare.replies(wrong, right, example, *again) > 1
+        return self._parted[key][1]
+
     def _identity(self, example: Sequence[Request]) -> tuple[int, ...]:
         first, *others = map(id, example)
         return (first,) if self.knows(example) else (first, *others)
@@ -186,13 +233,6 @@ class Variants:
         if not isinstance(found, Kept):
             return found
         return self._alike.setdefault((asked, found.written), found)
-
-    def of_all(self, example: Sequence[Request], what: str, make: Callable[[], Names]) -> Names:
-        """Return what is kept of all mistakes and an example, or make it; none of it is counted."""
-        before = self.computed, self._counted.copy()
-        found: Names = self._kept(RIGHT, example, what, lambda: [make()])[0]
-        self.computed, self._counted = before
-        return found
 
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
@@ -236,6 +276,7 @@ class _Known:
     requests: tuple[Request, ...]
     asked: str
     cost: int
+    slack: Slack
 
 
 class _Clock:
@@ -261,6 +302,12 @@ def _at_most(seconds: float) -> Iterator[_Clock]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+
+
+def widest(slacks: Sequence[Slack]) -> Slack:
+    """Return the widest of several tolerances for every fineness."""
+    kinds = {kind for slack in slacks for kind in slack}
+    return {kind: max(slack.get(kind, 0.0) for slack in slacks) for kind in kinds}
 
 
 def reseeded(request: Request) -> Request:

@@ -12,14 +12,14 @@ import pytest
 import torch
 
 from autograder.assignment import Assignment
+from autograder.diagnosis.search import Heard, Names
 from autograder.exchange.executor import Executor
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call, Reset
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
-from autograder.judge.replay import Heard
 from autograder.results import ComponentResult
 from autograder.solutions.plan import Recorder
-from autograder.solutions.variants import Names, Variants
+from autograder.solutions.variants import Variants
 from tests.sources import FORWARD, MODULE, block, norm
 
 BY_NUMPY = """\

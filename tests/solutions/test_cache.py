@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.diagnosis.search import examples_of
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Call
 from autograder.judge.collection import collect
@@ -19,7 +20,7 @@ from autograder.solutions.cache import AnswerStore, Cache
 from autograder.solutions.misconceptions import read
 from autograder.solutions.places import CACHE_VARIABLE, cache_folder
 from autograder.solutions.reference import SolutionSession, solution_of
-from autograder.solutions.variants import examples_of, variants_of
+from autograder.solutions.variants import variants_of
 from autograder.suite.likeness import all_alike
 from tests.tiny import HIDDEN, write_tiny
 

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from autograder.assignment import Assignment
+from autograder.diagnosis.search import RIGHT, examples_of
 from autograder.errors import UsageError
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Build, Call, Reset
-from autograder.judge.expected import Expected
 from autograder.solutions.cache import AnswerStore, Cache
 from autograder.solutions.misconceptions import Misconception, read, with_mistakes
-from autograder.solutions.variants import RIGHT, Variants, examples_of, reseeded
+from autograder.solutions.variants import Variants, reseeded
 
 TABLE = """
 MISCONCEPTIONS = {
@@ -151,7 +151,7 @@ def test_to_know_which_mistakes_show_counts_for_nothing(folder: Path, tmp_path: 
     variants = Variants(folder, "double", ("tripled", "noisy"), store=Cache(tmp_path).answers("a"))
     variants.know(question, variants.answer(RIGHT, question))
     variants.begin()
-    assert Expected(variants, {}, {}).showing(question) == {"tripled", "noisy"}
+    assert variants.showing(question) == {"tripled", "noisy"}
     assert variants.computed == 0
     variants.answer(frozenset(["tripled"]), question)
     assert variants.computed == 1

@@ -1,0 +1,361 @@
+"""The search for the mistakes that explain a component's wrong answers, in three questions.
+
+1. Which mistakes could it be? Every one by itself; else every two together (`_pairs`).
+2. What would they answer? `Answers.fit` says how far that is from what the component answered.
+3. Which answers speak against them? Mistakes are found if they answer as the component did wherever
+   an answer is wrong (`_nearer`), somewhere clearly unlike what is right (`_clear`), and if no
+   answer is neither theirs nor beside the point (`_refutes`).
+
+Of several that are found, the nearest are kept and further questions are asked. If nothing explains
+everything, each lost criterion is explained by itself (`_in_part`).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from autograder.exchange.messages import Reply, Request
+from autograder.exchange.operations import entries_of
+from autograder.suite.likeness import CLEARLY
+from autograder.suite.symptoms import raised_wrongly
+
+# Mistakes that are in force together, by name.
+Names = frozenset[str]
+RIGHT: Names = frozenset()
+
+# Of more candidates than these nothing is said.
+_MOST_NAMED = 3
+# Of so many wrong answers it is looked up which mistakes show there, before pairs are tried.
+_PIVOTS = 4
+# An example that costs so many short ones is a long one.
+_LONG = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """One example of a criterion: what was asked, and what the component answered.
+
+    `free` says that right work may answer otherwise than the solution.
+    """
+
+    criterion: str
+    passed: bool
+    requests: Sequence[Request]
+    replies: Sequence[Reply]
+    free: bool = False
+
+    @cached_property
+    def size(self) -> int:
+        """How many numbers were asked with."""
+        return sum(tensor.numel() for request in self.requests for tensor in request.tensors())
+
+    @cached_property
+    def entries(self) -> frozenset[str]:
+        """The names of the component's functions and classes that were asked."""
+        return frozenset().union(*(entries_of(request.ops) for request in self.requests))
+
+
+def examples_of(requests: Sequence[Request]) -> list[list[int]]:
+    """Part a criterion's requests, by index, into examples: each starts with a reset."""
+    parts: list[list[int]] = []
+    for index, request in enumerate(requests):
+        if not parts or request.resets:
+            parts.append([])
+        parts[-1].append(index)
+    return parts
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a component answered to one criterion."""
+
+    criterion: str
+    passed: bool
+    exchange: Sequence[tuple[Request, Reply]]
+    free: bool = False
+
+    def examples(self) -> list[Example]:
+        """Return its examples."""
+        requests, replies = zip(*self.exchange, strict=True) if self.exchange else ((), ())
+        return [
+            Example(
+                self.criterion,
+                self.passed,
+                tuple(requests[index] for index in part),
+                tuple(replies[index] for index in part),
+                self.free,
+            )
+            for part in examples_of(requests)
+        ]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How far apart two answers are, as `Comparison` counts it: up to 1 they may be the same.
+
+    Attributes:
+        exact: value by value.
+        drawn: as samples, where both hang on random draws.
+        voided: whether something was not compared, because what the mistakes make is no number or
+            is not known.
+    """
+
+    exact: float
+    drawn: float = math.inf
+    voided: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the one may be the other."""
+        return min(self.exact, self.drawn) <= 1
+
+    @property
+    def to_the_draw(self) -> bool:
+        """Whether they are alike as samples only."""
+        return self.exact > 1 >= self.drawn
+
+
+class Answers(ABC):
+    """What a component answers with mistakes in force, beside what one component did answer.
+
+    Attributes:
+        names: the mistakes that are known.
+        rounding: the share of what marks allow by which an answer may be off in any case.
+    """
+
+    names: Sequence[str]
+    rounding: float
+
+    @abstractmethod
+    def fit(self, names: Names, example: Example) -> Fit:
+        """Return how near the answer with these mistakes is to the component's."""
+
+    @abstractmethod
+    def shows(self, names: Names, example: Example) -> bool:
+        """Tell whether the mistakes make another answer than the right one, beside other draws."""
+
+    @abstractmethod
+    def right(self, example: Example) -> Sequence[Reply]:
+        """Return the right answer."""
+
+    @abstractmethod
+    def draws(self, example: Example) -> bool:
+        """Tell whether the right answer hangs on random draws."""
+
+    @abstractmethod
+    def unlike_right_draws(self, example: Example) -> bool:
+        """Tell whether the component's answer is surely no other draw of the right one."""
+
+    def showing(self, example: Example) -> Names:
+        """Return the mistakes that show in an example by themselves."""
+        return frozenset(name for name in self.names if self.shows(frozenset([name]), example))
+
+    def cost(self, example: Example) -> int:
+        """Return for how many short examples this one counts."""
+        return 1
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a diagnosis has cost as much as it may."""
+        return False
+
+    def narrowed(self, found: list[Names], examples: Sequence[Example]) -> list[Names]:
+        """Put further questions on which candidates part; return those that are left."""
+        return found
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The mistakes found; `either` means one of them, else all of them together.
+
+    `explained` names the criteria that were lost by them.
+    """
+
+    names: Names = RIGHT
+    either: bool = False
+    explained: frozenset[str] = frozenset()
+
+
+class Search:
+    """The search for what is behind the wrong answers of one component.
+
+    Args:
+        answers: what it would answer with mistakes in force.
+        examples: what it was asked, with its answers.
+    """
+
+    def __init__(self, answers: Answers, examples: Sequence[Example]) -> None:
+        self._answers = answers
+        self._examples = examples
+        # The first example of a criterion is drawn to be a telling one.
+        first = {example.criterion: example for example in reversed(examples)}
+        self._telling = [example for example in first.values() if example.passed]
+        lost = [(e, answers.fit(RIGHT, e)) for e in examples if not e.passed]
+        clear = {example.criterion for example, fit in lost if not fit.holds}
+        # Where random draws hide what went wrong, mistakes have to fit to the draw.
+        failing = [
+            example
+            for example, fit in lost
+            if not fit.holds or (fit.to_the_draw and example.criterion not in clear)
+        ]
+        # Answers of the student's own choice tell only where nothing else does.
+        bound = [example for example in failing if not example.free]
+        self._free = [example for example in failing if example.free and bound]
+        self._failing = sorted(bound or failing, key=lambda e: (answers.cost(e), e.size))
+
+    def solve(self) -> Solution:
+        """Return the mistakes found."""
+        if not self._failing:
+            return Solution()
+        found = self._explaining([frozenset([name]) for name in self._answers.names])
+        found = found or self._explaining(self._pairs())
+        whole = self._told(found) if found else self._in_part(self._failing)
+        if not self._free or whole.either:
+            return whole
+        more = self._in_part(self._free)
+        return Solution(whole.names | more.names, False, whole.explained | more.explained)
+
+    def _explaining(self, candidates: Sequence[Names]) -> list[Names]:
+        """Return the candidates that fit all that is wrong and that nothing speaks against."""
+        found = []
+        for names in candidates:
+            if self._answers.exhausted:
+                break
+            if (
+                all(self._nearer(names, example) for example in self._failing)
+                and any(self._clear(names, example) for example in self._failing)
+                and not any(self._refutes(names, example) for example in self._telling)
+                and not any(self._refutes(names, example) for example in self._examples)
+            ):
+                found.append(names)
+        return found
+
+    def _pairs(self) -> list[Names]:
+        """Return the pairs that may explain what is wrong, as far as their halves tell.
+
+        What one mistake does is known; what two do together is mostly computed anew.
+        """
+        movers = [
+            [n for n in self._answers.names if self._answers.shows(frozenset([n]), example)]
+            for example in self._failing[:_PIVOTS]
+        ]
+        # One half at least goes wrong where the component did.
+        few = min((some for some in movers if some), key=len, default=[])
+        if few:
+            # Where few mistakes show, few pairs are left after the first comparison.
+            self._failing.insert(0, self._failing.pop(movers.index(few)))
+        pairs = {frozenset((one, o)) for one in few for o in self._answers.names if o != one}
+        for example in self._telling:
+            # To know it of a long example costs more than the pairs that it sets aside.
+            if self._answers.cost(example) > _LONG:
+                continue
+            # Where one half changes nothing, a pair answers as the other does.
+            if self._answers.fit(RIGHT, example).exact <= self._answers.rounding:
+                showing = self._answers.showing(example)
+                pairs = {pair for pair in pairs if len(pair & showing) != 1}
+        return sorted(pairs, key=sorted)
+
+    def _told(self, found: list[Names]) -> Solution:
+        """Return what is sure, or open between few, of candidates that each explain everything."""
+        lost = frozenset(example.criterion for example in self._failing)
+        if len(found) > 1:
+            found = self._answers.narrowed(self._nearest(found), self._examples)
+        if len(found) == 1:
+            return Solution(found[0], False, lost)
+        if found and all(len(names) == 1 for names in found) and len(found) <= _MOST_NAMED:
+            return Solution(frozenset().union(*found), True, lost)
+        # Several pairs: the half that all have in common is sure.
+        common = frozenset.intersection(*found) if found else RIGHT
+        return Solution(common, False, lost) if len(common) == 1 else Solution()
+
+    def _nearest(self, found: list[Names]) -> list[Names]:
+        """Return those to which no other is clearly nearer, and nowhere clearly farther."""
+
+        def beaten(names: Names, other: Names) -> bool:
+            pairs = [
+                (self._answers.fit(names, e), self._answers.fit(other, e)) for e in self._failing
+            ]
+            farther = any(self._parts(theirs, mine) for mine, theirs in pairs)
+            return farther and not any(self._parts(mine, theirs) for mine, theirs in pairs)
+
+        return [n for n in found if not any(beaten(n, other) for other in found if other != n)]
+
+    def _in_part(self, lost: Sequence[Example]) -> Solution:
+        """Explain each criterion by the one mistake that fits it, as far as there is one."""
+        names: set[str] = set()
+        explained: set[str] = set()
+        for criterion in dict.fromkeys(example.criterion for example in lost):
+            failing = [example for example in lost if example.criterion == criterion]
+            # An exception of the same kind is not enough to go by.
+            telling = [example for example in failing if not self._raised(example)]
+            if not telling:
+                continue
+            fitting = [
+                name
+                for name in self._answers.names
+                if not self._answers.exhausted
+                and all(self._nearer(frozenset([name]), example) for example in failing)
+                and any(self._clear(frozenset([name]), example) for example in telling)
+                and not self._contradicted(frozenset([name]), failing)
+            ]
+            if len(fitting) == 1:
+                names.add(fitting[0])
+                explained.add(criterion)
+        return Solution(frozenset(names), False, frozenset(explained))
+
+    def _contradicted(self, names: Names, explained: Sequence[Example]) -> bool:
+        """Tell whether another answer speaks against the mistakes that explain a criterion.
+
+        Another wrong answer does if it comes from the same functions and classes and is not the
+        mistakes': whatever is behind it may be behind this criterion, too. An exception says
+        nothing, nor does an answer where an exception is right.
+        """
+        entries = frozenset().union(*(example.entries for example in explained))
+        return any(
+            not self._raised(example)
+            and any(reply.error is None for reply in self._answers.right(example))
+            and not entries.isdisjoint(example.entries)
+            and not self._nearer(names, example)
+            if example in self._failing
+            else self._refutes(names, example)
+            for example in self._examples
+        )
+
+    def _raised(self, example: Example) -> bool:
+        """Tell whether the component raised an exception that is not right."""
+        return any(map(raised_wrongly, example.replies, self._answers.right(example)))
+
+    def _nearer(self, names: Names, example: Example) -> bool:
+        """Tell whether the mistakes fit, and the right answer does worse."""
+        fit, right = self._answers.fit(names, example), self._answers.fit(RIGHT, example)
+        return fit.holds and (fit.to_the_draw or fit.voided or fit.exact < right.exact)
+
+    def _clear(self, names: Names, example: Example) -> bool:
+        """Tell whether an answer speaks for the mistakes: it fits, clearly unlike the right one."""
+        fit = self._answers.fit(names, example)
+        if not fit.holds or fit.voided:
+            return False
+        if fit.to_the_draw:
+            return self._answers.unlike_right_draws(example)
+        return self._parts(fit, self._answers.fit(RIGHT, example))
+
+    def _parts(self, fit: Fit, other: Fit) -> bool:
+        """Tell whether one answer is clearly nearer than another."""
+        return other.exact >= CLEARLY * max(fit.exact, self._answers.rounding)
+
+    def _refutes(self, names: Names, example: Example) -> bool:
+        """Tell whether an answer speaks against the mistakes.
+
+        It does unless it is theirs, or they do not show there. An answer that is not the right one
+        either does not tell where the student may choose it, or where it passed and what is right
+        hangs on draws.
+        """
+        if self._answers.fit(names, example).holds or not self._answers.shows(names, example):
+            return False
+        if self._answers.fit(RIGHT, example).holds:
+            return True
+        return not example.free and not (example.passed and self._answers.draws(example))
