@@ -14,7 +14,7 @@ from torch import Tensor
 from autograder.exchange.values import Value, tensors_in
 from autograder.suite.advice import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype
 from autograder.suite.answer import Answer, CheckFailed, StudentRaised
-from autograder.suite.asked import Asked, about_its_call
+from autograder.suite.asking import Asked, about_its_call
 from autograder.suite.growth import too_steep
 from autograder.suite.keys import other_keys
 from autograder.suite.numerals import comparable, in_float64, readable

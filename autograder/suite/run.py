@@ -12,8 +12,7 @@ import torch
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Reset
 from autograder.suite.answer import Answer, Question, StudentRaised
-from autograder.suite.asked import Asked
-from autograder.suite.asking import Session
+from autograder.suite.asking import Asked, Session
 from autograder.suite.component import Component
 from autograder.suite.numerals import coarse_in
 from autograder.suite.show import Show

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import inspect
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import torch
 from hypothesis.errors import Flaky
 
-from autograder.exchange.reading import Finding, instead
+from autograder.exchange.guard import PROVIDED, Guard
+from autograder.exchange.messages import ForbiddenUse
+from autograder.exchange.reading import Finding, Ordinary, each_reading, instead, read
+from autograder.exchange.rules import Rules, used_by
 from autograder.suite.answer import StudentRaised
 from autograder.suite.component import Component
 from autograder.suite.condensed import Condensed
 from autograder.suite.criterion import MARKER, Criterion, component_of, criterion_of
-from autograder.suite.enforcing import Enforcement
-from autograder.suite.examples import Examples, load_profile
 from autograder.suite.expect import Expect
 from autograder.suite.known_mistakes import read_known
 from autograder.suite.local import LocalSession, Terms, student_lines
@@ -44,6 +48,124 @@ def _held(finding: Finding) -> str:
 
 def _unseen(excinfo: object, style: object = None) -> str:
     return ""
+
+
+def load_profile() -> None:
+    """Draw the same examples in every run, and shrink the one that fails."""
+    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase.shrink]
+    hypothesis.settings.register_profile(
+        "gradeformer-student",
+        max_examples=30,
+        phases=phases,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    hypothesis.settings.load_profile("gradeformer-student")
+
+
+class Examples:
+    """Begins every test, and every example of a property.
+
+    Attributes:
+        unwritten: what the last test ran into that is not written yet, if it was a property's.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.unwritten: StudentRaised | None = None
+
+    @contextlib.contextmanager
+    def beginning(self, item: pytest.Item) -> Iterator[None]:
+        """Begin a test; for a property, begin every example it draws."""
+        self.unwritten = None
+        self._run.begin({})
+        handle = getattr(getattr(item, "obj", None), "hypothesis", None)
+        if handle is None:
+            yield
+            return
+        inner = handle.inner_test
+        fixtures = set(getattr(item, "fixturenames", ()))
+
+        @functools.wraps(inner)
+        def noted(*args: Any, **kwargs: Any) -> None:
+            self._run.begin({key: value for key, value in kwargs.items() if key not in fixtures})
+            try:
+                inner(*args, **kwargs)
+            except StudentRaised as raised:
+                if raised.error.kind != "NotAttempted":
+                    raise
+                # There is nothing to be made smaller.
+                self.unwritten = raised
+                pytest.skip("not written yet")
+
+        handle.inner_test = noted
+        try:
+            yield
+        finally:
+            handle.inner_test = inner
+
+
+class Enforcement:
+    """Refuses what one component may not use, and tells what is out of the ordinary in it.
+
+    Args:
+        folder: where the student's component files are.
+        terms: those of every component.
+        packages: the modules that it may import beside torch and numpy.
+    """
+
+    def __init__(
+        self, folder: Path, terms: Mapping[str, Terms], packages: Sequence[str] = ()
+    ) -> None:
+        rules = [terms.rules for terms in terms.values()]
+        names = [name for rule in rules for name in (*rule.operations, *rule.functions)]
+        self._guard = Guard(names, ours=(PROVIDED, "tests"))
+        self._folder = folder
+        self._terms = terms
+        self._packages = packages
+        self._uses = {name: terms.uses for name, terms in terms.items()}
+
+    def begin(self) -> None:
+        """Prepare for the rules of all components."""
+        self._guard.install()
+
+    def read(self) -> dict[str, list[Finding]]:
+        """Return what is out of the ordinary in what every component runs."""
+        files = {
+            path.relative_to(self._folder).as_posix(): path.read_bytes()
+            for path in self._folder.rglob("*.py")
+            if path.relative_to(self._folder).parts[0] not in (PROVIDED, "tests")
+            and not any(part.startswith((".", "_")) for part in path.parent.parts[1:])
+        }
+        programs = [f"{name}.py" for name, terms in self._terms.items() if terms.program]
+        own = [*self._terms, PROVIDED]
+        kinds = {name: (terms.ordinary, terms.unusual) for name, terms in self._terms.items()}
+        readings = each_reading(
+            kinds,
+            self._uses,
+            lambda kind: read(files, Ordinary(self._packages, own, programs, *kind)),
+        )
+        return {name: found.about(f"{name}.py", without) for name, found, without in readings}
+
+    def end(self) -> None:
+        """Refuse nothing from now on."""
+        self._guard.uninstall()
+
+    def component(self, name: str) -> None:
+        """Enforce the rules of the component that is tested from now on."""
+        others = [f"{other}.py" for other in used_by(name, self._uses)]
+        self._guard.begin(self._folder, self._terms[name].rules, others=others)
+
+    def nothing(self) -> None:
+        """Refuse nothing: what runs now is not the student's alone."""
+        self._guard.begin(self._folder, Rules())
+
+    def uses(self, component: str) -> list[ForbiddenUse]:
+        """Return what a component's own file has used of what was refused."""
+        return [use for use in self._guard.uses() if use.file == f"{component}.py"]
 
 
 class StudentPlugin:

@@ -18,10 +18,9 @@ from autograder.assignment import load_assignment
 from autograder.solutions.reference import ReferenceSession
 from autograder.suite.component import Component
 from autograder.suite.criterion import EXAMPLES, component_of
-from autograder.suite.examples import Examples
 from autograder.suite.local import Terms
 from autograder.suite.run import Run
-from autograder.suite.student import StudentPlugin
+from autograder.suite.student import Examples, StudentPlugin
 
 
 class FreshRun(Run):

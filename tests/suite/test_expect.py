@@ -11,7 +11,7 @@ from autograder.exchange.values import OPAQUE
 from autograder.judge.suite import Suite
 from autograder.solutions.reference import SolutionSession
 from autograder.suite.answer import Answer, CheckFailed, Question, StudentRaised
-from autograder.suite.asked import Asked
+from autograder.suite.asking import Asked
 from autograder.suite.expect import TOLERANCE, Expect
 from autograder.suite.shapes import dimension_names
 from autograder.suite.wording import find
