@@ -19,7 +19,7 @@ from autograder.assignment import Assignment
 from autograder.grading import accepted, store
 from autograder.grading.entries import Entry
 from autograder.grading.held import Held
-from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
+from autograder.grading.messages import GradeAnswer, GradeJob, Marked, Unchanged
 from autograder.grading.workers import CannotGrade, Tell, WorkerLost, WorkerPool, unheard
 from autograder.results import SubmissionResult, light
 
@@ -194,40 +194,29 @@ class Batch:
         before = store.read(self._out, entry.id)
         job = self._job(entry, before)
         answer = self._task(job)
-        shown = job.path.decode(errors="backslashreplace")
-        match answer:
-            case Marked():
-                result = answer.result
-            case Fault() if self._pool.stopped:
-                # The run was stopped, not this submission at fault: the next run grades it.
-                raise WorkerLost(answer.reason)
-            case Fault():
-                result = self._fault(entry, answer)
-            case _:
-                assert before is not None
-                if before.path != shown:
-                    self._write(before.model_copy(update={"path": shown}))
-                return before, True
-        result = result.model_copy(update={"path": shown})
-        self._write(result)
+        path = job.path.decode(errors="backslashreplace")
+        if isinstance(answer, Unchanged):
+            assert before is not None
+            if before.path != path:
+                store.write(self._out, before.model_copy(update={"path": path}))
+            return before, True
+        if isinstance(answer, Marked):
+            result = answer.result.model_copy(update={"path": path})
+        elif self._pool.stopped:
+            # The run was stopped, not this submission at fault: the next run grades it.
+            raise WorkerLost(answer.reason)
+        else:
+            result = SubmissionResult(
+                submission=entry.id,
+                assignment=self._assignment.name,
+                status="error",
+                score=None,
+                max_score=self._assignment.max_score,
+                message=answer.reason,
+                sandbox=self._sandbox,
+                path=path,
+            )
+        store.write(self._out, result)
         if before is not None:
             self.regraded.append((before, result))
         return result, False
-
-    def _fault(self, entry: Entry, fault: Fault) -> SubmissionResult:
-        return SubmissionResult(
-            submission=entry.id,
-            assignment=self._assignment.name,
-            status="error",
-            score=None,
-            max_score=self._assignment.max_score,
-            message=fault.reason,
-            sandbox=self._sandbox,
-        )
-
-    def _write(self, result: SubmissionResult) -> None:
-        try:
-            store.write(self._out, result)
-        except OSError as error:
-            path = store.path_of(self._out, result.submission)
-            raise store.unwritable(path, error) from error

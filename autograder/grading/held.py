@@ -1,46 +1,53 @@
-"""Results of a class that are held in memory, written and compressed."""
+"""Values of a class that are each read when they are asked for: a class may exceed the memory."""
 
 from __future__ import annotations
 
+import copy
 import zlib
-from collections.abc import Iterable, Sequence
-from typing import Generic, TypeVar, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, Self, TypeVar, overload
 
 from pydantic import TypeAdapter
 
 _T = TypeVar("_T")
 
 
-class Held(Sequence[_T], Generic[_T]):
-    """Values that pydantic can write, each read when it is asked for.
+class Lazy(Sequence[_T], Generic[_T]):
+    """Values, each read by its key whenever it is asked for."""
 
-    Args:
-        form: of the values: that of a model, or of a tuple of models.
-    """
+    def __init__(self, read: Callable[[Any], _T], keys: Iterable[Any] = ()) -> None:
+        self.keys = list(keys)
+        self._read = read
 
-    def __init__(self, form: TypeAdapter[_T], written: Iterable[bytes] = ()) -> None:
-        self._form = form
-        self._written = list(written)
-
-    def append(self, value: _T) -> None:
-        """Hold one more."""
-        data = self._form.dump_json(value, by_alias=True, exclude_defaults=True)
-        self._written.append(zlib.compress(data, level=1))
-
-    def ordered(self, places: Iterable[int]) -> Held[_T]:
+    def ordered(self, places: Iterable[int]) -> Self:
         """Return those at these places, in this order."""
-        return Held(self._form, (self._written[place] for place in places))
+        found = copy.copy(self)
+        found.keys = [self.keys[place] for place in places]
+        return found
 
     def __len__(self) -> int:
-        return len(self._written)
+        return len(self.keys)
 
     @overload
     def __getitem__(self, index: int) -> _T: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Held[_T]: ...
+    def __getitem__(self, index: slice) -> Self: ...
 
-    def __getitem__(self, index: int | slice) -> _T | Held[_T]:
+    def __getitem__(self, index: int | slice) -> _T | Self:
         if isinstance(index, slice):
             return self.ordered(range(len(self))[index])
-        return self._form.validate_json(zlib.decompress(self._written[index]))
+        return self._read(self.keys[index])
+
+
+class Held(Lazy[_T]):
+    """Values that pydantic can write, in memory and compressed; `form` is their type."""
+
+    def __init__(self, form: TypeAdapter[_T]) -> None:
+        super().__init__(lambda data: form.validate_json(zlib.decompress(data)))
+        self._form = form
+
+    def append(self, value: _T) -> None:
+        """Hold one more."""
+        data = self._form.dump_json(value, by_alias=True, exclude_defaults=True)
+        self.keys.append(zlib.compress(data, level=1))

@@ -21,7 +21,19 @@ class _Message(BaseModel):
 
 
 class _AboutSubmission(_Message):
+    """What is asked about a submission.
+
+    Attributes:
+        path: where it is.
+        suite_hash: of the suite as it is now.
+        exempt: files that may call what is forbidden, as stand-ins do.
+        accepted: by component, the digest of what a person has accepted.
+    """
+
     path: bytes
+    suite_hash: str
+    exempt: tuple[str, ...] = ()
+    accepted: dict[str, str] = {}
 
     @property
     def place(self) -> Path:
@@ -34,23 +46,17 @@ class GradeJob(_AboutSubmission):
 
     Attributes:
         id: the submission's.
-        suite_hash: what the result is to record.
         known: what an earlier result was made from; if it is the same, nothing is graded.
-        exempt: files that may call what is forbidden, as stand-ins do.
         only: the components to grade; empty for all.
         diagnose: look for misconceptions, and show the student's work. Without it there are bare
             marks, and the first hang or crash ends a component.
-        accepted: by component, the digest of what a person has accepted.
     """
 
     kind: Literal["grade"] = "grade"
     id: str
-    suite_hash: str
     known: Graded | None = None
-    exempt: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     diagnose: bool = True
-    accepted: dict[str, str] = {}
 
 
 class ExplainJob(_AboutSubmission):
@@ -58,18 +64,12 @@ class ExplainJob(_AboutSubmission):
 
     Attributes:
         criterion: its id.
-        suite_hash: of the suite as it is now.
         broken: the components that the one it belongs to may use, and that lost points.
-        exempt: files that may call what is forbidden, as stand-ins do.
-        accepted: by component, the digest of what a person has accepted.
     """
 
     kind: Literal["explain"] = "explain"
     criterion: str
-    suite_hash: str
     broken: tuple[str, ...] = ()
-    exempt: tuple[str, ...] = ()
-    accepted: dict[str, str] = {}
 
 
 class Stage(_Message):

@@ -6,12 +6,12 @@ import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import overload
 
 from pydantic import ValidationError
 
 from autograder import private
 from autograder.errors import UsageError
+from autograder.grading.held import Lazy
 from autograder.grading.tables import table
 from autograder.results import SubmissionResult
 from autograder.text import clean
@@ -42,12 +42,20 @@ def path_of(out: Path, submission: str) -> Path:
 
 
 def write(out: Path, result: SubmissionResult) -> None:
-    """Write a result file, whole or not at all: a line a component, and a line a criterion."""
+    """Write a result file, whole or not at all: a line a component, and a line a criterion.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
     data = result.model_dump_json(by_alias=True).encode()
     # Quotation marks within a text are escaped, so that no text has these characters.
     for start in (b'{"id":', b'"components":{"', b'"criteria":['):
         data = data.replace(start, b"\n" + start)
-    private.write_file(path_of(out, result.submission), data + b"\n")
+    path = path_of(out, result.submission)
+    try:
+        private.write_file(path, data + b"\n")
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 def read(out: Path, submission: str) -> SubmissionResult | None:
@@ -58,8 +66,8 @@ def read(out: Path, submission: str) -> SubmissionResult | None:
     return None
 
 
-class Stored(Sequence[SubmissionResult]):
-    """Results of a class, each read when it is asked for: a class may be larger than memory.
+class Stored(Lazy[SubmissionResult]):
+    """Results that lie in files.
 
     Args:
         files: where they are.
@@ -70,27 +78,20 @@ class Stored(Sequence[SubmissionResult]):
     """
 
     def __init__(self, files: Sequence[Path], submissions: Sequence[str]) -> None:
-        self._files = files
-        self.submissions = submissions
+        super().__init__(_read_kept, zip(files, submissions, strict=True))
 
-    def __len__(self) -> int:
-        return len(self._files)
+    @property
+    def submissions(self) -> list[str]:
+        """Whose they are."""
+        return [name for _, name in self.keys]
 
-    @overload
-    def __getitem__(self, index: int) -> SubmissionResult: ...
 
-    @overload
-    def __getitem__(self, index: slice) -> Stored: ...
-
-    def __getitem__(self, index: int | slice) -> SubmissionResult | Stored:
-        if isinstance(index, slice):
-            return Stored(self._files[index], self.submissions[index])
-        path, name = self._files[index], self.submissions[index]
-        try:
-            found = SubmissionResult.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
-            raise UsageError(f"{path} is gone or damaged: grade {name} again") from error
-        return found
+def _read_kept(place: tuple[Path, str]) -> SubmissionResult:
+    path, name = place
+    try:
+        return SubmissionResult.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise UsageError(f"{path} is gone or damaged: grade {name} again") from error
 
 
 def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequence[str]) -> Path:

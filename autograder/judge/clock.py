@@ -34,11 +34,6 @@ class ComponentTime:
         return time.monotonic() - self.begin
 
 
-def component_time(limit_s: float, now: float, spent: float = 0.0) -> ComponentTime:
-    """Return the time of a component that is graded alone, and has spent some of it."""
-    return ComponentTime(now, now + max(0.0, limit_s - spent), f"its time ({limit_s:g} s) is over")
-
-
 class SubmissionTime:
     """Deals a submission's time out to its components, one after the other.
 
@@ -63,9 +58,9 @@ class SubmissionTime:
         """Return the time of the next turn, of a component with this limit that spent some."""
         self._left -= 1
         now = self._clock()
-        own = component_time(limit_s, now, spent)
+        own = now + max(0.0, limit_s - spent)
         end = self._end - self._left * self._kept
-        if own.end <= end:
-            return own
+        if own <= end:
+            return ComponentTime(now, own, f"its time ({limit_s:g} s) is over")
         words = f"the time of the whole submission ({self._limit_s:g} s) is used up"
         return ComponentTime(now, max(now, end), words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import TypeVar
 
 from autograder.assignment import GIVEN, Assignment, ComponentSpec
@@ -51,14 +51,8 @@ def terms_of(
 
 def largest_budget(assignment: Assignment) -> Budget:
     """Return a budget that holds that of every component."""
-    budgets = [budget_of(spec.limits) for spec in assignment.components]
-    return Budget(
-        call_cpu_s=max(budget.call_cpu_s for budget in budgets),
-        call_wall_s=max(budget.call_wall_s for budget in budgets),
-        cpu_s=max(budget.cpu_s for budget in budgets),
-        memory=max(budget.memory for budget in budgets),
-        file_size=max(budget.file_size for budget in budgets),
-    )
+    budgets = [astuple(budget_of(spec.limits)) for spec in assignment.components]
+    return Budget(*map(max, zip(*budgets, strict=True)))
 
 
 def all_forbidden(assignment: Assignment) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Nothing here is for a student: hidden checks are shown with values and right ans
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from autograder.exchange.messages import Reply, Request
@@ -18,6 +18,7 @@ from autograder.grading.messages import (
     UnknownCriterion,
     Unreadable,
 )
+from autograder.judge.begin import made_from
 from autograder.judge.component import Judge
 from autograder.judge.difference import differences, written_answer, written_call
 from autograder.judge.intake import Rejected
@@ -25,23 +26,14 @@ from autograder.judge.limited import take_in_limited
 from autograder.judge.session import NotRun
 from autograder.judge.submission import grade_component
 from autograder.judge.suite import Attempt
-from autograder.results import Graded
 from autograder.sandbox.handle import ChildGone
 from autograder.solutions.plan import Planned
 from autograder.suite.likeness import all_alike
 from autograder.suite.wording import find
 
 
-def explain_criterion(
-    judge: Judge, job: ExplainJob, graded: Callable[[Mapping[str, bytes]], Graded]
-) -> ExplainAnswer:
-    """Grade the component of one criterion again and explain that criterion.
-
-    Args:
-        judge: what it is graded with.
-        job: what to explain.
-        graded: records what a submission's files are graded with.
-    """
+def explain_criterion(judge: Judge, job: ExplainJob) -> ExplainAnswer:
+    """Grade the component of one criterion again and explain that criterion."""
     named = {c.id: c for criteria in judge.suite.criteria.values() for c in criteria}
     criterion = named.get(job.criterion)
     if criterion is None:
@@ -55,7 +47,7 @@ def explain_criterion(
     # Graded here as there, so that an explanation cannot agree by being another procedure.
     component, marked = grade_component(judge, spec, files, job.exempt, broken, job.accepted)
     answer = Explained(
-        graded=graded(files),
+        graded=made_from(judge.assignment, files, job),
         now=next(found for found in component.criteria if found.id == criterion.id),
         status=component.status,
         component_message=component.message,

@@ -36,7 +36,7 @@ from autograder.grading.messages import (
     Stage,
     written,
 )
-from autograder.judge.begin import begin, made_from
+from autograder.judge.begin import begin
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
@@ -178,15 +178,9 @@ def _in_a_fork(judge: Judge, description: str, job: Job) -> bytes:
 
 def _answer(judge: Judge, description: str, job: Job) -> Answer:
     try:
-        match job:
-            case GradeJob():
-                return _grade(judge, description, job)
-            case ExplainJob():
-                return explain_criterion(
-                    judge,
-                    job,
-                    lambda files: made_from(judge.assignment, files, job),
-                )
+        if isinstance(job, ExplainJob):
+            return explain_criterion(judge, job)
+        return _grade(judge, description, job)
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}, line {place.lineno}"
@@ -194,9 +188,8 @@ def _answer(judge: Judge, description: str, job: Job) -> Answer:
 
 
 def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
-    assignment = judge.assignment
     start = time.perf_counter()
-    begun = begin(assignment, job, description)
+    begun = begin(judge.assignment, job, description)
     if not isinstance(begun, tuple):
         return begun
     files, graded = begun
@@ -205,10 +198,10 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
     return Marked(
         result=SubmissionResult(
             submission=job.id,
-            assignment=assignment.name,
+            assignment=judge.assignment.name,
             status="graded",
             score=sum(component.score for component in components.values()),
-            max_score=assignment.max_score,
+            max_score=judge.assignment.max_score,
             components=components,
             review=[held for component in components.values() for held in component.review],
             sandbox=description,

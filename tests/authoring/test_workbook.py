@@ -21,7 +21,7 @@ from PIL.PngImagePlugin import PngInfo
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import workbook
 from autograder.errors import UsageError
-from autograder.judge.lint import complaints
+from autograder.judge.collection import complaints
 from autograder.solutions.reference import SolutionSession
 from autograder.suite.answer import StudentRaised
 from autograder.suite.component import Component

@@ -106,7 +106,7 @@ def test_a_failing_disk_leaves_the_old_result(
 
     with monkeypatch.context() as patch:
         patch.setattr(step, fail)
-        with pytest.raises(OSError, match="Input/output error"):
+        with pytest.raises(UsageError, match="Input/output error"):
             store.write(tmp_path, result(score=0.0))
     assert store.path_of(tmp_path, "s01").read_bytes() == before
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["s01.json"]
