@@ -22,7 +22,7 @@ import pytest
 import torch
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.authoring import made_up
+from autograder.authoring import wrong_variants
 from autograder.authoring.known_numbers import table
 from autograder.authoring.release import release
 from autograder.cli import main
@@ -163,7 +163,7 @@ def graded_class(
     @functools.cache
     def grade(name: str, tier: str) -> tuple[Path, str]:
         out = tmp_path_factory.mktemp(tier)
-        made_up.write_class(load_assignment(ROOT, name), ROOT, CLASSES / name, out / "class")
+        wrong_variants.write_class(load_assignment(ROOT, name), ROOT, CLASSES / name, out / "class")
         command = [sys.executable, "-m", "autograder", "grade", str(out / "class")]
         command += ["--out", str(out), "--assignment", name, "--sandbox", tier]
         done = subprocess.run(

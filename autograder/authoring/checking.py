@@ -15,9 +15,10 @@ from pathlib import Path
 
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
+from autograder.authoring.matrix import print_loss
+from autograder.authoring.proof import Loss
 from autograder.authoring.stubs import drifted, stub_of
 from autograder.authoring.unfilled import MARK, places
-from autograder.authoring.why import Loss, print_loss
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard

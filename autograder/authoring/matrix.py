@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from autograder.authoring.proof import Report, RowReport
-from autograder.authoring.survival import MutantReport
-from autograder.authoring.why import print_loss
+from autograder.authoring.proof import Loss, Report, RowReport
+from autograder.authoring.rows import RIGHT
+from autograder.authoring.survivors import MutantReport
+from autograder.reports.disputes import print_call, print_component
 from autograder.reports.terminal import Printer, safe
 
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
@@ -54,7 +55,7 @@ def print_report(console: Console, report: Report) -> None:
 
 def _figures(report: Report) -> Iterator[str]:
     figures = report.figures
-    right = [row for row in report.rows if row.kind in ("solution", "stand-in", "right")]
+    right = [row for row in report.rows if row.kind in RIGHT]
     full = sum(not row.lost for row in right)
     yield (
         f"right work: {full} of {len(right)} keep every point; "
@@ -131,3 +132,14 @@ def _print_matrix(
     names = [criterion.partition(".")[2] for criterion in criteria]
     legend = ", ".join(f"{letter} {n}" for letter, n in zip(_LETTERS, names, strict=False))
     console.print(f"  [dim]{legend}[/dim]\n", highlight=False)
+
+
+def print_loss(print_: Printer, loss: Loss) -> None:
+    """Print why right work loses a criterion, in the words of `check`."""
+    now = loss.explained.now
+    print_.line("")
+    print_.line(f"{loss.row} loses {now.id}: {now.title} ({now.visibility}, {now.source})")
+    for line in now.message.splitlines():
+        print_.line(line, "    ")
+    print_component(print_, loss.explained)
+    print_call(print_, loss.explained)

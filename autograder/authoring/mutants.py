@@ -2,7 +2,7 @@
 
 A mutant that keeps every point shows a hole in the suite, or behaves as the solution does. A hole
 is closed by a sharper check, and an equivalent mutant is marked in the solution
-(`authoring/marks.py`). The report shows a survivor so:
+(`authoring/survivors.py`). The report shows a survivor so:
 
     running_mean.py:12
       - total = values.sum(dtype=torch.float64)  # ()

@@ -1,26 +1,31 @@
-"""Judge an assignment's suites by what became of the rows of its selftest."""
+"""Judge an assignment's suites by the results of the rows of its selftest."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from pydantic import BaseModel
 
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
-from autograder.authoring.mutants import Mutant
-from autograder.authoring.rows import Kind, Row
-from autograder.authoring.survival import MutantReport, survival_of
-from autograder.authoring.why import Loss
-from autograder.authoring.wrong_variants import Naming, Outcome, faults_of, outcome_of
+from autograder.authoring.rows import RIGHT, Kind, Row
+from autograder.authoring.survivors import MutantReport, survivors_of
+from autograder.grading.messages import Explained
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
 from autograder.suite.criterion import COUNTS_LATER
 
-# What the diagnosis must reach, in shares of the misconceptions and of the pairs.
+# What the diagnosis must reach, in shares of the misconceptions, of the pairs, and of the wrong
+# variants in which it should name something.
 ALONE = 0.95
 PAIRED = 0.80
+NAMED = 0.92
 # The share of a limit that a solution may use.
 QUARTER = 0.25
+# "One of these" helps while they are few.
+_FEW = 3
+
+Outcome = Literal["named", "unnamed", "falsely"]
 
 
 class RowReport(BaseModel):
@@ -41,6 +46,24 @@ class RowReport(BaseModel):
     alternatives: bool = False  # any one of `wrong` may be named
 
 
+class Naming(BaseModel):
+    """How the wrong variants of a component were named, in variants.
+
+    Attributes:
+        expected: those in which something should be named.
+        named: those of them in which it was.
+        unnamed: those of them in which nothing was named, or half of a pair.
+        nothing: those in which nothing should be named.
+        falsely: those of both kinds in which something else was named.
+    """
+
+    expected: int = 0
+    named: int = 0
+    unnamed: int = 0
+    nothing: int = 0
+    falsely: int = 0
+
+
 class Figures(BaseModel):
     """How well the diagnosis names mistakes, and how many mutants lose points, in rows.
 
@@ -59,6 +82,13 @@ class Figures(BaseModel):
     mutants_caught: int = 0
     mutants_equivalent: int = 0
     mutants_surviving: int = 0
+
+
+class Loss(BaseModel):
+    """A criterion that right work loses, run again."""
+
+    row: str
+    explained: Explained
 
 
 class Report(BaseModel):
@@ -90,67 +120,35 @@ def report_on(
     sandbox: str,
     kinds: Collection[str] = (),
 ) -> Report:
-    """Say whether the suites hold, given what became of every row.
+    """Say whether the suites hold, given the result of every row.
 
     Args:
         assignment: whose suites they are.
-        rows: the rows.
-        found: what became of them.
+        rows: the rows; the first is the solution.
+        found: their results.
         sandbox: how student code was isolated.
         kinds: those of the rows, beside the solution; all if there are none.
     """
-    faults: list[str] = []
-    naming: dict[str, Naming] = {}
-    figures = Figures()
-    reports = []
-    changed: list[tuple[str, Mutant, ComponentResult]] = []
-    for row, result in zip(rows, found, strict=True):
-        if result.status != "graded":
-            faults.append(f"{row.id} could not be graded: {result.message}")
-        if row.mutant is not None:
-            if result.status == "graded":
-                changed.append((row.component, row.mutant, result.components[row.component]))
-            continue
-        reports.append(_reported(row, result))
-        if result.status == "graded":
-            faults += _faults_of(row, result, reports[-1])
-        if row.kind == "solution" and result.status == "graded":
-            faults += _near_limits(assignment, result)
-        _count(figures, row, reports[-1])
-        if reports[-1].outcome is not None:
-            counted = naming.setdefault(row.component, Naming())
-            expected = () if reports[-1].hidden_alone else row.wrong
-            counted.count(expected, reports[-1].outcome)
-    faults += trivial.faults_of(
-        {row.id: r for row, r in zip(rows, found, strict=True) if row.kind == "trivial"}
+    pairs = list(zip(rows, found, strict=True))
+    solved = found[0].components
+    reports = [_reported(row, result) for row, result in pairs if row.mutant is None]
+    mutants, of_mutants = survivors_of(
+        assignment,
+        solved,
+        [
+            (row.component, row.mutant, result.components[row.component])
+            for row, result in pairs
+            if row.mutant is not None and result.status == "graded"
+        ],
     )
-    survival = survival_of(assignment, found[0].components, changed)
-    criteria = {
-        name: [criterion.id for criterion in component.criteria]
-        for name, component in found[0].components.items()
-    }
-    for name, ids in criteria.items():
-        lost = {
-            i for r in reports if r.kind == "misconception" and r.component == name for i in r.lost
-        }
-        lost |= {i for mutant in survival.mutants for i in mutant.failed}
-        count = sum(mutant.component == name for mutant in survival.mutants)
-        tried = f"no misconception and none of {count} mutants" if count else "no misconception"
-        if not kinds or "misconception" in kinds:
-            faults += [f"criterion {i} is lost by {tried}" for i in ids if i not in lost]
-    if figures.named_alone < ALONE * figures.misconceptions:
-        faults.append(
-            f"only {figures.named_alone} of {figures.misconceptions} misconceptions are named alone"
-        )
-    named = figures.named_pair + figures.named_half
-    if named < PAIRED * figures.pairs:
-        faults.append(f"only {named} of {figures.pairs} pairs are named, or one of their halves")
-    faults += faults_of(list(naming.values()))
-    faults += survival.faults
-    figures.mutants = len(survival.mutants)
-    figures.mutants_caught = sum(mutant.caught for mutant in survival.mutants)
-    figures.mutants_equivalent = sum(bool(mutant.equivalent) for mutant in survival.mutants)
-    figures.mutants_surviving = sum(mutant.survives for mutant in survival.mutants)
+    figures = _figures(reports, mutants)
+    naming = _naming([report for report in reports if report.kind == "wrong"])
+    criteria = {name: [c.id for c in component.criteria] for name, component in solved.items()}
+    faults = list(_faults_of_rows(assignment, pairs, reports))
+    faults += trivial.faults_of({row.id: r for row, r in pairs if row.kind == "trivial"})
+    if not kinds or "misconception" in kinds:
+        faults += _never_lost(criteria, reports, mutants)
+    faults += [*_faults_of_naming(figures), *faults_of(naming.values()), *of_mutants]
     return Report(
         assignment=assignment.name,
         sandbox=sandbox,
@@ -159,7 +157,7 @@ def report_on(
         figures=figures,
         criteria=criteria,
         rows=reports,
-        mutants=survival.mutants,
+        mutants=mutants,
         wrong_variants=naming,
         kinds=list(kinds),
         left_out=[name for name in assignment.totals if rows[0].only and name not in rows[0].only],
@@ -167,43 +165,175 @@ def report_on(
 
 
 def _reported(row: Row, result: SubmissionResult) -> RowReport:
-    components = result.components
-    if row.kind in ("pair", "wrong"):
-        components = {row.component: result.components[row.component]} if components else {}
-    outcome: Outcome | None = None
-    lost = [criterion for component in components.values() for criterion in _lost(component)]
-    hidden_alone = bool(lost) and all(c.visibility == "hidden" for c in lost)
-    if row.kind == "wrong":
+    components = list(result.components.values())
+    if row.kind in ("pair", "wrong") and components:
         # Any other component is the solution's.
-        own = components.get(row.component)
-        named, either = ([], False) if own is None else (own.misconceptions, own.either)
-        expected = [] if hidden_alone else row.ids
-        outcome = outcome_of(expected, named, alternatives=row.either, either=either)
-    return RowReport(
+        components = [result.components[row.component]]
+    lost = [criterion for component in components for criterion in _lost(component)]
+    hidden_alone = bool(lost) and all(c.visibility == "hidden" for c in lost)
+    report = RowReport(
         id=row.id,
         kind=row.kind,
         component=row.component,
         wrong=row.ids,
-        lost_points=sum(c.max_score - c.score for c in components.values()),
-        earned=sum(component.score for component in components.values()),
+        lost_points=sum(component.max_score - component.score for component in components),
+        earned=sum(component.score for component in components),
         lost=[criterion.id for criterion in lost],
         partly={
             criterion.id: f"{criterion.passed_cases} of {criterion.cases}"
-            for component in components.values()
+            for component in components
             for criterion in component.criteria
             if 0 < criterion.passed_cases < criterion.cases
         },
-        named=[name for component in components.values() for name in component.misconceptions],
-        either=any(component.either for component in components.values()),
+        named=[name for component in components for name in component.misconceptions],
+        either=any(component.either for component in components),
         hidden_alone=hidden_alone,
-        outcome=outcome,
         alternatives=row.either,
+    )
+    if row.kind == "wrong":
+        expected = [] if hidden_alone else row.ids
+        report.outcome = outcome_of(
+            expected, report.named, alternatives=row.either, either=report.either
+        )
+    return report
+
+
+def outcome_of(
+    expected: Collection[str], named: Collection[str], *, alternatives: bool, either: bool
+) -> Outcome:
+    """Judge the names that a diagnosis gave.
+
+    Args:
+        expected: the misconceptions that it should name.
+        named: those that it named.
+        alternatives: whether any of the expected is as good.
+        either: whether it said that it is one of these.
+    """
+    wanted, said = set(expected), set(named)
+    if not said:
+        return "unnamed" if wanted else "named"
+    if either and said & wanted and len(said) <= _FEW:
+        # Of a pair, both are there.
+        return "named" if alternatives or len(wanted) == 1 else "unnamed"
+    if not said <= wanted or either or (alternatives and len(said) > 1):
+        return "falsely"
+    return "named" if alternatives or said == wanted else "unnamed"
+
+
+def _naming(variants: Sequence[RowReport]) -> dict[str, Naming]:
+    naming = {}
+    for component in dict.fromkeys(row.component for row in variants):
+        rows = [row for row in variants if row.component == component]
+        expected = [row for row in rows if row.wrong and not row.hidden_alone]
+        outcomes = [row.outcome for row in rows]
+        naming[component] = Naming(
+            expected=len(expected),
+            named=sum(row.outcome == "named" for row in expected),
+            unnamed=outcomes.count("unnamed"),
+            nothing=len(rows) - len(expected),
+            falsely=outcomes.count("falsely"),
+        )
+    return naming
+
+
+def _figures(reports: Sequence[RowReport], mutants: Sequence[MutantReport]) -> Figures:
+    single = [r for r in reports if r.kind == "misconception"]
+    alone = [r for r in single if not r.hidden_alone]
+    pairs = [r for r in reports if r.kind == "pair" and not r.hidden_alone]
+    right = [r for r in reports if r.kind in RIGHT]
+    return Figures(
+        misconceptions=len(alone),
+        named_alone=sum(r.named == r.wrong for r in alone),
+        hidden_alone=len(single) - len(alone),
+        pairs=len(pairs),
+        named_pair=sum(set(r.named) == set(r.wrong) and not r.either for r in pairs),
+        named_half=sum(len(set(r.named)) == 1 and set(r.named) < set(r.wrong) for r in pairs),
+        right=len(right),
+        right_named=sum(bool(r.named) for r in right),
+        mutants=len(mutants),
+        mutants_caught=sum(mutant.caught for mutant in mutants),
+        mutants_equivalent=sum(bool(mutant.equivalent) for mutant in mutants),
+        mutants_surviving=sum(mutant.survives for mutant in mutants),
     )
 
 
-def _lost(component: ComponentResult) -> list[CriterionResult]:
-    # Form that is only withheld has no part in what a mistake does.
-    return [c for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]
+def _faults_of_naming(figures: Figures) -> Iterator[str]:
+    named, count = figures.named_alone, figures.misconceptions
+    if named < ALONE * count:
+        yield f"only {named} of {count} misconceptions are named alone"
+    named, count = figures.named_pair + figures.named_half, figures.pairs
+    if named < PAIRED * count:
+        yield f"only {named} of {count} pairs are named, or one of their halves"
+
+
+def faults_of(naming: Iterable[Naming]) -> list[str]:
+    """Say whether too few wrong variants of all components were named."""
+    counts = [(one.expected, one.named) for one in naming]
+    expected, named = (sum(column) for column in zip((0, 0), *counts, strict=True))
+    if named >= NAMED * expected:
+        return []
+    return [f"only {named} of {expected} wrong variants are named rightly, not {NAMED:.0%}"]
+
+
+def _never_lost(
+    criteria: Mapping[str, list[str]],
+    reports: Sequence[RowReport],
+    mutants: Sequence[MutantReport],
+) -> Iterator[str]:
+    """Name the criteria that no mistake loses."""
+    failed = {name for mutant in mutants for name in mutant.failed}
+    for component, names in criteria.items():
+        wrong = (r for r in reports if r.kind == "misconception" and r.component == component)
+        lost = failed.union(*(r.lost for r in wrong))
+        count = sum(mutant.component == component for mutant in mutants)
+        tried = f"no misconception and none of {count} mutants" if count else "no misconception"
+        yield from (f"criterion {name} is lost by {tried}" for name in names if name not in lost)
+
+
+def _faults_of_rows(
+    assignment: Assignment,
+    pairs: Sequence[tuple[Row, SubmissionResult]],
+    reports: Sequence[RowReport],
+) -> Iterator[str]:
+    left = iter(reports)
+    for row, result in pairs:
+        report = None if row.mutant else next(left)
+        if result.status != "graded":
+            yield f"{row.id} could not be graded: {result.message}"
+        elif report is not None:
+            yield from _faults_of_row(result, report)
+            if row.kind == "solution":
+                yield from _near_limits(assignment, result)
+
+
+def _faults_of_row(result: SubmissionResult, row: RowReport) -> Iterator[str]:
+    if row.kind == "stub":
+        for name, component in result.components.items():
+            passed = [criterion.id for criterion in component.criteria if criterion.passed]
+            if passed or component.status != "not_attempted":
+                yield f"the stub of {name} is {component.status} and passes {passed}"
+    elif row.kind == "misconception":
+        own = result.components[row.component]
+        if own.score == own.max_score:
+            yield f"misconception {row.id} loses no points"
+        for name, component in result.components.items():
+            if name != row.component and component.score < component.max_score:
+                yield f"misconception {row.id} loses {', '.join(c.id for c in _lost(component))}"
+        for other in row.named if row.either else []:
+            if other != row.id:
+                yield f"misconceptions {row.id} and {other} cannot be told apart"
+    elif row.kind == "wrong":
+        if not row.lost:
+            yield f"wrong variant {row.id} loses no points"
+        if row.outcome == "falsely":
+            expected = (" or " if row.alternatives else " and ").join(row.wrong) or "nothing"
+            said = (" or " if row.either else " and ").join(row.named)
+            yield f"wrong variant {row.id} is said to have {said}, expected: {expected}"
+    elif row.kind in RIGHT:
+        if row.lost:
+            yield f"{row.id} is right and loses {', '.join(row.lost)}"
+        if row.named:
+            yield f"{row.id} is right and is said to have {', '.join(row.named)}"
 
 
 def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[str]:
@@ -226,47 +356,6 @@ def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[s
                 )
 
 
-def _faults_of(row: Row, result: SubmissionResult, report: RowReport) -> Iterator[str]:
-    if row.kind == "stub":
-        for name, component in result.components.items():
-            passed = [criterion.id for criterion in component.criteria if criterion.passed]
-            if passed or component.status != "not_attempted":
-                yield f"the stub of {name} is {component.status} and passes {passed}"
-    elif row.kind == "misconception":
-        own = result.components[row.component]
-        if own.score == own.max_score:
-            yield f"misconception {row.id} loses no points"
-        for name, component in result.components.items():
-            if name != row.component and component.score < component.max_score:
-                yield f"misconception {row.id} loses {', '.join(c.id for c in _lost(component))}"
-        for other in report.named if report.either else []:
-            if other != row.id:
-                yield f"misconceptions {row.id} and {other} cannot be told apart"
-    elif row.kind == "wrong":
-        if not report.lost:
-            yield f"wrong variant {row.id} loses no points"
-        if report.outcome == "falsely":
-            expected = (" or " if row.either else " and ").join(row.ids) or "nothing"
-            said = (" or " if report.either else " and ").join(report.named)
-            yield f"wrong variant {row.id} is said to have {said}, expected: {expected}"
-    elif row.kind not in ("pair", "trivial"):
-        if report.lost:
-            yield f"{row.id} is right and loses {', '.join(report.lost)}"
-        if report.named:
-            yield f"{row.id} is right and is said to have {', '.join(report.named)}"
-
-
-def _count(figures: Figures, row: Row, report: RowReport) -> None:
-    if row.kind in ("misconception", "pair") and report.hidden_alone:
-        figures.hidden_alone += row.kind == "misconception"
-    elif row.kind == "misconception":
-        figures.misconceptions += 1
-        figures.named_alone += report.named == row.ids
-    elif row.kind == "pair":
-        figures.pairs += 1
-        named = set(report.named)
-        figures.named_pair += named == set(row.ids) and not report.either
-        figures.named_half += len(named) == 1 and named < set(row.ids)
-    elif row.kind not in ("stub", "trivial", "wrong"):
-        figures.right += 1
-        figures.right_named += bool(report.named)
+def _lost(component: ComponentResult) -> list[CriterionResult]:
+    # Form that is only withheld has no part in what a mistake does.
+    return [c for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]

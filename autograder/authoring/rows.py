@@ -11,8 +11,8 @@ from typing import Literal, TypeVar, get_args
 
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
-from autograder.authoring.marks import marks_of
 from autograder.authoring.mutants import Mutant, mutants_of, sampled
+from autograder.authoring.survivors import marks_of
 from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
 from autograder.solutions.misconceptions import file_of, read, with_mistakes
@@ -21,6 +21,8 @@ Kind = Literal[
     "solution", "stand-in", "right", "stub", "trivial", "misconception", "pair", "wrong", "mutant"
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+# The kinds that should keep every point.
+RIGHT: tuple[Kind, ...] = ("solution", "stand-in", "right")
 _T = TypeVar("_T")
 
 

@@ -8,23 +8,27 @@ since an earlier run is kept: a result follows from the row, the suites, the see
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from autograder import private
 from autograder.assignment import Assignment
-from autograder.authoring.proof import Report, report_on
-from autograder.authoring.rows import Row
-from autograder.authoring.why import losses
+from autograder.authoring.proof import Loss, Report, report_on
+from autograder.authoring.rows import RIGHT, Row
 from autograder.grading import store
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
-from autograder.grading.workers import Tell, unheard
-from autograder.results import SubmissionResult
+from autograder.grading.messages import Explained, ExplainJob
+from autograder.grading.workers import Tell, Worker, WorkerLost, unheard
+from autograder.results import SubmissionResult, losing_points
 
 # Of the results that are kept of an assignment, those go first that were used least recently. All
 # rows of a large one are a few thousand.
 _MOST_KEPT = 8000
+# A suite that is broken is broken for many rows at once: a few of them show why.
+_ROWS_EXPLAINED = 5
+_CRITERIA_EXPLAINED = 3
 
 
 def run(
@@ -62,7 +66,7 @@ def run(
             if _is_doubtful(row, result, report):
                 store.path_of(kept, result.submission).unlink(missing_ok=True)
         _make_room(kept / "results")
-    why = losses(assignment, rows, found, [entry.path for entry in entries], sandbox)
+    why = _losses(assignment, rows, found, entries, sandbox)
     return report.model_copy(update={"why": why})
 
 
@@ -93,3 +97,47 @@ def _make_room(results: Path) -> None:
     used = sorted(results.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in used[_MOST_KEPT:]:
         path.unlink(missing_ok=True)
+
+
+def _losses(
+    assignment: Assignment,
+    rows: Sequence[Row],
+    found: Sequence[SubmissionResult],
+    entries: Sequence[Entry],
+    sandbox: str,
+) -> list[Loss]:
+    """Run again, with calls and answers, some criteria that right work lost."""
+    jobs: dict[str, list[ExplainJob]] = {}
+    for row, result, entry in zip(rows, found, entries, strict=True):
+        if row.kind in RIGHT and result.status == "graded" and len(jobs) < _ROWS_EXPLAINED:
+            lost = [
+                ExplainJob(
+                    path=os.fsencode(entry.path),
+                    criterion=criterion.id,
+                    suite_hash=assignment.suite_hash(),
+                    broken=tuple(losing_points(result.components, spec.uses)),
+                    exempt=row.exempt,
+                )
+                for spec in assignment.components
+                if spec.name in result.components
+                for criterion in result.components[spec.name].criteria
+                if not criterion.passed
+            ]
+            if lost:
+                jobs[row.id] = lost[:_CRITERIA_EXPLAINED]
+    explained: list[Loss] = []
+    if not jobs:
+        return explained
+    worker = Worker(assignment, sandbox)
+    try:
+        worker.wait()
+        for name, job in ((name, job) for name, some in jobs.items() for job in some):
+            answer = worker.ask(job)
+            if isinstance(answer, Explained):
+                explained.append(Loss(row=name, explained=answer))
+    except WorkerLost:
+        # The report says all the same what is lost.
+        pass
+    finally:
+        worker.close()
+    return explained

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autograder.assignment import Assignment
-from autograder.authoring.marks import without_marks
+from autograder.authoring.survivors import without_marks
 from autograder.errors import UsageError
 
 _BEGIN = "### BEGIN SOLUTION"

@@ -10,7 +10,7 @@ import typer
 
 from autograder import private
 from autograder.assignment import load_assignment
-from autograder.authoring.made_up import write_class
+from autograder.authoring.wrong_variants import write_class
 from autograder.cli.exposed import warn
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice
 from autograder.cli.running import Settings, grade_class, grade_one

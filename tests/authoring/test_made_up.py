@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import load_assignment
-from autograder.authoring.made_up import write_class
+from autograder.authoring.wrong_variants import write_class
 from autograder.errors import UsageError
 from tests.tiny import write_tiny
 

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.authoring.edits import read_edits
 from autograder.authoring.matrix import print_report
-from autograder.authoring.proof import Report
+from autograder.authoring.proof import Naming, Report, faults_of, outcome_of
 from autograder.authoring.rows import rows_of
-from autograder.authoring.wrong_variants import Naming, faults_of, outcome_of, read_variants
+from autograder.authoring.wrong_variants import read_edits, read_variants
 from autograder.errors import UsageError
 from autograder.solutions.misconceptions import read
 from tests.tiny import PUBLIC, write_tiny

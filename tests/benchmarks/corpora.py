@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.authoring.made_up import write_class
 from autograder.authoring.rows import Row, rows_of
+from autograder.authoring.wrong_variants import write_class
 from tests.conftest import ROOT
 from tests.sandbox.test_hostile import COMPONENTS, LIMITS, everything
 

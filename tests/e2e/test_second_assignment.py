@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import load_assignment
-from autograder.authoring.made_up import write_class
+from autograder.authoring.wrong_variants import write_class
 from tests.conftest import ROOT
 from tests.nbgrader.conftest import Course
 

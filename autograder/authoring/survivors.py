@@ -1,22 +1,37 @@
-"""Marks in a solution: comments that say which mutants behave as it does, and why.
+"""Mutants that keep every point, and the comments in a solution that mark them as equivalent.
 
-Their form is described in `authoring/mutants.py`.
+An equivalent mutant behaves as the solution does. It is marked, with the reason, in a comment at
+the end of its line or right above it:
+
+    # equivalent: REASON
+    # equivalent: `OLD -> NEW`: REASON
+    # equivalent: `OLD -> NEW`, `OLD -> NEW`: REASON
+
+The first form marks the one mutant of the line that survives; where several do, each is named by
+its change, as the report writes it. A reason may go on in the comments right below, indented by
+two spaces or more. A mark that marks no survivor is a fault, and a mark without a reason is
+refused. Stubs are written without the marks.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
 import tokenize
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
+from autograder.assignment import Assignment
 from autograder.authoring.mutants import Mutant
 from autograder.errors import UsageError
+from autograder.results import ComponentResult
 
 _MARK = re.compile(r"#\s*equivalent\s*(?::|$)(.*)", re.IGNORECASE)
 _NAMED = re.compile(r"\s*((?:`[^`]+`\s*,\s*)*`[^`]+`)\s*:(.*)")
-# A line that goes on with the reason of the mark above it.
+# A line that continues the reason of the mark above it.
 _MORE = re.compile(r"\s*#\s{2,}(\S.*?)\s*")
 _FORM = "write `# equivalent: REASON`, or name the change as the report does before the reason"
 
@@ -38,6 +53,75 @@ class Mark:
     target: int
     changes: tuple[str, ...]
     reason: str
+
+
+class MutantReport(BaseModel):
+    """What became of a mutant.
+
+    Attributes:
+        component: whose solution was changed.
+        file: the solution.
+        line: where the change begins, from 1.
+        change: what became what, as a mark names it.
+        old: the lines that changed, as one.
+        new: what they became, as one.
+        caught: whether it lost points.
+        failed: the criteria whose check failed, errors, hangs and deaths apart.
+        equivalent: the reason by which it is marked, or empty.
+    """
+
+    component: str
+    file: str
+    line: int
+    change: str
+    old: str
+    new: str
+    caught: bool
+    failed: list[str] = []
+    equivalent: str = ""
+
+    @property
+    def survives(self) -> bool:
+        """Whether it lost nothing and is not marked."""
+        return not self.caught and not self.equivalent
+
+
+def survivors_of(
+    assignment: Assignment,
+    solved: Mapping[str, ComponentResult],
+    graded: Sequence[tuple[str, Mutant, ComponentResult]],
+) -> tuple[list[MutantReport], list[str]]:
+    """Say what became of the mutants, and what is wrong with the suites or the marks.
+
+    Args:
+        assignment: whose they are.
+        solved: the results of the solutions.
+        graded: every mutant with its component and its result.
+    """
+    reports, faults = [], []
+    for name in dict.fromkeys(component for component, *_ in graded):
+        if name not in solved or solved[name].score < solved[name].max_score:
+            faults.append(f"the mutants of {name} say nothing: its solution itself loses points")
+            continue
+        own = {mutant: result for component, mutant, result in graded if component == name}
+        survivors = [m for m, result in own.items() if result.score == result.max_score]
+        text = (assignment.secret / f"{name}.py").read_text(encoding="utf-8-sig")
+        reasons, wrong_marks = settle(marks_of(text, f"{name}.py"), list(own), survivors)
+        faults += wrong_marks
+        if left := len(survivors) - len(reasons):
+            mutants = "1 mutant keeps" if left == 1 else f"{left} mutants keep"
+            faults.append(f"{mutants} every point of {name}")
+        reports += [
+            MutantReport(
+                **dataclasses.asdict(mutant),
+                component=name,
+                caught=mutant not in survivors,
+                failed=[c.id for c in result.criteria if c.outcome == "failed"],
+                equivalent=reasons.get(mutant, ""),
+            )
+            for mutant, result in own.items()
+        ]
+    return reports, faults
 
 
 def marks_of(source: str, file: str) -> list[Mark]:
