@@ -11,11 +11,10 @@ import contextlib
 import functools
 import hashlib
 import io
-import os
+import itertools
 import pickle
 import platform
 import sqlite3
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -24,7 +23,6 @@ import torch
 from torch import Tensor
 
 from autograder.assignment import Assignment
-from autograder.exchange.values import DTYPE_NAMES, DTYPES
 from autograder.sandbox.packages import version_of
 
 # Of the answers of one component's mistakes, which pairs of mistakes make many.
@@ -33,7 +31,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class Cache:
-    """Values by their keys, a file each.
+    """Values by their keys, a database each.
 
     Args:
         folder: where they are kept; with None nothing is.
@@ -68,54 +66,40 @@ class Cache:
 
     def load(self, key: str) -> Any | None:
         """Return what is kept under a key, or None if it is not, or is damaged."""
-        if self._folder is None:
-            return None
-        path = self._folder / f"{key}.pickle"
-        try:
-            data = path.read_bytes()
-            if hashlib.sha256(data[_DIGEST:]).digest() != data[:_DIGEST]:
-                return None
-            found = pickle.loads(data[_DIGEST:])  # noqa: S301 - the folder is this user's alone
-            os.utime(path)
-        except Exception:
-            # Whatever is wrong with it, it can be made anew.
-            return None
-        return found
+        store = self.answers(key)
+        found = store.get("")
+        store.close()
+        with contextlib.suppress(Exception):
+            return None if found is None else found[0]
+        return None
 
     def save(self, key: str, value: object) -> None:
         """Keep a value; where that is not possible, it is made anew the next time."""
         if self._folder is None:
             return
-        with contextlib.suppress(Exception):
-            data = _pickled(value)
-            self._make_room(len(data))
-            descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=".new")
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(hashlib.sha256(data).digest() + data)
-                Path(name).replace(self._folder / f"{key}.pickle")
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
+        self._make_room(self._folder)
+        store = self.answers(key)
+        store.put("", [value])
+        store.flush()
+        store.close()
 
     def answers(self, key: str) -> AnswerStore:
         """Return the store of a key."""
-        if self._folder is None:
-            return AnswerStore(None)
-        path = self._folder / f"{key}.sqlite"
-        with contextlib.suppress(OSError):
-            path.touch(mode=0o600)
-        return AnswerStore(path)
+        return AnswerStore(None if self._folder is None else self._path(key))
 
-    def _make_room(self, size: int) -> None:
+    def _path(self, key: str) -> Path:
         assert self._folder is not None
-        files = [(path.stat(), path) for path in self._folder.iterdir() if path.is_file()]
-        total = size + sum(found.st_size for found, _ in files)
-        for found, path in sorted(files, key=lambda pair: pair[0].st_mtime):
-            if total <= self._most_bytes:
-                break
-            path.unlink(missing_ok=True)
-            total -= found.st_size
+        return self._folder / f"{key}.sqlite"
+
+    def _make_room(self, folder: Path) -> None:
+        """Remove what was used least recently; others may do the same."""
+        with contextlib.suppress(OSError):
+            files = [(path.stat(), path) for path in folder.glob("*.sqlite")]
+            files.sort(key=lambda one: one[0].st_mtime, reverse=True)
+            sizes = itertools.accumulate(found.st_size for found, _ in files)
+            for total, (_, path) in zip(sizes, files, strict=True):
+                if total > self._most_bytes:
+                    path.unlink(missing_ok=True)
 
 
 class Kept(Sequence[Any]):
@@ -144,7 +128,7 @@ class Kept(Sequence[Any]):
             return self if places == range(len(self)) else [self[place] for place in places]
         place = range(len(self.written))[index]
         if place not in self._read:
-            self._read[place] = pickle.loads(self.written[place])  # noqa: S301 - see Cache.load
+            self._read[place] = pickle.loads(self.written[place])  # noqa: S301 - as above
         return self._read[place]
 
 
@@ -164,7 +148,7 @@ class AnswerStore:
 
     def get(self, name: str) -> Kept | None:
         """Return the values that are kept under a name, or None."""
-        if self._path is None:
+        if self._path is None or not self._path.is_file():
             return None
         try:
             query = "SELECT value FROM answers WHERE name = ?"
@@ -174,9 +158,9 @@ class AnswerStore:
             digest, data = row[0][:_DIGEST], row[0][_DIGEST:]
             if hashlib.sha256(data).digest() != digest:
                 raise ValueError("it is damaged")
-            return Kept(pickle.loads(data))  # noqa: S301 - see Cache.load
-        except Exception:
-            self._give_up()
+            return Kept(pickle.loads(data))  # noqa: S301 - the folder is this user's alone
+        except Exception as error:
+            self._give_up(error)
             return None
 
     def put(self, name: str, values: Sequence[Any]) -> Sequence[Any]:
@@ -202,8 +186,8 @@ class AnswerStore:
                 rows = [(name, _row(values)) for name, values in self._added.items()]
                 with database:
                     database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
-        except Exception:
-            self._give_up()
+        except Exception as error:
+            self._give_up(error)
         self._added = {}
 
     def close(self) -> None:
@@ -214,6 +198,8 @@ class AnswerStore:
 
     def _database(self, path: Path) -> sqlite3.Connection:
         if self._opened is None:
+            # By when it was used last it is chosen to make room.
+            path.touch(mode=0o600)
             self._opened = sqlite3.connect(path, timeout=10)
             # It can be made anew: that it is whole after a power cut is worth no waiting.
             self._opened.execute("PRAGMA synchronous = OFF")
@@ -222,11 +208,13 @@ class AnswerStore:
             )
         return self._opened
 
-    def _give_up(self) -> None:
-        """Do without: it is damaged, or cannot be written."""
-        self._path = None
+    def _give_up(self, error: Exception) -> None:
+        """Do without: it is damaged, so that it goes, or cannot be read or written now."""
+        path, self._path = self._path, None
         with contextlib.suppress(Exception):
             self.close()
+            if path is not None and not isinstance(error, sqlite3.OperationalError | OSError):
+                path.unlink(missing_ok=True)
 
 
 def _row(values: Kept) -> bytes:
@@ -239,25 +227,19 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, obj: object) -> Any:
         """Return how a plain tensor is made again; of anything else its own way."""
-        if type(obj) is not Tensor or obj.dtype not in DTYPE_NAMES or obj.requires_grad:
+        if type(obj) is not Tensor or obj.layout != torch.strided or obj.requires_grad:
             return NotImplemented
-        dtype, shape = DTYPE_NAMES[obj.dtype], tuple(obj.shape)
-        # How it lies in memory is part of a question, too; mostly that is row after row.
-        stride = obj.stride()
-        strides = () if stride == torch.empty(shape, device="meta").stride() else stride
-        if obj.device.type == "meta":
-            return _tensor, (None, dtype, shape, strides)
-        if obj.device.type != "cpu" or obj.layout != torch.strided:
+        if obj.device.type not in ("cpu", "meta"):
             return NotImplemented
         plain = obj.resolve_conj().resolve_neg()
-        values = plain.as_strided(_once(shape, stride), plain.stride()).contiguous().reshape(-1)
-        data = values.view(torch.uint8).numpy().tobytes() if values.numel() else b""
-        return _tensor, (data, dtype, shape, strides)
-
-
-def _once(shape: Sequence[int], strides: Sequence[int]) -> list[int]:
-    """Return a shape without the repetition of expanded dimensions."""
-    return [size if step else min(size, 1) for size, step in zip(shape, strides, strict=True)]
+        # How it lies in memory is part of a question, too: the bytes are those from its first
+        # value to its last.
+        form = plain.dtype, tuple(plain.shape), plain.stride(), plain.device.type
+        if plain.device.type == "meta" or not plain.numel():
+            return _tensor, (b"", *form)
+        steps = zip(plain.shape, plain.stride(), strict=True)
+        span = 1 + sum((size - 1) * step for size, step in steps)
+        return _tensor, (plain.as_strided((span,), (1,)).view(torch.uint8).numpy().tobytes(), *form)
 
 
 def _pickled(value: object) -> bytes:
@@ -267,19 +249,12 @@ def _pickled(value: object) -> bytes:
 
 
 def _tensor(
-    data: bytes | None, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...]
+    data: bytes, dtype: torch.dtype, shape: tuple[int, ...], strides: tuple[int, ...], device: str
 ) -> Tensor:
-    """Make a tensor of its bytes; None for one without values."""
-    kind, device = DTYPES[dtype], "meta" if data is None else "cpu"
-    if strides:
-        once = _once(shape, strides)
-        made = torch.empty_strided(once, strides, dtype=kind, device=device)
-        if data:
-            made.copy_(torch.frombuffer(bytearray(data), dtype=kind).view(once))
-        return made.expand(shape)
+    """Make a tensor of its bytes; of none, if it has no values."""
     if not data:
-        return torch.empty(shape, dtype=kind, device=device)
-    return torch.frombuffer(bytearray(data), dtype=kind).reshape(shape)
+        return torch.empty_strided(shape, strides, dtype=dtype, device=device)
+    return torch.frombuffer(bytearray(data), dtype=dtype).as_strided(shape, strides)
 
 
 @functools.cache

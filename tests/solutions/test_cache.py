@@ -44,10 +44,17 @@ def test_a_value_is_kept_until_it_is_damaged(folder: Path) -> None:
     assert Cache(folder).load("a") == {"b": [1.5, None]}
     (path,) = folder.iterdir()
     data = path.read_bytes()
-    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert data.count(b"b\x94") == 1
+    path.write_bytes(data.replace(b"b\x94", b"c\x94"))
     assert cache.load("a") is None
-    path.write_bytes(b"")
-    assert cache.load("a") is None
+    # It is made anew.
+    cache.save("a", 2)
+    assert cache.load("a") == 2
+    for damage in (b"", b"no database" * 1000):
+        path.write_bytes(damage)
+        assert cache.load("a") is None
+        cache.save("a", 2)
+        assert cache.load("a") == 2
 
 
 def test_without_a_folder_nothing_is_kept_and_nothing_fails() -> None:
@@ -67,12 +74,12 @@ def test_a_value_that_cannot_be_written_down_is_not_kept(folder: Path) -> None:
 
 
 def test_what_was_used_least_recently_makes_room(folder: Path) -> None:
-    cache = Cache(folder, most_bytes=3000)
+    cache = Cache(folder, most_bytes=400_000)
     for number, name in enumerate("abc"):
-        cache.save(name, b"x" * 900)
-        os.utime(folder / f"{name}.pickle", (number, number))
+        cache.save(name, b"x" * 140_000)
+        os.utime(folder / f"{name}.sqlite", (number, number))
     assert cache.load("a") is not None
-    cache.save("d", b"x" * 900)
+    cache.save("d", b"x" * 140_000)
     assert [name for name in "abcd" if cache.load(name) is not None] == ["a", "c", "d"]
 
 
