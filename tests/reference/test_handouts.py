@@ -1,0 +1,75 @@
+"""The handouts: one text for the parts that they share, and a source for every citation."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from autograder.assignment import load_assignment
+from autograder.solutions.misconceptions import read
+from tests.conftest import ROOT
+
+NAMES = ("transformer_block", "language_model")
+# Both handouts have these paragraphs, and each has its own allowed operations, names or state.
+OWN = {"What you may use", "What you may not use", "Keep to the public interface"}
+OWN |= {"Dtype and device", "Files"}
+
+
+def handout(name: str) -> str:
+    return (ROOT / "assignments" / name / "README.md").read_text("utf-8")
+
+
+def general(name: str) -> str:
+    """Return the part of a handout before its components."""
+    return handout(name).partition("\n---\n")[0]
+
+
+def sections(name: str) -> dict[str, str]:
+    found = re.split(r"^## (.*)$", general(name), flags=re.MULTILINE)
+    return dict(zip(found[1::2], found[2::2], strict=True))
+
+
+def rules(name: str) -> dict[str, str]:
+    """Return the paragraphs of the rules by their bold titles."""
+    text = sections(name)["Rules for every component"]
+    found = re.split(r"^\*\*([^*]+?)\.?\*\*", text, flags=re.MULTILINE)
+    return dict(zip(found[1::2], found[2::2], strict=True))
+
+
+def test_both_handouts_have_the_same_sections() -> None:
+    first, second = (sections(name) for name in NAMES)
+    assert list(first) == list(second)
+    assert first["Sources"] == second["Sources"]
+    assert first["Set up"] == second["Set up"]
+
+
+def test_the_results_of_a_run_are_explained_in_the_same_words() -> None:
+    first, second = (
+        sections(name)["Run the tests"].partition("Every check has")[2] for name in NAMES
+    )
+    assert first and first == second
+
+
+def test_the_rules_that_both_handouts_share_are_one_text() -> None:
+    first, second = (rules(name) for name in NAMES)
+    shared = [title for title in first if title in second and title not in OWN]
+    assert {"Names are part of the task", "Gradients", "Dropout", "Hidden checks"} <= set(shared)
+    for title in shared:
+        assert first[title].split("These letters")[0] == second[title].split("These letters")[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_source_that_students_read_is_named_in_the_handout(name: str) -> None:
+    named = set(re.findall(r"^- \*\*(\w+)\*\*:", sections(name)["Sources"], flags=re.MULTILINE))
+    assignment = load_assignment(ROOT, name)
+    cited = {
+        mistake.source
+        for component in assignment.totals
+        for mistake in read(assignment, component).values()
+    }
+    for folder in (assignment.public, assignment.secret):
+        for file in (folder / "tests").glob("test_*.py"):
+            cited |= set(re.findall(r'(?:source=|SOURCE = )"([^"]+)"', file.read_text("utf-8")))
+    first_words = {re.split(r"\W", part)[0] for source in cited for part in source.split("; ")}
+    assert first_words <= named | {"handout"}
