@@ -8,31 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from autograder import __version__
-from autograder.cli import ci, platforms
+from autograder.cli import authoring, pipelines, reporting
 from autograder.cli.accepting import accept
-from autograder.cli.authoring import (
-    check,
-    new,
-    regenerate,
-    regenerate_workbook,
-    release,
-    selftest,
-)
-from autograder.cli.courses import check as check_course
-from autograder.cli.courses import init
-from autograder.cli.exports import export
 from autograder.cli.grading import demo, explain, grade
-from autograder.cli.pages import report
-from autograder.cli.similar import similar
 from autograder.errors import ExitCode, UsageError
-from autograder.reports.terminal import plain, safe
+from autograder.reports.terminal import say
 
 # Without rich's boxes, which break what is to be typed at the end of a line.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 courses = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-pipelines = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+ci = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(courses, name="course", help="Make courses that nbgrader runs.")
-app.add_typer(pipelines, name="ci", help="Grade on GitHub, GitLab and Gradescope.")
+app.add_typer(ci, name="ci", help="Grade on GitHub, GitLab and Gradescope.")
 
 
 def _add(
@@ -45,7 +32,7 @@ def _add(
 
 _add(
     app,
-    new,
+    authoring.new,
     "autograder new course",
     "autograder new course --from ../gradeformer/assignments/week_one",
     "autograder new assignment week_two --component first --component second",
@@ -66,64 +53,61 @@ _add(
 _add(app, explain, "autograder explain results/results/s01.json rescale.random")
 _add(
     app,
-    export,
+    reporting.export,
     "autograder export junit results/results/s01.json --out junit.xml",
     "autograder export canvas results --roster gradebook.csv --out marks.csv",
 )
 _add(
     app,
-    report,
+    reporting.report,
     "autograder report results --out pages",
     "autograder report results --out pages --anonymous",
     "autograder report results --out pages --since results-of-last-week",
 )
 _add(
     app,
-    similar,
+    reporting.similar,
     "autograder similar submissions --assignment first_steps --out similar",
     "autograder similar submissions --public slides --threshold 60",
 )
-_add(app, release, "autograder release first_steps --out handout")
+_add(app, authoring.release, "autograder release first_steps --out handout")
 _add(
     app,
-    check,
+    authoring.check,
     "autograder check first_steps",
     "autograder check first_steps rescale --watch",
 )
-_add(app, selftest, "autograder selftest first_steps --jobs 2")
+_add(app, authoring.selftest, "autograder selftest first_steps --jobs 2")
 _add(app, demo, "autograder demo --assignment first_steps --root gradeformer")
-_add(app, regenerate, "autograder stubs first_steps", name="stubs")
-_add(app, regenerate_workbook, "autograder workbook first_steps", name="workbook")
+_add(app, authoring.regenerate, "autograder stubs first_steps", name="stubs")
+_add(app, authoring.regenerate_workbook, "autograder workbook first_steps", name="workbook")
 _add(
     courses,
-    init,
+    authoring.init_course,
     "autograder course init ~/course --assignment first_steps",
     "autograder course init /srv/course --group graders",
+    name="init",
 )
-_add(courses, check_course, "autograder course check ~/course", name="check")
+_add(courses, authoring.check_course, "autograder course check ~/course", name="check")
 _add(
-    pipelines,
-    platforms.github,
+    ci,
+    pipelines.github,
     "autograder ci github --assignment first_steps --out pipeline",
     "autograder ci github --assignment hw1 --organisation cs --prefix h1- --out p",
 )
 _add(
-    pipelines,
-    platforms.gitlab,
+    ci,
+    pipelines.gitlab,
     "autograder ci gitlab --assignment hw1 --repositories students.csv --out p",
 )
+_add(ci, pipelines.gradescope, "autograder ci gradescope first_steps --out autograder.zip")
 _add(
-    pipelines,
-    platforms.gradescope,
-    "autograder ci gradescope first_steps --out autograder.zip",
-)
-_add(
-    pipelines,
-    ci.fetch,
+    ci,
+    pipelines.fetch,
     "autograder ci fetch --repositories students.csv --work w",
     "autograder ci fetch --organisation cs1 --prefix h1- --attempts 3 --work w",
 )
-_add(pipelines, ci.post, "autograder ci post --assignment first_steps --work w")
+_add(ci, pipelines.post, "autograder ci post --assignment first_steps --work w")
 
 
 def _print_version(wanted: bool) -> None:
@@ -149,5 +133,5 @@ def main() -> None:
     try:
         app(prog_name="autograder")
     except UsageError as error:
-        plain(stderr=True).print(f"autograder: {safe(str(error), 2000)}")
+        say(f"autograder: {error}", stderr=True)
         raise SystemExit(ExitCode.MISUSED) from None

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from autograder.cli.options import NameOption
 from autograder.errors import UsageError
 from autograder.grading import accepted, store
 from autograder.nbgrader.course import CONFIG
 from autograder.nbgrader.places import results_folder
-from autograder.reports.terminal import safe
+from autograder.reports.terminal import say
 from autograder.results import Held, SubmissionResult
 from autograder.text import clean
 
@@ -44,31 +42,19 @@ def accept(
     path = out / accepted.NAME
     if new.items() - mine.items():
         path = accepted.write(out, {**known, result.submission: {**mine, **new}})
-    console = Console(soft_wrap=True)
+    student = clean(submission, 80)
     for name, places in waiting.items():
-        _print(console, result, name, places, mine.get(name) == new[name])
+        before = " already" if mine.get(name) == new[name] else ""
+        say(f"{name} of {student}: accepted{before}")
+        for place in places:
+            say(place.words, "  ")
     if waiting:
-        again = safe(_again(out, result), 2000)
-        console.print(f"Recorded in {safe(str(path), 500)}, for these very files.", highlight=False)
-        console.print(
-            f"Grade again for the points, with the options of the last time:\n  {again}",
-            highlight=False,
-        )
+        say(f"Recorded in {path}, for these very files.")
+        say("Grade again for the points, with the options of the last time:")
+        say(_again(out, result), "  ")
     else:
         what = component or ", ".join(mine)
-        console.print(
-            f"{safe(what)} of {safe(submission, 80)} was accepted already, and its points count",
-            highlight=False,
-        )
-
-
-def _print(
-    console: Console, result: SubmissionResult, name: str, places: Sequence[Held], before: bool
-) -> None:
-    said = "accepted already" if before else "accepted"
-    console.print(f"{safe(name)} of {safe(result.submission, 80)}: {said}", highlight=False)
-    for place in places:
-        console.print(f"  {safe(place.words)}", highlight=False)
+        say(f"{what} of {student} was accepted already, and its points count")
 
 
 def _asked(

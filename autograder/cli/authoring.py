@@ -1,4 +1,4 @@
-"""Commands of an author: new, check, release, stubs, workbook, selftest."""
+"""Commands of an author: new, check, release, stubs, workbook, selftest, and nbgrader's courses."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from autograder.authoring.matrix import print_report
 from autograder.authoring.rows import KINDS, rows_of
 from autograder.authoring.sources import source_of
 from autograder.authoring.unfilled import MARK, must_be_filled_in, places
-from autograder.cli.exposed import warn
-from autograder.cli.options import Jobs, Name, Root, SandboxChoice
+from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
 from autograder.grading.machine import cores
 from autograder.grading.workers import SuiteBroken
-from autograder.project import find_root
-from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, safe
+from autograder.nbgrader import course
+from autograder.project import find_root, usual_assignments
+from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
 from autograder.solutions.places import cache_folder
 
 # The word that `new` has an assignment begun by.
@@ -87,23 +87,16 @@ def _begin(folder: str, from_: str | None, root: Path | None) -> None:
         raise UsageError("--root says where --from finds its assignment: give --from, too")
     made = beginning.new_course(Path(folder), None if from_ is None else source_of(from_, root))
     files = sum(path.is_file() for path in made.root.rglob("*"))
-    console = plain()
-    console.print(f"{files} files in {safe(folder, 500)}")
-    console.print(
-        f"Next: cd {safe(shlex.quote(folder), 500)} && autograder selftest {made.name}",
-    )
+    say(f"{files} files in {folder}")
+    say(f"Next: cd {shlex.quote(folder)} && autograder selftest {made.name}")
 
 
 def _add(root: Path, name: str, components: list[str]) -> None:
     made = beginning.new_assignment(root, name, components)
-    console = plain()
-    console.print(f"To be filled in, wherever it says {MARK}:")
+    say(f"To be filled in, wherever it says {MARK}:")
     for path in dict.fromkeys(path for path, _ in places(made)):
-        shown = safe(path.relative_to(root).as_posix(), 500)
-        console.print(f"  {shown}")
-    console.print(
-        f"Next: autograder stubs {name}, then autograder selftest {name}",
-    )
+        say(path.relative_to(root).as_posix(), "  ")
+    say(f"Next: autograder stubs {name}, then autograder selftest {name}")
 
 
 def release(
@@ -112,17 +105,15 @@ def release(
     root: Root = None,
 ) -> None:
     """Write the student's folder: stubs, handout, public suite."""
-    console = plain()
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
-    drifted = stubs.drifted(assignment)
-    if drifted:
+    if drifted := stubs.drifted(assignment):
         raise UsageError(
             f"{', '.join(drifted)} differ from what the solutions give: "
             f"run `autograder stubs {name}` first"
         )
     warn(assignment)
-    with Stages(console) as stages:
+    with Stages(plain()) as stages:
         stages("reading the assignment")
 
         def table(assignment: Assignment) -> dict[str, Any]:
@@ -133,7 +124,7 @@ def release(
             return known_numbers.table(assignment, stages)
 
         files = releasing.release(assignment, out, table)
-    console.print(f"{len(files)} files in {safe(str(out), 500)}")
+    say(f"{len(files)} files in {out}")
 
 
 def regenerate(
@@ -142,7 +133,7 @@ def regenerate(
 ) -> None:
     """Generate the stubs in assignments/ from the solutions."""
     changed = stubs.write(load_assignment(find_root(root), name))
-    Console().print(f"written: {', '.join(changed)}" if changed else "all stubs are up to date")
+    say(f"written: {', '.join(changed)}" if changed else "all stubs are up to date")
 
 
 def regenerate_workbook(
@@ -153,7 +144,7 @@ def regenerate_workbook(
     from autograder.authoring import workbook
 
     changed = workbook.write(load_assignment(find_root(root), name))
-    Console().print(f"written: {', '.join(changed)}" if changed else "the workbook is up to date")
+    say(f"written: {', '.join(changed)}" if changed else "the workbook is up to date")
 
 
 def check(
@@ -184,7 +175,7 @@ def check(
         try:
             _checked(console, project, name, component, sandbox)
         except UsageError as error:
-            console.print(f"autograder: {safe(str(error), 2000)}")
+            say(f"autograder: {error}")
         console.print("[dim]waiting for a change; Ctrl-C ends[/dim]")
 
 
@@ -196,9 +187,8 @@ def _checked(console: Console, project: Path, name: str, component: str, sandbox
     checking.print_checked(Printer(console), found)
     verdict = "holds" if found.holds else "does not hold"
     what = f"{name} {component}".strip()
-    console.print(
-        f"{safe(what)} {verdict} ({found.sandbox}; {time.monotonic() - start:.1f} s)",
-    )
+    words = f"{what} {verdict} ({found.sandbox}; {time.monotonic() - start:.1f} s)"
+    Printer(console).line(words)
     return found.holds
 
 
@@ -275,3 +265,50 @@ def _kept(assignment: Assignment) -> Path | None:
         return None
     place = hashlib.sha256(os.fsencode(assignment.root)).hexdigest()[:16]
     return folder / "selftest" / f"{assignment.name}-{place}"
+
+
+def init_course(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the course.")],
+    assignment: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An assignment of the course; can be given repeatedly. Default: the project's, "
+            "all of them where its pyproject.toml names none.",
+            autocompletion=names_of_assignments,
+        ),
+    ] = None,
+    course_id: Annotated[
+        str | None, typer.Option(help="nbgrader's name for the course; default: the folder's.")
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="A group of this machine whose members mark the course together."),
+    ] = None,
+    root: Root = None,
+) -> None:
+    """Make a course folder that is ready for nbgrader."""
+    project = find_root(root)
+    names = list(dict.fromkeys(assignment or usual_assignments(project)))
+    found = [load_assignment(project, name) for name in names]
+    named = course.course_id_of(course_id, folder)
+    with Stages(plain()) as stages:
+        files = course.init(found, folder, named, group, stages)
+    warn(found[0], folder)
+    say(f"{len(files)} files in {folder}")
+    say(f"Graded by {found[0].root}, which {course.named_by(found[0])} names")
+    for name in names:
+        say(f"Next: cd {folder} && nbgrader generate_assignment {name}")
+
+
+def check_course(
+    folder: Annotated[Path, typer.Argument(help="The course folder.")],
+    root: Root = None,
+) -> None:
+    """List what students or other accounts could read of a course, and what repairs it.
+
+    Exit code 1: there is something to repair.
+    """
+    found = course.complaints(course.must_be_course(folder), root)
+    for words in found or [f"{folder}: nothing to repair"]:
+        say(words)
+    raise typer.Exit(int(bool(found)))

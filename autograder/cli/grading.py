@@ -1,26 +1,68 @@
-"""Commands that grade: a batch, a course's gradebook, the demo; and what explains a mark."""
+"""Commands that grade: a class, one submission, a course's gradebook, the demo; and explain."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from autograder import private
-from autograder.assignment import load_assignment
+from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.wrong_variants import write_class
-from autograder.cli.exposed import warn
-from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice
-from autograder.cli.running import Settings, grade_class, grade_one
+from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, warn
+from autograder.cli.reporting import write_after_grading
 from autograder.cluster.schedulers import Wanted, wanted
-from autograder.errors import UsageError
+from autograder.errors import ExitCode, UsageError
+from autograder.grading import accepted, store
+from autograder.grading.batch import Batch, Regraded
+from autograder.grading.entries import Entry, Listing, discover, single
+from autograder.grading.lock import alone
+from autograder.grading.machine import cores, slow_build
+from autograder.grading.messages import GradeJob, Unchanged
+from autograder.grading.workers import CannotGrade, Tell
+from autograder.judge.begin import begin
 from autograder.nbgrader import course
+from autograder.nbgrader.collected import exchange_problem, why_not
 from autograder.nbgrader.places import results_folder
 from autograder.project import assignment_of, find_root
-from autograder.reports import disputes
-from autograder.reports.terminal import plain
+from autograder.reports import disputes, moved
+from autograder.reports.feedback import print_single
+from autograder.reports.score_table import print_held, print_left_out, print_table
+from autograder.reports.shown import shown
+from autograder.reports.terminal import ProgressReport, Stages, plain, say
+from autograder.results import SubmissionResult
+from autograder.text import clean
+
+if TYPE_CHECKING:
+    from autograder.nbgrader.gradebook import ClassGradebook
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a class is graded.
+
+    Attributes:
+        sandbox: how student code is isolated.
+        jobs: workers of this machine; None for its cores.
+        resume: keep results of unchanged submissions.
+        cluster: what grades in the place of this machine's workers.
+        wait: wait for another run that grades into the same folder.
+    """
+
+    sandbox: str
+    jobs: int | None
+    resume: bool
+    cluster: Wanted | None = None
+    wait: bool = False
 
 
 def grade(
@@ -155,3 +197,198 @@ def _mark(
     place = out or results_folder(home, found.name)
     warn(found, home, place)
     return grade_class(found, batch, place, how, course.gradebook(home, url, found))
+
+
+def grade_class(
+    assignment: Assignment,
+    batch: Path,
+    out: Path,
+    how: Settings,
+    book: ClassGradebook | None = None,
+) -> int:
+    """Grade a batch into the folder `out`, and into a gradebook; return the exit code."""
+    console = plain()
+    if book is None:
+        listing = discover(batch, assignment.name, list(assignment.totals))
+    else:
+        listing = Listing(course.handed_in(batch, assignment.name))
+    if problem := exchange_problem(batch.absolute().parent):
+        say(problem)
+    refused = {entry.id: why for entry in listing.entries if (why := why_not(entry.path))}
+    for student, why in refused.items():
+        say(f"not marked: {clean(student)}: {clean(why, 1000)}")
+    entries = [entry for entry in listing.entries if entry.id not in refused]
+    listing = dataclasses.replace(listing, entries=entries)
+    if not entries:
+        print_left_out(console, listing, [])
+        return ExitCode.MISUSED
+    for name in course.passed_over(batch, assignment.name) if book is not None else ():
+        say(f"not marked: {clean(name)}")
+    # A course's gradebook is marked by one at a time, wherever the results go.
+    folders = {out.resolve(): out}
+    if book is not None:
+        folders.setdefault(book.results.resolve(), book.results)
+    with contextlib.ExitStack() as stack:
+        for folder in folders.values():
+            store.make_writable(folder)
+            stack.enter_context(alone(folder, how.wait, Stages(console)))
+        code = _graded(console, assignment, out, how, book, listing)
+    return code or int(bool(refused))
+
+
+def _graded(
+    console: Console,
+    assignment: Assignment,
+    out: Path,
+    how: Settings,
+    book: ClassGradebook | None,
+    listing: Listing,
+) -> int:
+    """Grade a class into a folder that is ours for as long, and report; return the exit code."""
+    entries = listing.entries
+    regraded: Sequence[Regraded] = []
+    # Whether all marks that should be in a gradebook are there.
+    complete = True
+    try:
+        with contextlib.ExitStack() as stack:
+            with Stages(console) as stages:
+                grader, workers, words = _started(assignment, out, how, entries, stages, stack)
+            regraded = grader.regraded
+            say(words)
+            # Not before: a grader that cannot start says so in one line.
+            if workers and (slow := slow_build()):
+                say(slow, stderr=True)
+            with ProgressReport(console, len(entries), workers=workers) as progress:
+                if book is None:
+                    found = grader.run(entries, progress, whole=False)
+                else:
+                    found, complete = book.grade(grader, entries, progress, not how.resume)
+    except KeyboardInterrupt:
+        say("stopped: what is done is kept; run the same command to go on")
+        moved.report(console, out, regraded)
+        return ExitCode.INTERRUPTED
+    components = list(assignment.totals)
+    table = store.write_table(out, found, components)
+    print_table(console, found, components)
+    moved.report(console, out, regraded)
+    say(f"Results: {table} and {out}/results/")
+    if not complete:
+        say("some marks are not in the gradebook; run the same command to try again")
+    names = [entry.id for entry in entries]
+    written = store.Stored([store.path_of(out, name) for name in names], names)
+    write_after_grading(console, assignment, out, written, regraded)
+    print_left_out(console, listing, found)
+    print_held(console, out, found)
+    if listing.doubled:
+        return ExitCode.MISUSED
+    faults = any(result.status == "error" for result in found)
+    return ExitCode.NOT_ALL if faults or not complete else ExitCode.DONE
+
+
+def _started(
+    assignment: Assignment,
+    out: Path,
+    how: Settings,
+    entries: Sequence[Entry],
+    tell: Tell,
+    stack: contextlib.ExitStack,
+) -> tuple[Batch, int, str]:
+    """Start what grades entries; `stack` ends it. Where none has changed, nothing is started.
+
+    Returns:
+        The batch, how many it grades side by side, and in words how student code is isolated.
+
+    Raises:
+        UsageError: it cannot be started.
+    """
+    count = len(entries)
+    if how.resume:
+        batch = Batch(assignment, out, how.sandbox, 1, True, lambda job: Unchanged())
+        stack.callback(batch.close)
+        if all(_is_kept(assignment, batch.job(entry)) for entry in entries):
+            return batch, 0, "nothing has changed: no worker is started"
+    if how.cluster is None:
+        workers = min(how.jobs or cores(), count)
+        batch = Batch(assignment, out, how.sandbox, workers, how.resume)
+        stack.callback(batch.close)
+        return batch, workers, f"sandbox {batch.start(tell)}"
+    # It brings Dask along.
+    from autograder.cluster.client import Grader
+
+    tell("reaching the cluster")
+    far = Grader(how.cluster, assignment, how.sandbox)
+    stack.callback(far.close)
+    isolation = far.start(tell)
+    store.sweep(out)
+    threads = min(far.threads, count)
+    batch = Batch(assignment, out, how.sandbox, threads, how.resume, far.grade)
+    stack.callback(batch.close)
+    return batch, far.slots, f"sandbox {isolation}"
+
+
+def _is_kept(assignment: Assignment, job: GradeJob) -> bool:
+    """Return whether an earlier result is of this very submission, as a worker would find."""
+    if job.known is None or not job.place.exists():
+        return False
+    try:
+        return isinstance(begin(assignment, job, ""), Unchanged)
+    except Exception:
+        # A worker will say what is wrong with it.
+        return False
+
+
+def grade_one(
+    assignment: Assignment, path: Path, out: Path | None, how: Settings, fail_under: float | None
+) -> int:
+    """Grade a folder or an archive as one submission and return the exit code.
+
+    Args:
+        assignment: what is graded.
+        path: the submission.
+        out: where the result is kept; None for nowhere.
+        how: how it is graded.
+        fail_under: the percentage of the points below which it fails.
+    """
+    entry = single(path, assignment.name, list(assignment.totals))
+    if why := why_not(entry.path):
+        raise UsageError(f"{entry.id} is not marked: {why}")
+    console = plain()
+    with (
+        contextlib.ExitStack() as stack,
+        tempfile.TemporaryDirectory(prefix="gradeformer-one-") as nowhere,
+    ):
+        place = out or Path(nowhere)
+        store.make_writable(place)
+        stack.enter_context(alone(place, how.wait, Stages(console)))
+        grader = Batch(assignment, place, how.sandbox, 1, how.resume)
+        try:
+            with Stages(console) as stages:
+                stages(f"grading with {grader.start(stages)}")
+                result, _ = grader.result(entry)
+        except CannotGrade as reason:
+            say(f"cannot grade: {clean(str(reason), 2000)}")
+            return ExitCode.FAULT
+        except KeyboardInterrupt:
+            return ExitCode.INTERRUPTED
+        finally:
+            grader.close()
+    if result.status == "error":
+        # Not the student's business, but that of whoever runs it.
+        say(result.message, stderr=True)
+    print_single(console, shown(result, assignment.feedback, datetime.now(UTC)))
+    if out is not None:
+        say(f"Result: {store.path_of(out, result.submission)}")
+        if result.held:
+            say(f"accept with `{accepted.command(out, result.submission)}`, then grade again")
+    return _code(result, fail_under)
+
+
+def _code(result: SubmissionResult, fail_under: float | None) -> int:
+    if result.score is None:
+        return ExitCode.FAULT
+    reached = 100 * result.score / result.max_score
+    # A sum of shares is as near to a round number as floats come.
+    below = fail_under is not None and reached < fail_under - 1e-9
+    return (
+        ExitCode.NOT_ALL if below or result.held or result.status == "rejected" else ExitCode.DONE
+    )

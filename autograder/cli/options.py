@@ -1,4 +1,4 @@
-"""What several commands take: the project, workers, how student code is isolated."""
+"""Arguments that several commands take, and what they say about who can read the solutions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from autograder import private
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
+from autograder.reports.terminal import say
 from autograder.sandbox import CHOICES
 
 
@@ -57,14 +59,14 @@ SandboxChoice = Annotated[
 ]
 
 
-def assignment_of_results(name: str, root: Path | None) -> Assignment | None:
-    """Return the assignment of a result; None where there is none, and none was named."""
-    if root is not None:
-        return load_assignment(find_root(root), name)
-    try:
-        folder = find_root()
-    except UsageError:
-        return None
-    # One that is there and malformed is to be repaired.
-    here = Path(name).name == name and (folder / "assignments" / name / "assignment.toml").is_file()
-    return load_assignment(folder, name) if here else None
+def the_assignment(name: str | None, root: Path | None, question: str) -> Assignment:
+    """Return the assignment that `--assignment` names; it must."""
+    if name is None:
+        raise UsageError(f"--assignment is missing: {question}")
+    return load_assignment(find_root(root), name)
+
+
+def warn(assignment: Assignment, *places: Path) -> None:
+    """Say on stderr if other accounts can read the solutions of the project, or these places."""
+    if words := private.exposed([assignment.secret.parent, *places]):
+        say(words, stderr=True)

@@ -61,6 +61,11 @@ class Printer:
                 self.line(line, "    ")
 
 
+def say(text: str, indent: str = "", stderr: bool = False) -> None:
+    """Print one line of text from outside."""
+    Printer(plain(stderr)).line(text, indent)
+
+
 class _Live:
     """Something that changes on a terminal while it is entered; elsewhere lines are printed."""
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from autograder import cli
 from autograder.assignment import load_assignment
-from autograder.cli.pages import write_after_grading
+from autograder.cli.reporting import write_after_grading
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.reports.pages import writing

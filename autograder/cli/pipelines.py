@@ -1,4 +1,4 @@
-"""Commands of a pipeline: fetch the students' repositories, tell them their marks."""
+"""Commands of pipelines: fetch repositories, tell marks, and write what a platform grades with."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from autograder.assignment import load_assignment
-from autograder.cli.options import NameOption, Root
-from autograder.errors import UsageError
-from autograder.project import find_root
-from autograder.reports.terminal import safe
+from autograder import private
+from autograder.authoring.release import must_be_new
+from autograder.ci import gradescope as zips
+from autograder.ci import written
+from autograder.cli.options import Name, NameOption, Root, the_assignment
+from autograder.errors import ExitCode, UsageError
+from autograder.reports.terminal import say
 from autograder.text import clean
 
 if TYPE_CHECKING:
     from autograder.ci.fetching import Fetched
 
-_NOT_ALL = 1
-WorkOption = Annotated[
+Work_ = Annotated[
     Path, typer.Option(help="The pipeline's folder: what is fetched, graded and posted.")
 ]
 PlatformOption = Annotated[str, typer.Option(help="github or gitlab.")]
@@ -31,10 +31,26 @@ Api = Annotated[
 Attempts = Annotated[
     int, typer.Option(min=0, help="How many commits of a student are graded a day; 0 for all.")
 ]
+FailUnder = Annotated[
+    float, typer.Option(min=0, max=100, help="The percentage below which a commit fails.")
+]
+Comments = Annotated[bool, typer.Option(help="Comment on commits, beside their status.")]
+Out = Annotated[Path, typer.Option(help="A new folder; the files are in student/ and teacher/.")]
+Repositories = Annotated[
+    str | None,
+    typer.Option(help="The list's path in the instructor's repository; default: one is begun."),
+]
+Organisation = Annotated[
+    str | None, typer.Option(help="Instead of a list: where students' repositories are.")
+]
+Prefix = Annotated[
+    str | None, typer.Option(help="What the repositories begin with; the rest is the student's id.")
+]
+_QUESTION = "what is graded?"
 
 
 def fetch(
-    work: WorkOption,
+    work: Work_,
     platform: PlatformOption = "github",
     repositories: Annotated[
         Path | None, typer.Option(help="A CSV file with the columns student and repository.")
@@ -105,19 +121,17 @@ def fetch(
             _log(f"{name}: no longer listed; what was fetched is kept")
     failed = [one for one in fetched if one.outcome == "failed"]
     _log(f"{len(fetched)} repositories, {len(failed)} failed")
-    raise typer.Exit(_NOT_ALL if failed or left_out else 0)
+    raise typer.Exit(ExitCode.NOT_ALL if failed or left_out else 0)
 
 
 def post(
-    work: WorkOption,
+    work: Work_,
     assignment: NameOption = None,
     platform: PlatformOption = "github",
     api: Api = None,
     attempts: Attempts = 0,
-    fail_under: Annotated[
-        float, typer.Option(min=0, max=100, help="The percentage below which a commit fails.")
-    ] = 0.0,
-    comments: Annotated[bool, typer.Option(help="Comment on commits, beside their status.")] = True,
+    fail_under: FailUnder = 0.0,
+    comments: Comments = True,
     root: Root = None,
 ) -> None:
     """Tell students what their commits were graded, as much of it as they may see.
@@ -128,19 +142,92 @@ def post(
     from autograder.ci.posting import Poster
     from autograder.ci.work import Work
 
-    if assignment is None:
-        raise UsageError("--assignment is missing: whose results are posted?")
+    found = the_assignment(assignment, root, "whose results are posted?")
     on = Platform(dialect_of(platform), api, take_token(POST_TOKEN))
-    found = load_assignment(find_root(root), assignment)
 
     def tell(student: str, said: str, done: bool) -> None:
         _log(f"{student}: {said if done else f'could not be told: {said}'}")
 
     poster = Poster(Work(work), on, found.name, found.root, fail_under, comments, attempts)
-    raise typer.Exit(0 if poster.post(tell) else _NOT_ALL)
+    raise typer.Exit(0 if poster.post(tell) else ExitCode.NOT_ALL)
 
 
 def _log(line: str) -> None:
     """Print a line of which neither a terminal nor the runner's log takes a part for a command."""
-    apart = re.sub(r"([:#])(?=\1)", r"\1 ", clean(line, 500))
-    Console(soft_wrap=True).print(safe(apart, 600), highlight=False)
+    say(re.sub(r"([:#])(?=\1)", r"\1 ", clean(line, 500)))
+
+
+def github(
+    out: Out,
+    assignment: NameOption = None,
+    repositories: Repositories = None,
+    organisation: Organisation = None,
+    prefix: Prefix = None,
+    attempts: Attempts = 3,
+    cron: Annotated[str, typer.Option(help="When it grades, in UTC.")] = "17 3 * * *",
+    fail_under: FailUnder = 0.0,
+    comments: Comments = True,
+    root: Root = None,
+) -> None:
+    """Write GitHub's workflows: for students' repositories, and for the instructor's."""
+    setting = written.Setting(
+        the_assignment(assignment, root, _QUESTION),
+        *(repositories, organisation, prefix, attempts, cron, fail_under, comments),
+    )
+    _write(out, written.files("github", setting))
+
+
+def gitlab(
+    out: Out,
+    assignment: NameOption = None,
+    repositories: Repositories = None,
+    organisation: Organisation = None,
+    prefix: Prefix = None,
+    attempts: Attempts = 3,
+    fail_under: FailUnder = 0.0,
+    comments: Comments = True,
+    root: Root = None,
+) -> None:
+    """Write GitLab's pipelines: for students' projects, and for the instructor's."""
+    setting = written.Setting(
+        the_assignment(assignment, root, _QUESTION),
+        *(repositories, organisation, prefix, attempts),
+        fail_under=fail_under,
+        comments=comments,
+    )
+    _write(out, written.files("gitlab", setting))
+
+
+def gradescope(
+    name: Name,
+    out: Annotated[Path, typer.Option(help="The zip; a new file.")] = Path("autograder.zip"),
+    seconds: Annotated[
+        int, typer.Option(min=30, help="How long a submission may take; less than Gradescope's.")
+    ] = 570,
+    root: Root = None,
+) -> None:
+    """Write the zip that Gradescope grades with. It holds the solutions."""
+    data = zips.pack(the_assignment(name, root, _QUESTION), seconds)
+    try:
+        with private.umask_of(out.parent), out.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise UsageError(f"--out {out} exists: give a new file") from None
+    except OSError as error:
+        raise UsageError(f"--out {out} cannot be written: {error.strerror}") from error
+    say(f"{out}: {len(data) // 1024} kB")
+    say("The solutions are in it: upload it to Gradescope, and nowhere else.")
+
+
+def _write(out: Path, files: dict[str, bytes]) -> None:
+    must_be_new(out, "give --out a new folder")
+    try:
+        for name, data in files.items():
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
+    for name in files:
+        say(str(out / name), "  ")
+    say("How to set it up: docs/ci.md")
