@@ -17,7 +17,7 @@ SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 # By themselves these two are left out, for they need extras.
 EVERYWHERE := -o 'norecursedirs=classes courses hostile .*'
 
-.PHONY: demo test test-alone test-e2e test-all selftest lint bench oracle determinism stubs clean
+.PHONY: demo test test-alone test-e2e test-all selftest lint bench oracle determinism stubs docs clean
 
 demo: $(STAMP)
 	@$(BIN)/autograder demo --root .
@@ -74,8 +74,12 @@ oracle: $(STAMP)
 determinism: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.determinism
 
+# Writes what the code knows into the pages.
+docs: $(STAMP)
+	$(BIN)/python -m tests.docs.written
+
 stubs: $(STAMP)
-	$(BIN)/autograder stubs transformer_block --root .
+	for name in $(notdir $(wildcard assignments/*)); do $(BIN)/autograder stubs $$name --root . || exit 1; done
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": name another with PYTHON=...") if sys.version_info < (3, 11) else None'

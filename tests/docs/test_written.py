@@ -1,0 +1,23 @@
+"""The pages say what the code knows."""
+
+import pytest
+
+from tests.docs.written import PAGES, blocks, written
+
+_QUICK = {"fields"}
+FOUND = [(page, name, text) for page in PAGES for name, text in written(page)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(name, text, marks=[] if name in _QUICK else [pytest.mark.slow])
+        for _, name, text in FOUND
+    ],
+)
+def test_a_block_is_what_make_docs_writes(name: str, text: str) -> None:
+    assert text == blocks()[name](), "run `make docs`"
+
+
+def test_every_block_has_its_place() -> None:
+    assert {name for _, name, _ in FOUND} == blocks().keys()

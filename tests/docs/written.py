@@ -1,0 +1,151 @@
+"""Write into the pages what the code knows: counts, bounds, the fields of a result file.
+
+    python -m tests.docs.written
+
+A page marks the place of such a block by two comments, `<!-- written: NAME -->` and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder import results
+from autograder.assignment import Assignment, load_assignment
+from autograder.authoring.wrong_variants import read_variants
+from autograder.judge.collection import collect
+from autograder.judge.suite import Suite
+from autograder.solutions.misconceptions import read
+from tests.conftest import ROOT
+
+NAMES = ("transformer_block", "language_model")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_BLOCK = re.compile(r"(<!-- written: (\S+) -->\n)(.*?)(<!-- end -->)", re.S)
+_FIELDS = (
+    results.SubmissionResult,
+    results.ComponentResult,
+    results.CriterionResult,
+    results.Held,
+    results.Usage,
+    results.Graded,
+)
+_ENDINGS = 4
+
+
+def fields() -> str:
+    """Return a table of fields for every part of a result file."""
+    return "\n".join(_table(model) for model in _FIELDS)
+
+
+def _table(model: type[results.SubmissionResult]) -> str:
+    schema = model.model_json_schema(by_alias=True)
+    shown = {name: field for name, field in model.model_fields.items() if not field.exclude}
+    rows = [f"## {model.__name__}", "", model.__doc__ or "", ""]
+    rows += ["| field | type | meaning |", "|---|---|---|"]
+    for name, field in shown.items():
+        key = field.alias or name
+        words = " ".join((field.description or "").split())
+        rows.append(f"| `{key}` | {_type(schema['properties'][key])} | {words} |")
+    return "\n".join([*rows, ""])
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """Say what kind of JSON value a schema allows."""
+    match schema:
+        case {"anyOf": [*several]}:
+            return " or ".join(_type(one) for one in several)
+        case {"enum": [*values]}:
+            return ", ".join(f"`{value}`" for value in values)
+        case {"const": value}:
+            return f"`{value}`"
+        case {"$ref": name}:
+            return f"[{name.rpartition('/')[2]}](#{name.rpartition('/')[2].lower()})"
+        case {"type": "array", "items": dict(items)}:
+            return f"list of {_type(items)}"
+        case {"type": "object", "additionalProperties": dict(values)}:
+            return f"object of {_type(values)}"
+        case {"type": str(kind)}:
+            return kind
+    return "any"
+
+
+def counts(suites: dict[str, Suite]) -> str:
+    """Return a table of what each assignment has."""
+    rows = [
+        "| assignment | components | public checks | hidden checks | misconceptions "
+        "| wrong variants |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, suite in suites.items():
+        assignment = _load(name)
+        found = [criterion for one in suite.criteria.values() for criterion in one]
+        public = sum(criterion.visibility == "public" for criterion in found)
+        known = sum(len(read(assignment, one.name)) for one in assignment.components)
+        wrong = sum(len(read_variants(assignment, one.name)) for one in assignment.components)
+        figures = [len(assignment.components), public, len(found) - public, known, wrong]
+        rows.append(f"| `{name}` | " + " | ".join(map(str, figures)) + " |")
+    return "\n".join([*rows, ""])
+
+
+def budget(suites: dict[str, Suite]) -> str:
+    """Return how many bits code can at most pass on by failing criteria on purpose, in a table."""
+    rows = [
+        "| assignment | hidden criteria | public criteria, where a component builds on others | "
+        "endings | sum |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for name, suite in suites.items():
+        building = {one.name for one in _load(name).components if one.uses}
+        hidden = public = 0.0
+        for component, criteria in suite.criteria.items():
+            for criterion in criteria:
+                bits = math.log2(1 + len(suite.checks[criterion.id].cases))
+                hidden += bits * (criterion.visibility == "hidden")
+                public += bits * (criterion.visibility == "public" and component in building)
+        figures = [hidden, public, math.log2(_ENDINGS) * len(suite.criteria)]
+        cells = [str(math.ceil(figure)) for figure in (*figures, sum(figures))]
+        rows.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return "\n".join([*rows, ""])
+
+
+def _load(name: str) -> Assignment:
+    return load_assignment(ROOT, name)
+
+
+def blocks() -> dict[str, Callable[[], str]]:
+    """Return by name what can be written; the suites are collected when they are needed."""
+    suites: dict[str, Suite] = {}
+
+    def collected() -> dict[str, Suite]:
+        suites.update({name: collect(_load(name)) for name in NAMES if name not in suites})
+        return suites
+
+    return {
+        "fields": fields,
+        "counts": lambda: counts(collected()),
+        "budget": lambda: budget(collected()),
+    }
+
+
+def written(page: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of every block of a page."""
+    for found in _BLOCK.finditer(page.read_text(encoding="utf-8")):
+        yield found[2], found[3]
+
+
+def main() -> None:
+    """Write every block of every page anew."""
+    known = blocks()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        new = _BLOCK.sub(lambda found: found[1] + known[found[2]]() + found[4], text)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            print(page.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
