@@ -30,7 +30,7 @@ from autograder.judge.collection import collect
 from autograder.judge.suite import Suite
 from autograder.project import ROOT_VARIABLE
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.terms import Budget
+from autograder.sandbox.profile import Budget
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.solutions.places import CACHE_VARIABLE
 

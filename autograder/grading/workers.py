@@ -31,7 +31,7 @@ from autograder.grading.messages import (
 _TRIES = 2
 Tell = Callable[[str], None]
 
-# One thread each, before torch is imported: the worker and its zygote fork.
+# One thread each, before torch is imported: the worker and its fork server fork.
 _SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 

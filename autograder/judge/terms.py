@@ -9,7 +9,7 @@ from typing import TypeVar
 from autograder.assignment import GIVEN, Assignment, ComponentSpec
 from autograder.exchange.messages import ForbiddenUse, Reply, StudentError
 from autograder.judge.intake import MAX_FILE_BYTES
-from autograder.sandbox.terms import Budget, Terms
+from autograder.sandbox.profile import Budget, Profile
 from autograder.settings import Limits
 
 _Claim = TypeVar("_Claim", StudentError, ForbiddenUse)
@@ -33,7 +33,7 @@ def terms_of(
     exempt: Sequence[str],
     others: Collection[str] = (),
     free: bool = False,
-) -> Terms:
+) -> Profile:
     """Return the terms of a component.
 
     Args:
@@ -44,7 +44,7 @@ def terms_of(
         free: whether it runs with all of Python.
     """
     ours = [*exempt, *(name for name in provided if name.endswith(".py"))]
-    return Terms(
+    return Profile(
         budget_of(spec.limits), spec.rules.rules(), spec.program, tuple(ours), tuple(others), free
     )
 

@@ -1,4 +1,4 @@
-"""A worker: one warm judge and one warm zygote, in a process of its own without threads.
+"""A worker: one warm judge and one warm fork server, in a process of its own without threads.
 
 It reads one job a line from standard input and writes one answer a line to standard output. Every
 job is graded in a fork of the warm judge, so nothing of one submission is left for the next.

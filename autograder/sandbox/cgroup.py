@@ -19,7 +19,7 @@ _ROOT = Path("/sys/fs/cgroup")
 _PREFIX = "gradeformer-"
 # How often the removal of a group is tried, a hundredth of a second apart.
 _PATIENCE = 300
-# The zygote's own bookkeeping, and the kernel's for it.
+# The fork server's own bookkeeping, and the kernel's for it.
 _SLACK = 64 * 1024 * 1024
 # Processes and threads of a sandbox; a right component has one.
 _TASKS = 512

@@ -16,10 +16,10 @@ from autograder.exchange.executor import Executor
 from autograder.exchange.guard import Guard
 from autograder.exchange.messages import Reply, StudentError
 from autograder.exchange.reading import read_files
-from autograder.exchange.rules import Rules
 from autograder.sandbox import confine
 from autograder.sandbox.handed import imports_from
 from autograder.sandbox.probe import attempt_escapes
+from autograder.sandbox.profile import Profile
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import Pipe, decode_request
 
@@ -28,7 +28,7 @@ _SCRATCH_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Setup:
-    """How children are confined; the same for all of one zygote.
+    """How the children of a fork server are confined.
 
     `tier` is 1 (namespaces and all), 2 (no namespaces), 3 (a root folder, `jail`, and a user of
     its own) or 0 (nothing). `readable` is a Landlock ruleset, `around` are the folders that it is
@@ -46,39 +46,51 @@ class Setup:
 
 @dataclass(frozen=True)
 class Task:
-    """What one child is for: the terms of a component, as the judge sent them.
+    """What one child is for: a component, on the terms of its profile.
 
-    `ours` are files of the submission's folder that may use what is forbidden, `others` those of
-    other components. `free` is whether it runs with all of Python. `user` is whom it becomes on
-    tier 3, where nobody else is that user.
+    `scratch` is the folder that it may write to. `user` is whom it becomes on tier 3, where nobody
+    else is that user.
     """
 
     component: str
     scratch: str
-    limits: confine.Limits
-    rules: Rules
-    program: bool
-    ours: list[str]
-    others: list[str]
-    free: bool
+    profile: Profile
     user: int
 
 
 def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     """Become the child; returns when the judge closes the wire."""
-    scratch = task.scratch
     _confine(setup, task, wire)
     pipe = Pipe(wire)
-    receive = pipe.receive
-    (names_size,) = struct.unpack("<I", receive(4))
-    listing = json.loads(receive(names_size))
+    (size,) = struct.unpack("<I", pipe.receive(4))
+    listing = json.loads(pipe.receive(size))
     if "probe" in listing:
         _send_json(pipe, attempt_escapes(listing["probe"]))
         return
-    files = {name: receive(size) for name, size in listing["files"]}
+    files = {name: pipe.receive(size) for name, size in listing["files"]}
     if "read" in listing:
         _send_json(pipe, read_files(files, listing["read"]))
         return
+    _move_in(task.scratch, files)
+    profile = task.profile
+    if not profile.free:
+        # What finds a submission's own modules finds all others, too, where they lie now.
+        sys.meta_path.remove(PathFinder)
+    folder = Path(task.scratch)
+    guard.begin(folder, profile.rules, profile.ours, profile.others)
+    executor = Executor(
+        folder,
+        task.component,
+        fatal=(),
+        own_tensors=True,
+        program=profile.program,
+        free=profile.free,
+    )
+    _answer(pipe, executor, guard)
+
+
+def _move_in(scratch: str, files: dict[str, bytes]) -> None:
+    """Write a submission's files to the scratch folder; they are imported as they were sent."""
     os.chdir(scratch)
     for name, data in files.items():
         _write_file(name, data)
@@ -86,24 +98,16 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     sys.path_hooks.insert(0, imports_from(scratch, handed_over))
     # Looked up before, where everything could be written to.
     tempfile.tempdir = scratch
-    # What torch settled for the zygote is settled anew, in a folder that the child may write.
+    # What torch settled for the fork server is settled anew, in a folder that the child may write.
     os.environ.pop("TORCHINDUCTOR_CACHE_DIR", None)
-    if not task.free:
-        # What finds a submission's own modules finds all others, too, where they lie now.
-        sys.meta_path.remove(PathFinder)
-    guard.begin(Path(scratch), task.rules, task.ours, task.others)
-    executor = Executor(
-        Path(scratch),
-        task.component,
-        fatal=(),
-        own_tensors=True,
-        program=task.program,
-        free=task.free,
-    )
+
+
+def _answer(pipe: Pipe, executor: Executor, guard: Guard) -> None:
+    """Answer requests for ever; the component is imported for the first one."""
     load_error: StudentError | None = None
     loaded = False
     while True:
-        nonce, request = decode_request(receive)
+        nonce, request = decode_request(pipe.receive)
         if not loaded:
             load_error, loaded = executor.load(), True
         reply = Reply(error=load_error)
@@ -140,7 +144,7 @@ def _confine(setup: Setup, task: Task, wire: int) -> None:
         confine.close_descriptors(wire)
         return
     # Limits are read from /proc, so they come before it is hidden.
-    confine.limit_resources(task.limits)
+    confine.limit_resources(task.profile.budget)
     if setup.tier == 3:
         _enter_jail(setup, task, wire)
     else:

@@ -11,7 +11,8 @@ import resource
 import stat
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from autograder.sandbox.profile import Budget
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -45,15 +46,6 @@ _JAIL_TASKS = 128
 
 class ConfinementError(Exception):
     """The kernel refused a step of the confinement."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one child may use: CPU seconds, bytes of memory, bytes in a file it writes."""
-
-    cpu_s: int
-    memory: int
-    file_size: int
 
 
 def _call(what: str, result: int) -> int:
@@ -92,9 +84,9 @@ def close_descriptors(*keep: int) -> None:
     os.closerange(first, 4096)
 
 
-def limit_resources(limits: Limits) -> None:
+def limit_resources(budget: Budget) -> None:
     """Set rlimits. The address space that is mapped already comes on top of the memory limit."""
-    # Of a sandbox that holds too much memory, the kernel is to end this child, not the zygote.
+    # Of a sandbox that holds too much memory, the kernel is to end this child, not the fork server.
     # Plain system calls: a file object costs every child more than all the rest of this.
     score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
     os.write(score, b"1000")
@@ -103,9 +95,9 @@ def limit_resources(limits: Limits) -> None:
     mapped = int(os.read(statm, 200).split()[0]) * resource.getpagesize()
     os.close(statm)
     for kind, value in (
-        (resource.RLIMIT_AS, mapped + limits.memory),
-        (resource.RLIMIT_CPU, limits.cpu_s),
-        (resource.RLIMIT_FSIZE, limits.file_size),
+        (resource.RLIMIT_AS, mapped + budget.memory),
+        (resource.RLIMIT_CPU, budget.cpu_s + 1),
+        (resource.RLIMIT_FSIZE, budget.file_size),
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),
     ):

@@ -1,8 +1,9 @@
-"""The judge's side of the sandbox: start a zygote and fork children from it."""
+"""The judge's side of the sandbox: start a fork server and fork children from it."""
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import secrets
@@ -10,26 +11,27 @@ import socket
 import struct
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from autograder.exchange.rules import Rules
-from autograder.sandbox import bubblewrap, confine, imports, paths, policy
+from autograder.sandbox import confine, policy, start
 from autograder.sandbox.cgroup import MemoryGroup, open_group
-from autograder.sandbox.control import Control
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.jail import SCRATCHES, Jail
-from autograder.sandbox.packages import ALWAYS, modules_of
-from autograder.sandbox.scratch import make_scratch, remove_scratch
-from autograder.sandbox.terms import Budget, Terms
+from autograder.sandbox.packages import ALWAYS, View, modules_of, view
+from autograder.sandbox.profile import Budget, Profile
+from autograder.sandbox.scratch import HeldFolder, remove_tree
 from autograder.sandbox.users import Pool, User
 
 _START_S = 120.0
 # Of a list that a child makes, in bytes.
 MOST_LISTED = 1 << 20
 _PACKAGE = Path(__file__).resolve().parents[1]
+# What of this package a fork server runs.
+_RUN = ("__init__.py", "exchange", "sandbox")
 # Where children of tier 1 find their scratch folder: a folder in one that they may only read.
 _SCRATCHES = "/scratch"
 _SCRATCH = "/scratch/own"
@@ -38,19 +40,20 @@ _UNPRIVILEGED = 65534
 
 
 class Sandbox:
-    """A running zygote and what it takes to fork children from it.
+    """A running fork server and what it takes to fork children from it.
 
     Args:
         tier: 1, 2, 3, or 0 for none at all.
         budget: limits of a child; no child's own may be larger.
         forbidden: all operations of torch, and functions and classes by dotted name, that the
-            terms of a child may forbid; they are forbidden to one without terms of its own.
+            profile of a child may forbid; they are forbidden to one without a profile of its own.
         packages: distributions that children may use, beside torch and numpy.
-        meanwhile: is called while the zygote starts, which takes as long as to import torch.
+        meanwhile: is called while the fork server starts, which takes as long as to import torch.
 
     Attributes:
         view: what children see of this machine's files.
         users: where children of tier 3 get a user each from; None on other tiers.
+        jail: the root folder of children of tier 3; None on other tiers.
 
     Raises:
         PackageFault: one of the packages cannot be given to children.
@@ -66,26 +69,26 @@ class Sandbox:
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         self.tier = tier
-        self.view = paths.view()
+        self.view = view()
         self._modules = modules_of((*ALWAYS, *packages))
         self._forbidden = list(dict.fromkeys(forbidden))
         operations = tuple(name for name in self._forbidden if "." not in name)
         functions = tuple(name for name in self._forbidden if "." in name)
-        self._terms = Terms(budget, Rules(operations, functions=functions))
-        self._jail = Jail(self.view) if tier == 3 else None
-        if self._jail is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="gradeformer-"))
-            self._folder.chmod(0o711)
-            self._scratch = self._folder
-        else:
-            self._folder, self._scratch = self._jail.folder, self._jail.scratches
-        self.users = Pool() if tier == 3 else None
+        self._profile = Profile(budget, Rules(operations, functions=functions))
         self._meanwhile = meanwhile
+        self.users = Pool() if tier == 3 else None
+        self.jail = Jail(self.view) if tier == 3 else None
+        # On tier 1 scratch folders are in memory, and in a namespace of the child's own.
+        self._folder = HeldFolder() if tier in (0, 2) else None
+        self._control: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._group: MemoryGroup | None = open_group() if tier else None
         # Root in a namespace is still root outside; better to be nobody there, too.
         self._as_nobody = tier == 1 and os.geteuid() == 0
         try:
+            if self._folder is not None:
+                self._folder.path.chmod(0o711)
             try:
                 self._start()
             except SandboxFault:
@@ -110,20 +113,22 @@ class Sandbox:
             found.append("as an unprivileged user" if dropped else "as root, without its rights")
         return found
 
-    def fork(self, component: str, files: Mapping[str, bytes], terms: Terms | None = None) -> Child:
+    def fork(
+        self, component: str, files: Mapping[str, bytes], profile: Profile | None = None
+    ) -> Child:
         """Fork a child that will answer for `component` of a submission's `files`.
 
         Args:
             component: its name.
             files: by relative path.
-            terms: its limits and rules; by default those that the sandbox was made with.
+            profile: its limits and rules; by default those that the sandbox was made with.
         """
-        return self._fork(component, terms or self._terms, {}, files)
+        return self._fork(component, profile or self._profile, {}, files)
 
     def probe(self, canaries: Mapping[str, Any]) -> list[str]:
         """Fork a child that tries to escape; return the escapes that worked."""
         try:
-            found: list[str] = self._listed(self._terms, {"probe": canaries}, {})
+            found: list[str] = self._listed({"probe": canaries}, {})
         except ChildGone as gone:
             raise SandboxFault(f"the probe ended: {gone.words}; {self._complaint()}") from gone
         return found
@@ -141,58 +146,112 @@ class Sandbox:
         Raises:
             ChildGone: it died over it, or took longer than a call may.
         """
-        return self._listed(self._terms, {"read": ordinary}, files)
+        return self._listed({"read": ordinary}, files)
 
     def settle(self) -> None:
         """Make every later fork cheaper, which takes longer than a few forks save."""
-        self._control.ask({"settle": True})
-
-    def reap(self, folder: Path, user: User | None, pid: int) -> dict[str, Any]:
-        """Collect a dead child, and what it left in its folder; nobody is its user any more."""
-        answer = self._control.ask({"reap": pid})[0]
-        if self.tier != 1:
-            # Its own alone: another child may be alive beside it.
-            remove_scratch(folder)
-        if user is not None:
-            user.give_back()
-        return answer
+        self._ask({"settle": True})
 
     def close(self) -> None:
-        """End the zygote, and with it every child."""
+        """End the fork server, and with it every child."""
         self._stop()
         self._log.close()
         if self._group is not None:
             self._group.close()
-        if self._jail is not None:
-            self._jail.close()
-        else:
-            remove_scratch(self._folder)
+        for folder in (self.jail, self._folder):
+            if folder is not None:
+                folder.close()
 
-    def _stop(self) -> None:
-        control = getattr(self, "_control", None)
-        if control is not None:
-            control.close()
-        process = getattr(self, "_process", None)
-        if process is not None:
-            process.kill()
-            process.wait()
+    # Children.
+
+    def _listed(self, request: dict[str, Any], files: Mapping[str, bytes]) -> list[Any]:
+        """Have a child make a list of something, and end."""
+        child = self._fork("", self._profile, request, files)
+        try:
+            return child.listed(MOST_LISTED)
+        finally:
+            child.close()
+
+    def _fork(
+        self, component: str, profile: Profile, request: dict[str, Any], files: Mapping[str, bytes]
+    ) -> Child:
+        # No child can list where they lie, nor guess the name of another's.
+        scratch, folder = _SCRATCH, None
+        if self.tier != 1:
+            name = secrets.token_hex(16)
+            scratch, folder = f"{self._scratches()}/{name}", self._outside() / name
+        user = None
+        if self.users is not None and folder is not None:
+            user = self.users.take(folder)
+        if folder is not None:
+            folder.mkdir(0o700)
+            if self._is_root_on_tier_2():
+                os.chown(folder, _UNPRIVILEGED, _UNPRIVILEGED)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            message = {
+                "component": component,
+                "scratch": scratch,
+                "profile": profile.written(),
+                "user": 0 if user is None else user.uid,
+            }
+            answer, handle = self._ask(message, theirs.fileno())
+        reap = partial(self._reap, folder, user)
+        child = Child(reap, profile.budget, ours, answer["pid"], handle)
+        names = [[name, len(data)] for name, data in files.items()]
+        listing = json.dumps({"files": names, **request}).encode()
+        child.send(struct.pack("<I", len(listing)) + listing + b"".join(files.values()))
+        return child
+
+    def _reap(self, folder: Path | None, user: User | None, pid: int) -> dict[str, Any]:
+        """Collect a dead child, and what it left in its folder; nobody is its user any more."""
+        answer = self._ask({"reap": pid})[0]
+        if folder is not None:
+            # Its own alone: another child may be alive beside it.
+            remove_tree(folder)
+        if user is not None:
+            user.give_back()
+        return answer
+
+    def _outside(self) -> Path:
+        """Return where scratch folders are for this process, where they are on a disk."""
+        if self.jail is not None:
+            return self.jail.scratches
+        assert self._folder is not None
+        return self._folder.path
+
+    def _scratches(self) -> str:
+        """Return where scratch folders are for children."""
+        return {1: _SCRATCHES, 3: SCRATCHES}.get(self.tier) or str(self._outside())
+
+    def _is_root_on_tier_2(self) -> bool:
+        return self.tier == 2 and os.geteuid() == 0
+
+    # The fork server.
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        self._control = Control(ours, self._complaint, _START_S)
+        self._control, theirs = socket.socketpair()
+        self._control.settimeout(_START_S)
         with theirs:
             self._process = self._launch(theirs)
-        # Only the zygote holds its end now: should it die, we hear of it at once.
-        self._configure()
+        # Only the fork server holds its end now: should it die, we hear of it at once.
+        self._tell(self._configuration())
+        if self.jail is not None:
+            self.jail.fill()
+        # Whether it could start at all; before that, nothing else is begun.
+        self._hear(1)
+        self._meanwhile()
+        self._hear()
+        if self.jail is not None:
+            self.jail.finish(self._process.pid)
 
     def _launch(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        words = imports.command(theirs.fileno())
+        words = start.command(theirs.fileno())
         if self.tier == 1:
-            around = bubblewrap.command(self.view, _SCRATCHES, _SCRATCH, imports.ENVIRONMENT)
-            words = [*around, *words]
+            words = [*_bubblewrap(self.view), *words]
         return subprocess.Popen(
             words,
-            env=imports.ENVIRONMENT,
+            env=start.ENVIRONMENT,
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -208,10 +267,10 @@ class Sandbox:
         if self._as_nobody:
             confine.change_user(_UNPRIVILEGED, keep_reading=False)
 
-    def _configure(self) -> None:
-        root = os.geteuid() == 0 and self.tier == 2
-        scratches = {1: _SCRATCHES, 3: SCRATCHES}.get(self.tier, str(self._scratch))
-        config = {
+    def _configuration(self) -> dict[str, Any]:
+        root = self._is_root_on_tier_2()
+        scratches = self._scratches()
+        return {
             "tier": self.tier,
             "readable": self.view.readable,
             "around": self.view.around(scratches),
@@ -220,67 +279,68 @@ class Sandbox:
             "forbidden": self._forbidden,
             "uid": _UNPRIVILEGED if root else 0,
             "keep_reading": root,
-            "jail": "" if self._jail is None else str(self._jail.folder),
+            "jail": "" if self.jail is None else str(self.jail.folder),
             "package": str(_PACKAGE),
             "sites": self.view.sites,
             "warm": self._modules,
         }
-        self._control.tell(config)
-        if self._jail is not None:
-            self._jail.fill()
-        # Whether it could start at all; before that, nothing else is begun.
-        self._control.alive()
-        self._meanwhile()
-        self._control.hear()
-        if self._jail is not None:
-            self._jail.finish(self._process.pid)
 
-    def _listed(
-        self, terms: Terms, request: dict[str, Any], files: Mapping[str, bytes]
-    ) -> list[Any]:
-        """Have a child make a list of something, and end."""
-        child = self._fork("", terms, request, files)
+    def _stop(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def _ask(self, message: dict[str, Any], *descriptors: int) -> tuple[dict[str, Any], int]:
+        """Tell the fork server something; return its answer, and a descriptor or -1."""
+        self._tell(message, *descriptors)
+        return self._hear()
+
+    def _tell(self, message: dict[str, Any], *descriptors: int) -> None:
+        with self._talking() as control:
+            line = json.dumps(message).encode() + b"\n"
+            # Only the first part has to fit the socket.
+            sent = socket.send_fds(control, [line], descriptors)
+            control.sendall(line[sent:])
+
+    def _hear(self, most: int = 1 << 16) -> tuple[Any, int]:
+        with self._talking() as control:
+            data, handles, _, _ = socket.recv_fds(control, most, 1)
+            if not data:
+                raise EOFError
+        return json.loads(data), handles[0] if handles else -1
+
+    @contextlib.contextmanager
+    def _talking(self) -> Iterator[socket.socket]:
+        assert self._control is not None
         try:
-            return child.listed(MOST_LISTED)
-        finally:
-            child.close()
-
-    def _fork(
-        self, component: str, terms: Terms, request: dict[str, Any], files: Mapping[str, bytes]
-    ) -> Child:
-        # No child can list where they lie, nor guess the name of another's.
-        folder = self._scratch / secrets.token_hex(16)
-        user = None if self.users is None else self.users.take(folder)
-        ours, theirs = socket.socketpair()
-        if self.tier != 1:
-            owner = _UNPRIVILEGED if self.tier == 2 and os.geteuid() == 0 else None
-            make_scratch(folder, owner)
-        scratch = {1: _SCRATCH, 3: f"{SCRATCHES}/{folder.name}"}.get(self.tier, str(folder))
-        with theirs:
-            budget = terms.budget
-            message = {
-                "component": component,
-                "scratch": scratch,
-                "ours": terms.ours,
-                "others": terms.others,
-                "free": terms.free,
-                "program": terms.program,
-                "rules": vars(terms.rules),
-                "user": 0 if user is None else user.uid,
-                "limits": {
-                    "cpu_s": budget.cpu_s + 1,
-                    "memory": budget.memory,
-                    "file_size": budget.file_size,
-                },
-            }
-            answer, handle = self._control.ask(message, theirs.fileno())
-        child = Child(partial(self.reap, folder, user), budget, ours, answer["pid"], handle)
-        names = [[name, len(data)] for name, data in files.items()]
-        listing = json.dumps({"files": names, **request}).encode()
-        child.send(struct.pack("<I", len(listing)) + listing + b"".join(files.values()))
-        return child
+            yield self._control
+        except (OSError, EOFError) as error:
+            raise SandboxFault(f"the sandbox stopped: {self._complaint()}") from error
 
     def _complaint(self) -> str:
         self._log.seek(0)
         lines = self._log.read()[-4000:].decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it said nothing"
+
+
+def _bubblewrap(view: View) -> Iterator[str]:
+    """Yield the words of bubblewrap's command, behind which that of the fork server stands."""
+    yield from ("bwrap", "--die-with-parent", "--new-session", "--clearenv")
+    for key, value in start.ENVIRONMENT.items():
+        yield from ("--setenv", key, value)
+    for kind in ("user", "ipc", "pid", "net", "uts"):
+        yield f"--unshare-{kind}"
+    # For the namespaces of the children; every child drops it.
+    yield from ("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
+    for link in view.links:
+        yield from ("--symlink", os.readlink(link), link)
+    # Outer ones first, which would hide what lies in them.
+    for path in sorted({*view.shown, *(str(_PACKAGE / name) for name in _RUN)}):
+        yield from ("--ro-bind", path, path)
+    # Single devices: with --dev, a child could not be given namespaces of its own.
+    for device in ("null", "zero", "random", "urandom"):
+        yield from ("--dev-bind", f"/dev/{device}", f"/dev/{device}")
+    # Every child mounts its own scratch folder over the inner one.
+    yield from ("--proc", "/proc", "--dir", _SCRATCHES, "--dir", _SCRATCH, "--chdir", "/")

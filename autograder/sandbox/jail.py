@@ -2,9 +2,9 @@
 
 Judge's side. Nothing is mounted, because that takes rights that few containers have: files are
 linked into the folder where they lie on the same file system, and copied otherwise. It is filled
-while the zygote starts. Large files come last, without those that the zygote has loaded by then,
-which its children need not open again; these are most of all the bytes. Sandboxes that are open at
-the same time share a folder, and the last one removes it.
+while the fork server starts. Large files come last, without those that it has loaded by then, which
+its children need not open again; these are most of all the bytes. Sandboxes that are open at the
+same time share a folder, and the last one removes it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.sandbox.confine import JAIL_UIDS
-from autograder.sandbox.packages import SITES
-from autograder.sandbox.paths import View
+from autograder.sandbox.packages import SITES, View
+from autograder.sandbox.scratch import HeldFolder
 
 # Where children find their scratch folders, which no path of a machine is to be in the way of.
 SCRATCHES = "/gradeformer-scratch"
-_PREFIX = "gradeformer-root-"
 # Where temporary folders may be, besides the usual place.
 OTHER_PLACE = "/var/tmp"  # noqa: S108 - a folder of our own is made there
 _LARGE = 1 << 20
@@ -51,22 +50,18 @@ class Jail:
         self._view = view
         self._reached = {"/"}
         self._large: list[tuple[str, str]] = []
-        place = Path(place_for(view))
-        for left in place.glob(f"{_PREFIX}*"):
-            _sweep(left)
         # Closed to the other users of this machine; root enters the one inside for its children.
-        self._outer = place / (_PREFIX + _fingerprint(view))
-        self.folder = self._outer / "root"
+        self._outer = HeldFolder(_fingerprint(view), Path(place_for(view)))
+        self.folder = self._outer.path / "root"
         self.scratches = self.folder / SCRATCHES.strip("/")
-        self._in_use = self._filling = -1
+        self._filling = -1
         self._whole = False
 
     def fill(self) -> None:
         """Put in all but the large files; while another grader fills it, wait until it is whole."""
-        self._in_use = _shared(self._outer)
         # Of those that use it, one at a time: were that one who alone uses it, two that come
         # together would wait for each other.
-        self._filling = os.open(self._outer / "filling", os.O_CREAT | os.O_WRONLY, 0o600)
+        self._filling = os.open(self._outer.path / "filling", os.O_CREAT | os.O_WRONLY, 0o600)
         fcntl.flock(self._filling, fcntl.LOCK_EX)
         # They come last: with them, the folder is whole.
         self._whole = self.scratches.is_dir()
@@ -100,14 +95,7 @@ class Jail:
     def close(self) -> None:
         """Remove it, unless another grader uses it."""
         self._let_others_fill()
-        if self._in_use < 0:
-            return
-        with contextlib.suppress(OSError):
-            fcntl.flock(self._in_use, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(self._in_use, self._outer):
-                shutil.rmtree(self._outer, ignore_errors=True)
-        os.close(self._in_use)
-        self._in_use = -1
+        self._outer.close()
 
     def _let_others_fill(self) -> None:
         if self._filling >= 0:
@@ -212,46 +200,6 @@ def _fingerprint(view: View) -> str:
     stamps = [os.stat(path).st_mtime_ns for path in view.readable]
     text = repr((__file__, view.links, view.readable, stamps))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _shared(folder: Path) -> int:
-    """Make a folder unless it is there; return a descriptor while which is open none removes it.
-
-    Raises:
-        OSError: it belongs to somebody else.
-    """
-    while True:
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder, 0o700)
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        if os.fstat(lock).st_uid != os.geteuid():
-            os.close(lock)
-            raise OSError(f"{folder} belongs to another user: remove it")
-        fcntl.flock(lock, fcntl.LOCK_SH)
-        # The last who used it may have removed it meanwhile.
-        if _is_at(lock, folder):
-            return lock
-        os.close(lock)
-
-
-def _is_at(descriptor: int, folder: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(folder, follow_symlinks=False))
-    except FileNotFoundError:
-        return False
-
-
-def _sweep(left: Path) -> None:
-    """Remove a folder whose graders have ended without doing so."""
-    try:
-        lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return
-    with contextlib.suppress(OSError):
-        if os.fstat(lock).st_uid == os.geteuid():
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left, ignore_errors=True)
-    os.close(lock)
 
 
 def _link(target: str, here: str) -> None:

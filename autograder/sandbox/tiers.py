@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from autograder.sandbox import advice
-from autograder.sandbox.confine import ConfinementError, landlock_version
+from autograder.sandbox.confine import JAIL_UIDS, ConfinementError, landlock_version
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.terms import Budget
+from autograder.sandbox.profile import Budget
+from autograder.sandbox.scratch import temporary_folder
 
 # Ours that no child may import, wherever it lies.
 _OUR_MODULES = ("autograder", "autograder.judge", "autograder.sandbox.host")
+OTHERWISE = "or grade code you trust with --sandbox none"
+# Settings of Linux that forbid namespaces to whoever is not root: their value then, the reason that
+# is told, and the value that repairs it.
+_FORBIDDING = (
+    (
+        "kernel.apparmor_restrict_unprivileged_userns",
+        "1",
+        "AppArmor forbids user namespaces ({} is 1)",
+        "0",
+    ),
+    (
+        "kernel.unprivileged_userns_clone",
+        "0",
+        "the kernel forbids user namespaces ({} is 0)",
+        "1",
+    ),
+    ("user.max_user_namespaces", "0", "{} is 0, which forbids user namespaces", "10000"),
+)
+# What root needs to give processes another user and root folder, and to end and clear them away.
+_CAPABILITIES = {
+    "CHOWN": 0,
+    "DAC_OVERRIDE": 1,
+    "FOWNER": 3,
+    "KILL": 5,
+    "SETGID": 6,
+    "SETUID": 7,
+    "SYS_CHROOT": 18,
+}
 
 
 class NotIsolated(Exception):
@@ -34,11 +64,11 @@ def open_sandbox(
     Args:
         choice: one of `autograder.sandbox.CHOICES`.
         budget: limits of every child.
-        forbidden: all that terms may forbid, as `Sandbox` takes it.
+        forbidden: all that profiles may forbid, as `Sandbox` takes it.
         secrets: files and folders that no child may open. This package is kept from them, too, and
             need not be named; but one that is installed among others can be read as these can.
         packages: distributions that children may use, beside torch and numpy.
-        meanwhile: is called whenever a zygote starts, so that the time is not lost.
+        meanwhile: is called whenever a fork server starts, so that the time is not lost.
 
     Returns:
         The sandbox and its description.
@@ -53,12 +83,12 @@ def open_sandbox(
     tiers = {"auto": (1, 2, 3), "tier1": (1,), "tier2": (2,), "tier3": (3,)}[choice]
     reasons = []
     for tier in tiers:
-        reason = advice.lacking(tier)
+        reason = lacking(tier)
         if not reason:
             try:
                 sandbox = Sandbox(tier, budget, forbidden, packages, meanwhile)
             except (SandboxFault, ConfinementError, ImportError, OSError) as error:
-                reason = advice.not_started(tier, str(error))
+                reason = not_started(tier, str(error))
             else:
                 try:
                     leaks = _leaks(sandbox, secrets)
@@ -69,14 +99,12 @@ def open_sandbox(
                 if not leaks:
                     return sandbox, ", ".join([_describe(tier), *sandbox.notes])
                 sandbox.close()
-                repair = advice.leaking(leaks[0], sandbox.view.readable, tier)
+                repair = leaking(leaks[0], sandbox.view.readable, tier)
                 raise NotIsolated(
                     f"tier {tier} does not hold here: a child could {leaks[0]}; {repair}"
                 )
         reasons.append(f"tier {tier}: {reason}")
-    raise NotIsolated(
-        f"student code cannot be isolated here ({'; '.join(reasons)}); {advice.OTHERWISE}"
-    )
+    raise NotIsolated(f"student code cannot be isolated here ({'; '.join(reasons)}); {OTHERWISE}")
 
 
 def _describe(tier: int) -> str:
@@ -94,16 +122,16 @@ def _describe(tier: int) -> str:
 def _leaks(sandbox: Sandbox, secrets: Sequence[Path]) -> list[str]:
     hidden = [*secrets, *_ours(sandbox.view.readable)]
     files = [file for path in hidden for file in ([path] if path.is_file() else _first_file(path))]
-    with tempfile.TemporaryDirectory(prefix="gradeformer-canary-") as outside:
+    with temporary_folder() as outside:
         os.chmod(outside, 0o777)  # noqa: S103 - so that only the sandbox forbids the write
         canary = Path(outside, "secret")
         canary.write_text("canary", encoding="utf-8")
         return sandbox.probe(
             {
                 "read": [str(path) for path in dict.fromkeys([canary, *files])],
-                "list": [outside, *(str(path) for path in hidden if path.is_dir())],
+                "list": [str(path) for path in (outside, *hidden) if path.is_dir()],
                 "import": _OUR_MODULES,
-                "write": outside,
+                "write": str(outside),
                 "keep": os.__file__,
                 "pid": os.getpid(),
             }
@@ -127,3 +155,127 @@ def _first_file(folder: Path) -> list[Path]:
         return [entry for entry in sorted(folder.iterdir()) if entry.is_file()][:1]
     except OSError:
         return []
+
+
+def lacking(tier: int, kernel: Path = Path("/")) -> str:
+    """Return what is not there that a tier needs, and how to get it; empty if nothing is.
+
+    Args:
+        tier: the sandbox's.
+        kernel: where the kernel shows itself, in `proc` and `sys`.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return "it needs Linux"
+    if tier == 3:
+        missing = _missing_rights(kernel / "proc/self")
+        if missing:
+            return missing
+    elif landlock_version() < 1:
+        return _no_landlock(kernel / "sys/kernel/security/lsm")
+    try:
+        import pyseccomp  # noqa: F401
+    except ImportError:
+        return "the Python package pyseccomp is not installed: pip install pyseccomp"
+    except RuntimeError:
+        return "libseccomp is not installed: install it (apt-get install libseccomp2)"
+    if tier == 1 and shutil.which("bwrap") is None:
+        return "bubblewrap is not installed: install it (apt-get install bubblewrap)"
+    return ""
+
+
+def _no_landlock(modules: Path) -> str:
+    try:
+        active = modules.read_text(encoding="utf-8").strip()
+    except OSError:
+        active = ""
+    if active and "landlock" not in active.split(","):
+        return (
+            "Landlock is switched off in this kernel: start it with landlock in its parameter "
+            f"lsm=landlock,{active}"
+        )
+    return (
+        "this kernel has no Landlock: take Linux 5.13 or newer, and in a container one that does "
+        "not forbid it"
+    )
+
+
+def _missing_rights(process: Path) -> str:
+    """Return which right to give a user and a root folder of its own there is not."""
+    if os.geteuid() != 0:
+        return f"it needs the grader to run as root (this is user {os.geteuid()}): start it as root"
+    status = dict(
+        line.split(":", 1) for line in (process / "status").read_text("latin-1").splitlines()
+    )
+    effective = int(status["CapEff"], 16)
+    missing = [name for name, number in _CAPABILITIES.items() if not effective >> number & 1]
+    if missing:
+        options = " ".join(f"--cap-add {name}" for name in missing)
+        return (
+            f"root may not do everything here (it lacks CAP_{', CAP_'.join(missing)}): start the "
+            f"container with {options}"
+        )
+    for path in (process / "uid_map", process / "gid_map"):
+        spans = [[int(word) for word in line.split()] for line in path.read_text().splitlines()]
+        if not any(
+            first <= JAIL_UIDS[0] and JAIL_UIDS[-1] < first + count for first, _, count in spans
+        ):
+            return (
+                f"the users {JAIL_UIDS[0]} to {JAIL_UIDS[-1]} are not there in this container: "
+                f"start it with all of 65536 users ({path.name} gives it fewer)"
+            )
+    place = tempfile.gettempdir()
+    if os.statvfs(place).f_flag & os.ST_NOEXEC:
+        return f"{place} is mounted noexec: set TMPDIR to a folder that is not"
+    return ""
+
+
+def not_started(tier: int, said: str, kernel: Path = Path("/")) -> str:
+    """Return why a sandbox did not start, and what helps.
+
+    Args:
+        tier: the sandbox's.
+        said: the last that it said.
+        kernel: where the kernel shows itself, in `proc`.
+    """
+    if tier != 1 or not said.partition("bwrap: ")[1]:
+        return said
+    for name, forbidding, why, repaired in _FORBIDDING:
+        setting = kernel / "proc/sys" / name.replace(".", "/")
+        with contextlib.suppress(OSError):
+            if setting.read_text(encoding="utf-8").strip() == forbidding:
+                return f"{said}; {why.format(name)}: sysctl {name}={repaired}"
+    words = said.lower()
+    if any(word in words for word in ("namespace", "uid map", "not permitted", "mount")):
+        return (
+            f"{said}; bubblewrap is there and may not make namespaces: in a container, start it "
+            "with rights to do so, or take --sandbox tier2, which needs none"
+        )
+    return said
+
+
+def leaking(escape: str, readable: Sequence[str], tier: int) -> str:
+    """Return why an escape may have worked, and what helps.
+
+    Args:
+        escape: as the probe names it: what a child could do.
+        readable: the paths that children may read.
+        tier: where it worked.
+    """
+    kind, _, path = escape.partition(" ")
+    if kind in ("read", "list") and path.startswith("/"):
+        real = os.path.realpath(path)
+        for place in readable:
+            if Path(real).is_relative_to(os.path.realpath(place)):
+                return (
+                    f"it lies in {place}, which children may read because Python or installed "
+                    f"packages lie there: move it elsewhere, {OTHERWISE}"
+                )
+        rules = "the child's root folder" if tier == 3 else "Landlock's rules"
+        return (
+            "children are not given it, and could open it all the same: this kernel does not hold "
+            f"to {rules}; use another, {OTHERWISE}"
+        )
+    return (
+        "it was forbidden to it and worked all the same: this kernel or container does not hold to "
+        f"the confinement; use another, {OTHERWISE}"
+    )

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.handle import SandboxFault
-from autograder.sandbox.scratch import remove_scratch
+from autograder.sandbox.scratch import remove_tree
 
 # Not among temporary files: it is the same for all graders, and nobody else may make it first.
 _POOL = Path("/run/gradeformer-users")
@@ -102,7 +102,7 @@ def _cleared(uid: int, scratch: Path) -> bool:
         if time.monotonic() > end:
             return False
         time.sleep(0.001)
-    remove_scratch(scratch)
+    remove_tree(scratch)
     return not os.path.lexists(scratch)
 
 

@@ -319,7 +319,7 @@ def _print_all(options: argparse.Namespace, submission: Path) -> None:
     print(
         f"warm worker    {warm_wall:.3f} s wall, {warm_cpu:.3f} s CPU a right submission (median)"
     )
-    print(f"               memory of the worker and its zygote, private: {memory[0] / 1024:.0f} MB")
+    print(f"               memory of worker and fork server, private: {memory[0] / 1024:.0f} MB")
     print(f"               after {len(memory)} submissions: {memory[-1] / 1024:.0f} MB")
 
     fresh_walls, fresh_cpus = bench_fresh(options.fresh)

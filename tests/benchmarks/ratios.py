@@ -81,7 +81,7 @@ class Others:
     """How much of the machine others take, looked at between the measurements: most of all looks.
 
     Not by taking what is ours from the whole: the kernel's account of processes that have ended
-    lacks those whose parents ended first, and zygotes are such.
+    lacks those whose parents ended first, and fork servers are such.
     """
 
     def __init__(self) -> None:

@@ -16,6 +16,7 @@ from tests.grading.processes import (
     check_tidy,
     children,
     descendants,
+    fork_servers,
     is_wrong,
     judges,
     kill_some,
@@ -23,12 +24,11 @@ from tests.grading.processes import (
     stamps,
     until,
     workers,
-    zygotes,
 )
 
 
 @pytest.mark.release
-@pytest.mark.parametrize("victims", [zygotes, workers, judges])
+@pytest.mark.parametrize("victims", [fork_servers, workers, judges])
 def test_a_kill_costs_nobody_anything(command, victims, tmp_path) -> None:
     """The submission that was under way is graded once more, by a new worker."""
     # Side by side for the workers, where the other goes on; the rest is quicker with one.

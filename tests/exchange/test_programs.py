@@ -14,7 +14,7 @@ from autograder.exchange.messages import StudentError
 from autograder.exchange.programs import Program
 from autograder.exchange.rules import Rules
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.terms import Budget, Terms
+from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.suite.answer import Answer
 from autograder.suite.component import Component
@@ -55,7 +55,7 @@ def started(
         files = {f"{name}.py": source.encode()}
         files |= {file: text.encode() for file, text in (beside or {}).items()}
         if backend is not None:
-            child = backend.fork(name, files, Terms(BUDGET, Rules(), program=True))
+            child = backend.fork(name, files, Profile(BUDGET, Rules(), program=True))
             children.append(child)
             return Component(child, lambda answer: None)
         for stale in [n for n in sys.modules if n.partition(".")[0] in ("provided", "helper")]:

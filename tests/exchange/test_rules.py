@@ -13,7 +13,7 @@ from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call, RunProgram
 from autograder.exchange.rules import Rules, used_by
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.terms import Budget, Terms
+from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from tests.conftest import skip
 
@@ -49,7 +49,7 @@ def asked(sandbox: Sandbox) -> Iterator[Asked]:
     ) -> Reply:
         files = {"work.py": source.encode()}
         files |= {name: text.encode() for name, text in (beside or {}).items()}
-        child = sandbox.fork("work", files, Terms(BUDGET, rules, program, others=others))
+        child = sandbox.fork("work", files, Profile(BUDGET, rules, program, others=others))
         children.append(child)
         return child.perform(Request([RunProgram() if program else Call("f")]))
 

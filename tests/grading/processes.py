@@ -92,11 +92,11 @@ def judges(command: Command) -> list[int]:
     return [pid for pid in forks if says(pid, "autograder.judge.worker")]
 
 
-def zygotes(command: Command) -> list[int]:
-    """The zygotes, and around each the processes of bubblewrap where it is used."""
+def fork_servers(command: Command) -> list[int]:
+    """The fork servers, and around each the processes of bubblewrap where it is used."""
     found = []
     for worker in workers(command):
-        inside = [pid for pid in offspring(worker) if says(pid, "autograder/sandbox/imports.py")]
+        inside = [pid for pid in offspring(worker) if says(pid, "autograder/sandbox/start.py")]
         while inside:
             found += inside
             if not says(inside[0], "bwrap"):
@@ -106,9 +106,9 @@ def zygotes(command: Command) -> list[int]:
 
 
 def children(command: Command) -> list[int]:
-    """The children that hold student code: what the zygotes themselves have forked."""
-    inner = [pid for pid in zygotes(command) if not says(pid, "bwrap")]
-    return [pid for zygote in inner for pid in offspring(zygote)]
+    """The children that hold student code: what the fork servers themselves have forked."""
+    inner = [pid for pid in fork_servers(command) if not says(pid, "bwrap")]
+    return [pid for server in inner for pid in offspring(server)]
 
 
 def kill_some(

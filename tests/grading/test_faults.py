@@ -10,12 +10,12 @@ from tests.grading.processes import (
     check_marks,
     check_tidy,
     descendants,
+    fork_servers,
     kill_some,
     read_all,
     stamps,
     until,
     workers,
-    zygotes,
 )
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 def test_a_killed_sandbox_costs_nobody_anything(command) -> None:
     """The submission that was under way is graded once more, by a new worker."""
     run = command("--jobs", "1")
-    assert kill_some(run, zygotes, seed=7, times=1) == 1
+    assert kill_some(run, fork_servers, seed=7, times=1) == 1
     assert run.wait() == 0, run.said()
     check_marks(run.out)
     check_tidy(run.out)

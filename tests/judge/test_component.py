@@ -25,7 +25,7 @@ from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
-from autograder.sandbox.terms import Terms
+from autograder.sandbox.profile import Profile
 from autograder.settings import Limits
 from autograder.solutions.cache import Cache
 from autograder.solutions.reference import SolutionSession, solution_of
@@ -120,13 +120,13 @@ class FakeSandbox:
         self.ends: deque[tuple[float, float]] = deque()
         self.forks = 0
         self.alive = 0
-        self.terms: Terms | None = None
+        self.terms: Profile | None = None
         self.until: set[float] = set()
 
     def read(self, files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dict[str, Any]]:
         return read_files(files, terms)
 
-    def fork(self, name: str, files: object, terms: Terms) -> FakeChild:
+    def fork(self, name: str, files: object, terms: Profile) -> FakeChild:
         self.forks += 1
         self.alive += 1
         self.terms = terms

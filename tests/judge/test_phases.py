@@ -25,7 +25,7 @@ from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
-from autograder.sandbox.terms import Terms
+from autograder.sandbox.profile import Profile
 from autograder.solutions.cache import Cache
 from autograder.solutions.reference import solution_of
 from tests.judge.fakes import AnsweringChild
@@ -102,7 +102,7 @@ class Sandbox:
     def read(self, files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dict[str, Any]]:
         return read_files(files, terms)
 
-    def fork(self, name: str, files: dict[str, bytes], terms: Terms) -> Child:
+    def fork(self, name: str, files: dict[str, bytes], terms: Profile) -> Child:
         self.forks += 1
         mended = self.mended if files["base.py"] != FILES["base.py"] else ()
         wrong = {call: found for call, found in self.wrong.items() if call not in mended}

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from autograder.judge.terms import budget_of, largest_budget
-from autograder.sandbox.terms import Budget
+from autograder.sandbox.profile import Budget
 from autograder.settings import Limits
 
 LIMITS: dict[str, Any] = {

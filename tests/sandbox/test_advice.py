@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import advice
+from autograder.sandbox import tiers
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from tests.conftest import BUDGET, TIERS
 
@@ -27,32 +27,32 @@ def test_what_forbids_namespaces_is_named(
     path = tmp_path / "proc" / "sys" / setting
     path.parent.mkdir(parents=True)
     path.write_text(f"{value}\n")
-    told = advice.not_started(1, BWRAP, tmp_path)
+    told = tiers.not_started(1, BWRAP, tmp_path)
     assert said in told
     assert "install" not in told
     path.write_text("7\n")
-    assert said not in advice.not_started(1, BWRAP, tmp_path)
+    assert said not in tiers.not_started(1, BWRAP, tmp_path)
 
 
 def test_a_container_that_forbids_namespaces(tmp_path: Path) -> None:
-    told = advice.not_started(1, BWRAP, tmp_path)
+    told = tiers.not_started(1, BWRAP, tmp_path)
     assert "--sandbox tier2" in told
     assert "install" not in told
-    assert advice.not_started(1, "the sandbox stopped: no module numpy").endswith("no module numpy")
-    assert advice.not_started(2, BWRAP) == BWRAP
+    assert tiers.not_started(1, "the sandbox stopped: no module numpy").endswith("no module numpy")
+    assert tiers.not_started(2, BWRAP) == BWRAP
 
 
 def test_no_landlock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advice, "landlock_version", lambda: 0)
-    assert "Linux 5.13" in advice.lacking(2, tmp_path)
+    monkeypatch.setattr(tiers, "landlock_version", lambda: 0)
+    assert "Linux 5.13" in tiers.lacking(2, tmp_path)
     modules = tmp_path / "sys" / "kernel" / "security" / "lsm"
     modules.parent.mkdir(parents=True)
     modules.write_text("capability,yama")
-    assert "lsm=landlock,capability,yama" in advice.lacking(2, tmp_path)
+    assert "lsm=landlock,capability,yama" in tiers.lacking(2, tmp_path)
     modules.write_text("capability,landlock")
-    assert "Linux 5.13" in advice.lacking(2, tmp_path)
+    assert "Linux 5.13" in tiers.lacking(2, tmp_path)
     # Root would be given the third tier, which needs none.
-    monkeypatch.setattr(advice.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(tiers.os, "geteuid", lambda: 1000)
     with pytest.raises(
         NotIsolated, match=r"tier 1: .*Landlock.*tier 2: .*Landlock.*tier 3: it needs"
     ):
@@ -81,17 +81,17 @@ def test_what_root_lacks_for_the_third_tier(
     (process / "status").write_text(f"Name:\tpython\nCapEff:\t{found['CapEff']}\n")
     for name in all_users:
         (process / name).write_text(f"{found[name]}\n")
-    monkeypatch.setattr(advice.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(tiers.os, "geteuid", lambda: 0)
     flags = types.SimpleNamespace(f_flag=int(found["flags"]))
-    monkeypatch.setattr(advice.os, "statvfs", lambda path: flags)
-    told = advice.lacking(3, tmp_path)
+    monkeypatch.setattr(tiers.os, "statvfs", lambda path: flags)
+    told = tiers.lacking(3, tmp_path)
     assert said in told
     assert bool(said) == bool(told)
 
 
 def test_no_libseccomp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyseccomp", None)
-    assert "pip install pyseccomp" in advice.lacking(2)
+    assert "pip install pyseccomp" in tiers.lacking(2)
 
     class Raising(types.ModuleType):
         def find_spec(self, *_: object) -> None:
@@ -99,19 +99,19 @@ def test_no_libseccomp(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.delitem(sys.modules, "pyseccomp")
     monkeypatch.setattr(sys, "meta_path", [Raising("finder")])
-    assert "libseccomp2" in advice.lacking(2)
+    assert "libseccomp2" in tiers.lacking(2)
 
 
 def test_a_leak_names_the_path_and_what_opened_it(tmp_path: Path) -> None:
     secret = tmp_path / "opened" / "course" / "secret.py"
     secret.parent.mkdir(parents=True)
     secret.write_text("")
-    told = advice.leaking(f"read {secret}", ["/elsewhere", str(tmp_path / "opened")], 2)
+    told = tiers.leaking(f"read {secret}", ["/elsewhere", str(tmp_path / "opened")], 2)
     assert f"it lies in {tmp_path / 'opened'}, " in told
     assert "move it elsewhere" in told
     assert "bubblewrap" not in told
-    assert "Landlock" in advice.leaking(f"read {secret}", ["/elsewhere"], 2)
-    assert "kernel or container" in advice.leaking("open a socket", ["/elsewhere"], 2)
+    assert "Landlock" in tiers.leaking(f"read {secret}", ["/elsewhere"], 2)
+    assert "kernel or container" in tiers.leaking("open a socket", ["/elsewhere"], 2)
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -123,8 +123,8 @@ def test_a_course_in_a_package_of_children_is_refused(
     (site / "wanted" / "__init__.py").write_text("")
     (site / "wanted" / "course" / "solution.py").write_text("")
     monkeypatch.syspath_prepend(str(site))
-    if advice.lacking(int(tier[-1])):
-        pytest.skip(f"{tier} CANNOT BE TESTED HERE: {advice.lacking(int(tier[-1]))}")
+    if tiers.lacking(int(tier[-1])):
+        pytest.skip(f"{tier} CANNOT BE TESTED HERE: {tiers.lacking(int(tier[-1]))}")
     with pytest.raises(
         NotIsolated, match=r"could read .*solution\.py; it lies in .*site-packages, "
     ):

@@ -84,7 +84,7 @@ def test_another_user_is_told_to_be_root() -> None:
 
 @as_root
 def test_root_without_a_right_is_told_which() -> None:
-    code = "from autograder.sandbox import advice\nprint(advice.lacking(3))\n"
+    code = "from autograder.sandbox import tiers\nprint(tiers.lacking(3))\n"
     done = bare("--without", str(SYS_CHROOT), sys.executable, "-c", code)
     assert "it lacks CAP_SYS_CHROOT" in done.stdout, done.stderr
     assert "--cap-add SYS_CHROOT" in done.stdout

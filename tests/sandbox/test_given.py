@@ -10,7 +10,7 @@ import torch
 
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Call
-from autograder.sandbox import paths
+from autograder.sandbox import packages
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -169,7 +169,7 @@ def test_a_project_among_the_packages_is_refused(site: Path, tier: str) -> None:
 def test_where_there_are_many_libraries_their_folder_is_shown_and_closed(
     monkeypatch: pytest.MonkeyPatch, tier: str
 ) -> None:
-    monkeypatch.setattr(paths, "MANY", 0)
+    monkeypatch.setattr(packages, "MANY", 0)
     try:
         sandbox, _ = open_sandbox(tier, BUDGET, (), [])
     except NotIsolated as reason:
@@ -230,7 +230,7 @@ def test_the_scratch_folder_of_a_neighbour_is_closed(given: Sandbox) -> None:
         ),
     ],
 )
-def test_a_package_that_spoils_the_zygote_is_named(
+def test_a_package_that_spoils_the_fork_server_is_named(
     site: Path, name: str, text: str, said: str
 ) -> None:
     plant(site, name, {f"{name.replace('-', '_')}.py": text})

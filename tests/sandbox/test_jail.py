@@ -4,7 +4,6 @@ import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from autograder.sandbox import jail as jails
 from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.jail import Jail
-from autograder.sandbox.paths import View
+from autograder.sandbox.packages import View
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="tier 3 CANNOT BE TESTED HERE: not root")
 
@@ -58,12 +57,13 @@ def made(machine: Path) -> Iterator:
         jail.close()
 
 
-def leave(jail: Jail, *last: Callable[[], None]) -> None:
+def leave(seen: View, last: Callable[[Jail], None]) -> None:
     """Fill a jail, do what comes last, and leave it as a grader does that is killed."""
     pid = os.fork()
     if pid == 0:
-        for step in (jail.fill, *last):
-            step()
+        jail = Jail(seen)
+        jail.fill()
+        last(jail)
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
 
@@ -184,23 +184,26 @@ def test_those_who_are_given_the_same_share_it_and_the_last_removes_it(machine: 
 @pytest.mark.parametrize("whole", [True, False])
 def test_what_an_ended_grader_left_is_not_taken_over(machine: Path, made, whole: bool) -> None:
     seen = view(machine / "given")
-    left, jail = Jail(seen), Jail(seen)
-    file = within(left, machine / "given" / "inner" / "code.py")
-    leave(left, partial(left.finish, os.getpid()) if whole else file.unlink)
+    code = machine / "given" / "inner" / "code.py"
+    pid = os.getpid()
+    leave(seen, lambda jail: jail.finish(pid) if whole else within(jail, code).unlink())
+    jail = Jail(seen)
     jail.fill()
     jail.finish(os.getpid())
-    assert within(jail, machine / "given" / "inner" / "code.py").exists()
+    assert within(jail, code).exists()
     assert jail.scratches.is_dir()
     jail.close()
 
 
 def test_what_others_left_is_swept_up_and_what_they_use_is_not(machine: Path, made) -> None:
     used = made(view(machine / "given"))
-    left = Jail(view(machine / "given" / "inner"))
-    leave(left)
+    place = used.folder.parents[1]
+    before = {*place.iterdir()}
+    leave(view(machine / "given" / "inner"), lambda jail: None)
+    (left,) = {*place.iterdir()} - before
     made(view(machine / "given" / "inner" / "code.py"))
     assert used.folder.exists()
-    assert not left.folder.parent.exists()
+    assert not left.exists()
 
 
 def test_those_who_come_together_wait_for_none_but_the_one_that_fills(machine: Path, made) -> None:
@@ -208,7 +211,6 @@ def test_those_who_come_together_wait_for_none_but_the_one_that_fills(machine: P
     jails_ = [Jail(seen) for _ in range(3)]
     # As one that has come at the same moment, and has got no further.
     folder = jails_[0].folder.parent
-    folder.mkdir(0o700)
     come = os.open(folder, os.O_RDONLY)
     fcntl.flock(come, fcntl.LOCK_SH)
 
@@ -232,15 +234,16 @@ def test_those_who_come_together_wait_for_none_but_the_one_that_fills(machine: P
 
 def test_a_folder_of_somebody_else_is_refused(machine: Path) -> None:
     jail = Jail(view(machine / "given"))
+    jail.close()
     folder = jail.folder.parent
     folder.mkdir()
     os.chown(folder, 1000, 1000)
     with pytest.raises(OSError, match="belongs to another user: remove it"):
-        jail.fill()
+        Jail(view(machine / "given"))
     folder.rmdir()
     folder.symlink_to(machine)
     with pytest.raises(OSError, match=r"."):
-        jail.fill()
+        Jail(view(machine / "given"))
 
 
 def test_it_is_made_where_files_can_be_linked(

@@ -7,8 +7,14 @@ import pytest
 
 from autograder.assignment import load_assignment
 from autograder.errors import UsageError
-from autograder.sandbox.packages import PackageFault, folders, modules_of, version_of
-from autograder.sandbox.paths import View, view
+from autograder.sandbox.packages import (
+    PackageFault,
+    View,
+    folders,
+    modules_of,
+    version_of,
+    view,
+)
 from tests.planted import plant
 
 

@@ -7,7 +7,7 @@ import pytest
 from autograder.exchange.reading import reading_of
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.terms import Budget
+from autograder.sandbox.profile import Budget
 
 RUNS = b"import os\nopen('/dev/full', 'w').write('x')\nos._exit(3)\n"
 # Takes a second to parse.

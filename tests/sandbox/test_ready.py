@@ -1,4 +1,4 @@
-"""A zygote that starts, that does not, and that has settled."""
+"""A fork server that starts, that does not, and that has settled."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import torch
 
 from autograder.exchange.messages import Request
 from autograder.exchange.operations import Call
-from autograder.sandbox import imports
+from autograder.sandbox import start
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -47,7 +47,7 @@ def test_nothing_is_begun_meanwhile_where_it_does_not_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun: list[bool] = []
-    monkeypatch.setattr(imports, "command", lambda descriptor: ["/bin/false"])
+    monkeypatch.setattr(start, "command", lambda descriptor: ["/bin/false"])
     with pytest.raises(SandboxFault):
         Sandbox(0, BUDGET, (), (), lambda: begun.append(True))
     assert not begun

@@ -16,8 +16,7 @@ from autograder.exchange.rules import Rules
 from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.jail import Jail
-from autograder.sandbox.terms import Budget, Terms
+from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.sandbox.users import Pool
 from autograder.sandbox.wire import encode_request
@@ -80,7 +79,7 @@ def test_the_graders_own_files_may_use_what_is_forbidden(sandbox: Sandbox) -> No
     helper = b"import torch\ndef normalised(x):\n    return torch.layer_norm(x, x.shape)\n"
     source = b"import torch\nfrom helper import normalised\n"
     source += b"def own(x):\n    return torch.layer_norm(x, x.shape)\n"
-    terms = Terms(BUDGET, Rules(("layer_norm",)), ours=("helper.py",))
+    terms = Profile(BUDGET, Rules(("layer_norm",)), ours=("helper.py",))
     found = sandbox.fork("work", {"work.py": source, "helper.py": helper}, terms)
     x = torch.tensor([1.0, 3.0])
     reply = found.perform(Request([Call("normalised", args=(x,), cotangent=torch.ones(2))]))
@@ -96,7 +95,7 @@ def test_the_graders_own_files_may_use_what_is_forbidden(sandbox: Sandbox) -> No
 def test_a_child_is_held_to_its_own_rules(sandbox: Sandbox) -> None:
     source = b"import torch\ndef f(x):\n    return torch.layer_norm(x, x.shape)\n"
     for rules, used in ((Rules(), []), (Rules(("layer_norm",)), ["layer_norm"])):
-        found = sandbox.fork("work", {"work.py": source}, Terms(BUDGET, rules))
+        found = sandbox.fork("work", {"work.py": source}, Profile(BUDGET, rules))
         reply = found.perform(Request([Call("f", args=(torch.ones(2),))]))
         assert [use.operation for use in reply.forbidden] == used
         found.close()
@@ -387,7 +386,7 @@ def test_on_the_third_tier_every_child_is_a_user_of_its_own(sandbox: Sandbox) ->
             ids = {*status["Uid"].split(), *status["Gid"].split()}
             assert len(ids) == 1
             found.append(int(ids.pop()))
-            assert os.readlink(f"/proc/{child.host_pid}/root") == str(Jail(sandbox.view).folder)
+            assert os.readlink(f"/proc/{child.host_pid}/root") == str(sandbox.jail.folder)
     finally:
         for child in children:
             child.close()
@@ -536,7 +535,7 @@ def write(count):
 @pytest.fixture
 def child(sandbox: Sandbox) -> Iterator[Child]:
     """A child with limits of its own, which are no other child's."""
-    found = sandbox.fork("work", {"work.py": SOURCE}, Terms(SMALL))
+    found = sandbox.fork("work", {"work.py": SOURCE}, Profile(SMALL))
     yield found
     found.close()
 
@@ -585,7 +584,7 @@ def test_a_file_is_bounded_by_what_is_written(child: Child) -> None:
 def test_all_calls_together_are_bounded_by_what_they_compute(sandbox: Sandbox) -> None:
     if sandbox.tier != 2:
         pytest.skip("the kernel counts alike on each tier; that it is told to is tried above")
-    found = sandbox.fork("work", {"work.py": SOURCE}, Terms(SMALL))
+    found = sandbox.fork("work", {"work.py": SOURCE}, Profile(SMALL))
     assert call(found, "burn", 0.4).error is None
     assert call(found, "burn", 0.4).error is None
     with pytest.raises(ChildGone, match="more than 1 s of computing in all") as gone:

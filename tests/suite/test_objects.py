@@ -14,7 +14,7 @@ from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Get, Reset
 from autograder.exchange.rules import Rules
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.terms import Budget, Terms
+from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.suite.answer import StudentRaised
 from autograder.suite.asking import Session
@@ -231,7 +231,7 @@ def opened(
                 (tmp_path / file).parent.mkdir(exist_ok=True)
                 (tmp_path / file).write_bytes(data)
             return LocalSession(tmp_path, name, program)
-        child = backend.fork(name, files, Terms(BUDGET, Rules(), program))
+        child = backend.fork(name, files, Profile(BUDGET, Rules(), program))
         children.append(child)
         return child
 

@@ -1,8 +1,10 @@
-"""On what terms a child runs: its limits, and what it may not use."""
+"""The sandbox profile of a child: its limits, and what it may not use."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from autograder.exchange.rules import Rules
 
@@ -19,14 +21,14 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Terms:
-    """On what terms a child runs a component.
+class Profile:
+    """How a child runs a component.
 
     Attributes:
         budget: its limits.
         rules: what it may not use.
         program: whether it is run as a program.
-        ours: files of its folder that are the grader's, as stand-ins and what is provided: they may
+        ours: files of its folder that are the grader's, as fallbacks and what is provided: they may
             use what is forbidden.
         others: files of components that it builds on, which have rules of their own.
         free: whether it runs with all of Python, because a person said it may.
@@ -38,3 +40,13 @@ class Terms:
     ours: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     free: bool = False
+
+    def written(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any]) -> Profile:
+        """Make it of what JSON held."""
+        rules = {name: tuple(names) for name, names in plain["rules"].items()}
+        return cls(**{**plain, "budget": Budget(**plain["budget"]), "rules": Rules(**rules)})

@@ -1,4 +1,4 @@
-"""The warm process that children are forked from. Runs inside the sandbox, trusted.
+"""The fork server: the warm process that children are forked from. In the sandbox, and trusted.
 
 It never reads a submission: the judge hands it one end of a socket pair, which only the child
 reads, so that no student's source is left in memory that a later child inherits.
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exchange.guard import Guard
-from autograder.exchange.rules import Rules
 from autograder.sandbox import confine
 from autograder.sandbox.child import Setup, Task, run_child
+from autograder.sandbox.profile import Profile
 
 
 def serve(control: socket.socket, config: dict[str, Any]) -> None:
@@ -57,10 +57,8 @@ def serve(control: socket.socket, config: dict[str, Any]) -> None:
             continue
         threads = len(os.listdir("/proc/self/task"))
         if threads != 1:
-            raise RuntimeError(f"the zygote has {threads} threads; forking it would hang")
-        limits = confine.Limits(**request.pop("limits"))
-        rules = Rules(**{name: tuple(found) for name, found in request.pop("rules").items()})
-        task = Task(limits=limits, rules=rules, **request)
+            raise RuntimeError(f"the fork server has {threads} threads; forking it would hang")
+        task = Task(profile=Profile.read(request.pop("profile")), **request)
         pid = _fork(setup, guard, control, descriptors[0], task, own_pids)
         os.close(descriptors[0])
         handle = os.pidfd_open(pid)

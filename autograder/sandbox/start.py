@@ -1,7 +1,7 @@
-"""The start of a zygote, and what it and its children can import.
+"""The start of the fork server, and what it and its children can import.
 
-The zygote is started here, before anything else of this package can be imported: this file takes
-nothing but the standard library.
+Nothing else of this package can be imported before this has run, so it takes the standard library
+alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 
 _TOP_LEVEL = "autograder"
-# All the variables of a zygote and its children.
+# All the variables of the fork server and its children.
 ENVIRONMENT = {
     "HOME": "/",
     "LANG": "C.UTF-8",
@@ -28,7 +28,7 @@ ENVIRONMENT = {
 
 
 class OwnPackage:
-    """Finds this package for the zygote while it starts, and nobody after, wherever else it lies.
+    """Finds this package for the fork server while it starts, and for nobody afterwards.
 
     Args:
         folder: the package's.
@@ -58,9 +58,9 @@ class OwnPackage:
 
 
 def command(control_descriptor: int) -> list[str]:
-    """Return the words that start a zygote."""
+    """Return the words that start a fork server."""
     code = "import importlib.util as util; "
-    code += f"spec = util.spec_from_file_location('gradeformer_imports', {__file__!r}); "
+    code += f"spec = util.spec_from_file_location('gradeformer_start', {__file__!r}); "
     code += "start = util.module_from_spec(spec); spec.loader.exec_module(start); "
     code += f"start.main({control_descriptor})"
     # Without `site`, which would run what lies in the folders of packages. Of its environment,
@@ -69,7 +69,7 @@ def command(control_descriptor: int) -> list[str]:
 
 
 def main(control_descriptor: int) -> None:
-    """Become a zygote; what it is to be comes in one line through the control socket."""
+    """Become a fork server; its configuration comes in one line through the control socket."""
     # All that is made here is kept.
     gc.disable()
     # As at a usual start of Python, which also runs whatever lies in the folders of packages.
@@ -88,10 +88,10 @@ def main(control_descriptor: int) -> None:
 
     if sys.platform == "linux":
         confine.die_with_parent()
-    from autograder.sandbox.zygote import serve, warm_up
+    from autograder.sandbox.server import serve, warm_up
 
     # It can read what it needs; the rest takes seconds.
-    control.sendall(b"\n")
+    control.sendall(b"0")
     # This code holds what it needs of the project. What is imported from here on, by a package or
     # by a student, has no part in it.
     own.close()
