@@ -67,12 +67,9 @@ class Work:
 
 @dataclass(frozen=True)
 class Part:
-    """What a pair shares of one component, or of a file beside them.
+    """What a pair shares of one component or other file: so many characters, as copydetect reads.
 
-    Attributes:
-        name: the component's, or the file's.
-        share: of its own text, in the one of the two that has more in the other; 0 to 1.
-        size: how many characters that is, as copydetect reads them.
+    `share` is of the file's own text, in the one of the two that has more in the other; 0 to 1.
     """
 
     name: str
@@ -82,13 +79,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions that share more than they should.
+    """Two submissions that share more than they should, of all and of each part.
 
-    Attributes:
-        first, second: the submissions.
-        whole: what they share of the whole submission.
-        parts: what they share by component; those above the threshold first.
-        striking: how many of `parts` are above it.
+    Of `parts` the first ones, so many as are `striking`, are above the threshold.
     """
 
     first: Work
@@ -105,7 +98,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Findings:
-    """A class, compared: how many of how it was compared, and the pairs, the most similar first.
+    """A class of which so many were compared, and the pairs, the most similar first.
 
     `notes` say what was left out, or should be known beside the pairs; nothing is escaped.
     """
@@ -139,7 +132,7 @@ def find(
     """
     tell("reading what is given and public")
     given = _hashes([*_given_by(assignment), *_public(public)])
-    paths = [assignment.secret / f"{name}.py" for name in assignment.totals]
+    paths = (assignment.secret / f"{name}.py" for name in assignment.totals)
     solution = _hashes(_texts(path for path in paths if path.is_file()))
     tell("reading the submissions")
     read, told = _read(batch, assignment)
@@ -152,8 +145,8 @@ def find(
     gone = 1 - sum(_leave_out(f, common) for f in read.values()) / max(1, sum(left.values()))
     notes = []
     if gone >= 0.005:
-        share = f"{100 * gone:.0f} %"
-        notes.append(f"left out, since a third of the class has it: {share} of what is theirs")
+        share = f"{100 * gone:.0f} % of what is theirs"
+        notes.append(f"left out, since a third of the class has it: {share}")
     like = [
         clean(name, ID)
         for name, size in theirs.items()
@@ -182,15 +175,15 @@ def _weigh(one: Work, two: Work, threshold: float) -> Pair | None:
     parts: dict[str, Part] = {}
     wholes = []
     for work in (one, two):
-        size = own = 0
+        size = 0
         for name, prints in work.files.items():
             starts, ends = shared(prints, both)
             same = int((ends - starts).sum())
             size += same
-            own += prints.token_coverage
             part = Part(name, same / max(1, prints.token_coverage), same)
-            if same and (name not in parts or _rank(part) > _rank(parts[name])):
-                parts[name] = part
+            if same:
+                parts[name] = max(parts.get(name, part), part, key=_rank)
+        own = sum(prints.token_coverage for prints in work.files.values())
         wholes.append(Part("", size / max(1, own), size))
     whole = max(wholes, key=lambda part: (part.size >= _LEAST_WHOLE, part.share, part.size))
     striking = [part for part in parts.values() if _strikes(part, threshold)]
@@ -223,20 +216,17 @@ def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]
     ]
     read: dict[str, dict[str, Any]] = {}
     for entry in listing.entries:
-        why = None
         try:
             texts = {name: decoded(data) for name, data in take_in_limited(entry.path).items()}
             with _soon():
                 read[entry.id], cut = _prints(texts, components)
-        except Rejected as reason:
-            why = str(reason)
-        except OSError as error:
-            why = f"it cannot be read ({error.strerror})"
-        if why is not None:
-            notes.append(f"not compared: {clean(entry.id, ID)}: {clean(why)}")
-        elif cut:
-            names = clean(", ".join(cut))
-            notes.append(f"compared in part, for its size: {clean(entry.id, ID)}: {names}")
+        except (Rejected, OSError) as error:
+            why = f"it cannot be read ({error.strerror})" if isinstance(error, OSError) else error
+            notes.append(f"not compared: {clean(entry.id, ID)}: {clean(str(why))}")
+        else:
+            if cut:
+                names = clean(", ".join(cut))
+                notes.append(f"compared in part, for its size: {clean(entry.id, ID)}: {names}")
     if len(read) < 2:
         raise UsageError(
             f"{batch} holds {len(read)} submissions that can be read, and to compare takes two: "
@@ -252,10 +242,11 @@ def _prints(
     first = {f"{name}.py": name for name in components if f"{name}.py" in texts}
     files, cut, left = {}, [], MAX_TEXT
     for name in [*first, *sorted(texts.keys() - first.keys())]:
-        files[first.get(name, name)] = prints_of(texts[name][:left])
-        if len(texts[name]) > left:
+        text = texts[name][:left]
+        files[first.get(name, name)] = prints_of(text)
+        left -= len(text)
+        if text != texts[name]:
             cut.append(name)
-        left -= min(left, len(texts[name]))
     return files, cut
 
 
@@ -333,7 +324,7 @@ def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
 
 
 def _texts(paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the code of each file: of a notebook its cells, of a page what is fenced."""
+    """Yield the code of each file: of a notebook its cells, of a page the fenced blocks."""
     for path in paths:
         text = decoded(path.read_bytes())
         if path.suffix == ".ipynb":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from rich.table import Table
 from autograder import private
 from autograder.errors import UsageError
 from autograder.grading.tables import table
-from autograder.reports.terminal import safe
+from autograder.reports.terminal import Printer, safe
 from autograder.similar.comparing import ID, NAMED, RUN, Findings, Pair, shared
 from autograder.text import clean
 
@@ -29,13 +28,18 @@ _ROWS, _LISTED = 40, 1000
 _WIDTH = 80
 # Lines around what is shared that are shown, too.
 _AROUND = 3
+_LEGEND = (
+    "most: of the component that is most alike; all: of everything; shared: characters, without "
+    "names, comments, texts and layout. The handout, the solution and what a third of the class "
+    "has are left out. This helps whoever looks at both sides, and proves nothing."
+)
 _MARK = '<mark title="shared part {0}"><span class="n">{0} </span>'
 
 
 def summary(found: Findings) -> str:
     """Say in one sentence what was found."""
-    pairs = {0: "no similar pair", 1: "1 similar pair"}
-    what = pairs.get(len(found.pairs), f"{len(found.pairs)} similar pairs")
+    number = len(found.pairs)
+    what = f"{number or 'no'} similar pair{'s' * (number > 1)}"
     return (
         f"{what} among {found.compared} submissions, from {found.threshold:g} % of a component on"
     )
@@ -56,8 +60,8 @@ def where(pair: Pair, most: int = NAMED) -> str:
 
 
 def print_pairs(console: Console, found: Findings) -> None:
-    """Print a row a pair, in at most 80 columns, and what else should be known."""
-    width = min(_WIDTH, console.width)
+    """Print a row for each pair, in at most 80 columns, and what else should be known."""
+    line, width = Printer(console).line, min(_WIDTH, console.width)
     if found.pairs:
         grid = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
         for name in ("first", "second"):
@@ -71,19 +75,10 @@ def print_pairs(console: Console, found: Findings) -> None:
             grid.add_row(*ids, *shares, safe(where(pair, 2), 200))
         console.print(grid, width=width, soft_wrap=False)
         if len(found.pairs) > _ROWS:
-            console.print(f"and {len(found.pairs) - _ROWS} pairs more", highlight=False)
-        console.print(
-            "most: of the component that is most alike; all: of everything; shared: characters, "
-            "without names, comments, texts and layout. The handout, the solution and what a third "
-            "of the class has are left out. This helps whoever looks at both sides, and proves "
-            "nothing.",
-            highlight=False,
-            width=width,
-            soft_wrap=False,
-        )
-    for note in found.notes:
-        console.print(safe(note, 2000), highlight=False)
-    console.print(summary(found), highlight=False)
+            line(f"and {len(found.pairs) - _ROWS} pairs more")
+        console.print(_LEGEND, highlight=False, width=width, soft_wrap=False)
+    for words in (*found.notes, summary(found)):
+        line(words)
 
 
 def write(found: Findings, out: Path) -> list[Path]:
@@ -119,47 +114,33 @@ def _csv(found: Findings) -> bytes:
 
 
 def _page(found: Findings) -> str:
-    notes = list(found.notes)
-    if len(found.pairs) > SIDE_BY_SIDE:
-        notes.append(
-            f"Side by side are the first {SIDE_BY_SIDE}; similar.csv has all {len(found.pairs)}."
-        )
-    rows = [
-        {
-            "first": clean(pair.first.id, ID),
-            "second": clean(pair.second.id, ID),
-            "most": _percent(pair.most),
-            "whole": _percent(pair.whole.share),
-            "size": pair.whole.size,
-            "where": clean(where(pair)),
-            "sides": sides(pair) if number < SIDE_BY_SIDE else None,
-        }
-        for number, pair in enumerate(found.pairs[:_LISTED])
-    ]
-    text = resources.files(__package__).joinpath("templates/similar.html.jinja").read_text("utf-8")
-    template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(text)
-    title = clean(found.assignment.title)
-    return template.render(title=title, summary=summary(found), notes=notes, rows=rows)
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__), autoescape=True, trim_blocks=True
+    )
+    environment.filters |= {"percent": _percent, "clean": clean, "where": where}
+    return environment.get_template("similar.html.jinja").render(
+        found=found,
+        summary=summary(found),
+        pairs=found.pairs[:_LISTED],
+        most=SIDE_BY_SIDE,
+        sides=sides,
+        ID=ID,
+    )
 
 
 def sides(pair: Pair) -> list[tuple[str, list[tuple[str, Markup]]]]:
-    """Return both submissions of a pair by id: of each file the name and what is shown of it.
+    """Return both submissions of a pair by id: the name of each file, and the shared parts in it.
 
-    What is shared has the same number on both sides.
+    A part has the same number on both sides.
     """
     both = pair.first.hashes & pair.second.hashes
-    blocks: dict[int, int] = {}
-    return [
-        (
-            clean(work.id, ID),
-            [
-                (clean(name), _marked(prints, both, blocks))
-                for name, prints in work.files.items()
-                if prints.hashes & both
-            ],
-        )
-        for work in (pair.first, pair.second)
-    ]
+    numbers: dict[int, int] = {}
+    found = []
+    for work in (pair.first, pair.second):
+        shared_ = {name: prints for name, prints in work.files.items() if prints.hashes & both}
+        marked = [(name, _marked(prints, both, numbers)) for name, prints in shared_.items()]
+        found.append((work.id, marked))
+    return found
 
 
 def _marked(prints: Any, both: set[int], blocks: dict[int, int]) -> Markup:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from xml.sax.saxutils import escape as escape_xml
 
-import jinja2
 from markupsafe import Markup
 
 from autograder.reports.exports.format import Context, Format, lines_of, points
@@ -32,8 +31,10 @@ _PLACE = re.compile(r"(?:\(|^)([A-Za-z0-9_]{1,80}\.py), line ([1-9][0-9]{0,6})(?
 
 
 @functools.cache
-def _template(name: str, escape: Callable[[str], str]) -> jinja2.Template:
+def _template(name: str, escape: Callable[[str], str]) -> Any:
     """Return a template of which every value is escaped so, once."""
+    # Not above: most commands have no use for it.
+    import jinja2
 
     def finalize(value: Any) -> Markup:
         return value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704
@@ -70,17 +71,14 @@ def _junit(results: Sequence[SubmissionResult], context: Context) -> str:
     criteria = [criterion for component in parts for criterion in component.criteria]
     # Without components a submission is one case, which says why.
     bare = [one for one in seen if not one.components]
-    return (
-        _template("junit.xml.jinja", _in_xml).render(
-            assignment=context.assignment,
-            submissions=seen,
-            tests=len(criteria) + len(bare),
-            failures=sum(not c.passed for c in criteria)
-            + sum(one.score is not None for one in bare),
-            errors=sum(one.score is None for one in bare),
-        )
-        + "\n"
+    text: str = _template("junit.xml.jinja", _in_xml).render(
+        assignment=context.assignment,
+        submissions=seen,
+        tests=len(criteria) + len(bare),
+        failures=sum(not c.passed for c in criteria) + sum(one.score is not None for one in bare),
+        errors=sum(one.score is None for one in bare),
     )
+    return f"{text}\n"
 
 
 def _in_xml(text: str) -> str:
@@ -102,7 +100,7 @@ def _code(text: str, limit: int = _LINE) -> Markup:
 
 def _markdown(results: Sequence[SubmissionResult], context: Context) -> str:
     """Write a table, the causes and folded details; of a class, as much as there is room for."""
-    macros: Any = _template("markdown.md.jinja", _in_markdown).module
+    macros = _template("markdown.md.jinja", _in_markdown).module
     both = [(result, context.shown(result)) for result in results]
     if len(both) == 1:
         whole = _tidy(macros.submission(both[0][1], context.title))
