@@ -1,22 +1,22 @@
-"""Failed checks of a whole run in few lines: each component's first ones, and how many more."""
+"""Failed checks of a whole run in a few lines: the first of each component, and how many more."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-# Of all lines that are shown, and at least this many of a component.
+# Lines that are shown of all components, and at least of each.
 _LINES, _LEAST = 48, 7
-# With as many for each there is room for everything that is said of a check.
+# With more lines than these for a component, there is room for where the course treats a check.
 _ROOMY = 10
 
 
 class Condensed:
-    """Shows few lines of what failed in the place of all that pytest would.
+    """Shows a few lines of the failed checks instead of pytest's report, if that is wanted.
 
     Args:
         reporter: pytest's terminal reporter.
-        wanted: whether it is to be so; otherwise pytest goes on as always.
+        wanted: whether to condense; otherwise pytest reports as always.
     """
 
     def __init__(self, reporter: Any, wanted: bool) -> None:
@@ -52,13 +52,15 @@ def condensed(failures: Mapping[str, Sequence[Sequence[str]]]) -> list[str]:
     shown: list[str] = []
     share = max(_LEAST, _LINES // max(1, len(failures)))
     for component, checks in failures.items():
-        plural = "s" if len(checks) > 1 else ""
-        shown.append(f"{component}: {len(checks)} check{plural} failed")
+        shown.append(f"{component}: {len(checks)} check{'s' * (len(checks) > 1)} failed")
         told, left = 0, share - 2
-        anew, again = _by_fact(checks)
-        for number, check in enumerate([*anew, *again]):
-            # A line each for those that say something else.
-            kept = min(max(0, len(anew) - number - 1), 2 if share > _LEAST else 1)
+        # Each new message comes before those that repeat one.
+        facts = [_fact(check) for check in checks]
+        order = sorted(range(len(checks)), key=lambda n: facts[n] in facts[:n])
+        new = len(set(facts))
+        for place, check in enumerate(checks[n] for n in order):
+            # So many lines are kept free for new messages that follow: one for each of two.
+            kept = min(max(0, new - place - 1), 2 if share > _LEAST else 1)
             said = _whole(check, share > _ROOMY)
             if told and len(said) > left - kept:
                 said = [f"- {check[0]}: {_fact(check)}"]
@@ -73,24 +75,12 @@ def condensed(failures: Mapping[str, Sequence[Sequence[str]]]) -> list[str]:
     return shown
 
 
-def _by_fact(checks: Sequence[Sequence[str]]) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
-    """Part checks that say something which none before them says from those that say it again."""
-    heard: set[str] = set()
-    anew: list[Sequence[str]] = []
-    again: list[Sequence[str]] = []
-    for check in checks:
-        fact = _fact(check)
-        (again if fact in heard else anew).append(check)
-        heard.add(fact)
-    return anew, again
-
-
 def _fact(check: Sequence[str]) -> str:
     return next((line for line in check[1:] if not _is_source(line)), "")
 
 
 def _whole(check: Sequence[str], sources: bool) -> list[str]:
-    """Return all that is said of a check; where the course says so only if there is room."""
+    """Return all lines of a check; its source in the course only if there is room."""
     title, *more = check
     return [f"- {title}", *(f"  {line}" for line in more if sources or not _is_source(line))]
 
