@@ -8,6 +8,7 @@ written apart and moved to its place when it is whole, so a failure leaves nothi
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import secrets
 import shutil
@@ -26,7 +27,7 @@ from autograder.authoring import stubs
 from autograder.authoring.release import must_be_new
 from autograder.authoring.unfilled import MARK
 from autograder.errors import UsageError
-from autograder.project import FOLDERS
+from autograder.project import FOLDERS, find_root, is_project
 
 # The assignment of a course that is begun from nothing, and its only component.
 FIRST, FIRST_COMPONENT = "first_steps", "rescale"
@@ -59,7 +60,7 @@ def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
         "seed": _seed(),
         "mark": MARK,
     }
-    with _closed(target.parent), _written_whole(target, folder) as made:
+    with _whole(folder, target) as made:
         _render("course", made, values, ())
         if source is None:
             _render("first_steps", made, values, (FIRST_COMPONENT,))
@@ -92,18 +93,9 @@ def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignme
         "seed": _seed(),
         "mark": MARK,
     }
-    with _readable_errors(root), _closed(root), _beside(root) as made:
+    with _whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
         _render("assignment", made, values, components)
         stubs.write(load_assignment(made, name))
-        moved: list[Path] = []
-        try:
-            for part in FOLDERS:
-                (made / part / name).rename(root / part / name)
-                moved.append(root / part / name)
-        except BaseException:
-            for folder in moved:
-                shutil.rmtree(folder, ignore_errors=True)
-            raise
     return load_assignment(root, name)
 
 
@@ -169,50 +161,35 @@ def _files(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversa
 
 
 @contextlib.contextmanager
-def _written_whole(target: Path, called: Path) -> Iterator[Path]:
-    """Lend a folder that becomes `target` if all goes well; or nothing of it is left."""
+def _whole(called: Path, target: Path, parts: Sequence[str] = ()) -> Iterator[Path]:
+    """Lend a folder whose content comes into `target` if all goes well; or nothing of it is left.
+
+    Args:
+        called: the target as the user names it.
+        target: a folder that may be missing; one that is there is filled, as someone may stand in
+            it.
+        parts: the paths that are moved; by default all that is in the folder.
+    """
     with _readable_errors(called):
-        if target.exists():
-            # It is empty. Someone may stand in it, so it is filled and not replaced.
-            with _beside(target) as made:
-                yield made
-                _move_into(target, made)
-            return
-        above = target.parent
-        while not above.exists():
-            above = above.parent
-        with _beside(above) as apart:
-            made = apart / target.relative_to(above)
-            made.mkdir(parents=True)
+        above = next(folder for folder in (target, *target.parents) if folder.is_dir())
+        # Most files of a course hold solutions.
+        closed = private.umask_of(target.parent if above == target and not parts else above)
+        # Beside the target, so that nothing is copied.
+        apart = tempfile.TemporaryDirectory(prefix=".gradeformer-", dir=above)
+        moved: list[Path] = []
+        with closed, apart as name:
+            # Folders on the way that are missing are made with it.
+            made = Path(name) / target.relative_to(above)
+            made.mkdir(parents=True, exist_ok=True)
             yield made
-            # With the folders on the way that were missing.
-            first = target.relative_to(above).parts[0]
-            (apart / first).rename(above / first)
-
-
-def _move_into(target: Path, made: Path) -> None:
-    moved: list[Path] = []
-    try:
-        for path in sorted(made.iterdir()):
-            path.rename(target / path.name)
-            moved.append(target / path.name)
-    except BaseException:
-        for path in moved:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        raise
-
-
-def _closed(folder: Path) -> contextlib.AbstractContextManager[None]:
-    """Have a course's files be closed to others, as most of them hold solutions."""
-    there = next(above for above in (folder, *folder.parents) if above.is_dir())
-    return private.umask_of(there)
-
-
-@contextlib.contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    """Lend a folder in `folder`, so that what is made in it needs no copying, and remove it."""
-    with tempfile.TemporaryDirectory(prefix=".gradeformer-", dir=folder) as apart:
-        yield Path(apart)
+            try:
+                for part in parts or sorted(path.name for path in Path(name).iterdir()):
+                    (Path(name) / part).rename(above / part)
+                    moved.append(above / part)
+            except BaseException:
+                for path in moved:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                raise
 
 
 @contextlib.contextmanager
@@ -222,3 +199,58 @@ def _readable_errors(folder: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or error
         raise UsageError(f"{folder} cannot be written: {reason}") from error
+
+
+def source_of(given: str, root: Path | None) -> Assignment:
+    """Return the assignment that a user names, by its name or by a path.
+
+    Args:
+        given: the name of an assignment of the project; or a path: of a project with one
+            assignment, or of an assignment in `assignments/` or `reference/` of any project.
+        root: the project for a name, or None to look for it.
+
+    Raises:
+        UsageError: there is no such assignment; the message says where to get one.
+    """
+    path = Path(given)
+    is_path = os.sep in given or "/" in given or given in ("", ".", "..")
+    if is_path or (path.is_dir() and not _is_known(given, root)):
+        return _at(path)
+    try:
+        found = load_assignment(find_root(root), given)
+    except UsageError as error:
+        raise UsageError(
+            f"--from {given}: {error}; an installed package holds no solutions, so clone the "
+            f"repository that has {given} (gradeformer's, for an assignment of its own) and give "
+            f"--from REPOSITORY/assignments/{given}"
+        ) from error
+    return _with_solutions(found)
+
+
+def _is_known(name: str, root: Path | None) -> bool:
+    try:
+        return (find_root(root) / FOLDERS[0] / name).is_dir()
+    except UsageError:
+        return False
+
+
+def _at(path: Path) -> Assignment:
+    place = path.resolve()
+    if is_project(place):
+        known = sorted(file.parent.name for file in (place / FOLDERS[0]).glob("*/assignment.toml"))
+        if len(known) != 1:
+            holds = f"holds {', '.join(known)}" if known else "holds no assignment"
+            raise UsageError(f"--from {path}: it {holds}: give {path}/{FOLDERS[0]}/NAME of one")
+        return _with_solutions(load_assignment(place, known[0]))
+    if place.parent.name in FOLDERS and is_project(place.parents[1]):
+        return _with_solutions(load_assignment(place.parents[1], place.name))
+    raise UsageError(
+        f"--from {path}: this is no assignment: give its name, or the path of its folder in the "
+        "assignments/ of a project that has its reference/, too"
+    )
+
+
+def _with_solutions(found: Assignment) -> Assignment:
+    if not found.secret.is_dir():
+        raise UsageError(f"{found.name} has no solutions: there is no {found.secret}")
+    return found

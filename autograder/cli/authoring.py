@@ -20,7 +20,6 @@ from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
 from autograder.authoring.rows import KINDS, rows_of
-from autograder.authoring.sources import source_of
 from autograder.authoring.unfilled import MARK, must_be_filled_in, places
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
@@ -85,7 +84,9 @@ def _one_word(words: list[str], wanted: str) -> None:
 def _begin(folder: str, from_: str | None, root: Path | None) -> None:
     if from_ is None and root is not None:
         raise UsageError("--root says where --from finds its assignment: give --from, too")
-    made = beginning.new_course(Path(folder), None if from_ is None else source_of(from_, root))
+    made = beginning.new_course(
+        Path(folder), None if from_ is None else beginning.source_of(from_, root)
+    )
     files = sum(path.is_file() for path in made.root.rglob("*"))
     say(f"{files} files in {folder}")
     say(f"Next: cd {shlex.quote(folder)} && autograder selftest {made.name}")
