@@ -23,7 +23,7 @@ from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
 from autograder.reports.terminal import Printer
-from autograder.results import ComponentResult, CriterionResult, SubmissionResult
+from autograder.results import ComponentResult, SubmissionResult
 from autograder.suite.criterion import COUNTS_LATER
 from autograder.text import clean
 
@@ -83,19 +83,21 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
     beside, _ = _stubs(assignment, sorted(uses.difference(names)))
     worker = Worker(assignment, sandbox, checking=component)
     with tempfile.TemporaryDirectory(prefix="gradeformer-") as folder:
+        trial = _Trial(worker, assignment.suite_hash(), Path(folder))
         try:
             worker.wait(tell)
             tell("grading the solution and the stub")
-            trial = _Trial(worker, assignment.suite_hash(), Path(folder))
             solved = trial.grade("solution", solutions)
             untouched = trial.grade("stub", beside | stubs)
             found = Checked(worker.sandbox, solved.components, untouched.components)
             tell("grading trivial submissions")
-            found.faults += trivial.faults_of(
-                {w: trial.grade(w, f, names) for w, f in trivial.submissions(assignment, few=True)}
-            )
-            for criterion in _lost(solved.components, names):
-                found.lost[criterion.id] = trial.explain("solution", criterion.id)
+            few = trivial.submissions(assignment, few=True)
+            found.faults += trivial.faults_of({w: trial.grade(w, f, names) for w, f in few})
+            for name in names:
+                for criterion in solved.components[name].criteria:
+                    # Form that waits for another criterion is not lost by itself.
+                    if not criterion.passed and criterion.facts != [COUNTS_LATER]:
+                        found.lost[criterion.id] = trial.explain("solution", criterion.id)
         except WorkerLost as lost:
             raise CannotGrade(f"the grader failed: {lost}") from lost
         finally:
@@ -130,39 +132,40 @@ def _stubs(assignment: Assignment, names: list[str]) -> tuple[dict[str, bytes], 
     return stubs, faults
 
 
+@dataclass
 class _Trial:
     """Has submissions of ours graded by one worker."""
 
-    def __init__(self, worker: Worker, suite_hash: str, folder: Path) -> None:
-        self._worker = worker
-        self._suite_hash = suite_hash
-        self._folder = folder
+    worker: Worker
+    suite_hash: str
+    folder: Path
 
     def grade(
         self, name: str, files: Mapping[str, bytes], bare: Sequence[str] = ()
     ) -> SubmissionResult:
-        """Grade some files; of those in `bare`, if there are any, marks alone are wanted."""
-        place = self._folder / name
+        """Grade some files; of the components in `bare`, if there are any, marks alone."""
+        place = self.folder / name
         place.mkdir()
         for file, source in files.items():
             (place / file).write_bytes(source)
-        job = GradeJob(
-            id=name,
-            path=os.fsencode(place),
-            suite_hash=self._suite_hash,
-            only=tuple(bare),
-            diagnose=not bare,
+        answer = self.worker.ask(
+            GradeJob(
+                id=name,
+                path=os.fsencode(place),
+                suite_hash=self.suite_hash,
+                only=tuple(bare),
+                diagnose=not bare,
+            )
         )
-        answer = self._worker.ask(job)
         if not isinstance(answer, Marked) or answer.result.status != "graded":
             raise CannotGrade(f"the {name} cannot be graded: {_why(answer)}")
         return answer.result
 
     def explain(self, name: str, criterion: str) -> Explained:
         """Run one criterion of files that were graded again."""
-        place = os.fsencode(self._folder / name)
-        job = ExplainJob(path=place, criterion=criterion, suite_hash=self._suite_hash)
-        answer = self._worker.ask(job)
+        place = os.fsencode(self.folder / name)
+        job = ExplainJob(path=place, criterion=criterion, suite_hash=self.suite_hash)
+        answer = self.worker.ask(job)
         if not isinstance(answer, Explained):
             raise CannotGrade(f"{criterion} cannot be explained: {_why(answer)}")
         return answer
@@ -172,13 +175,6 @@ def _why(answer: Answer) -> str:
     if isinstance(answer, Fault):
         return answer.reason
     return answer.result.message if isinstance(answer, Marked) else "no proper answer came"
-
-
-def _lost(components: Mapping[str, ComponentResult], names: list[str]) -> Iterator[CriterionResult]:
-    for name in names:
-        # Form that waits for another criterion is not lost by itself.
-        lost = (found for found in components[name].criteria if not found.passed)
-        yield from (found for found in lost if found.facts != [COUNTS_LATER])
 
 
 def _of_stubs(stubs: Mapping[str, ComponentResult]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 
 # Stands in the files of a new assignment wherever something is to be said.
-MARK = "TODO(author)"
+MARK = "REPLACE(author)"
 _KINDS = (".json", ".md", ".py", ".toml")
 
 

@@ -190,7 +190,7 @@ def test_what_is_not_filled_in_is_neither_released_nor_proven(course: Path, tmp_
     # It is whole all the same: an author may fill it in piece by piece.
     found = load_assignment(course, "week_two")
     checked = run("check", "week_two")
-    assert "places still say TODO(author)" in checked
+    assert "places still say REPLACE(author)" in checked
     assert "week_two holds" in checked
     assert len(collect(found).criteria["first"]) == 2
     for path, _ in list(unfilled.places(found)):
