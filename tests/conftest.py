@@ -23,8 +23,8 @@ import torch
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import wrong_variants
-from autograder.authoring.known_numbers import table
 from autograder.authoring.release import release
+from autograder.authoring.tables import table
 from autograder.cli import main
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite

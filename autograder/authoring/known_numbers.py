@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import multiprocessing
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from autograder.diagnosis.search import RIGHT, examples_of
 from autograder.errors import UsageError
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import tensors_in
-from autograder.grading.machine import cores
 from autograder.judge.collection import collect
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.solutions.cache import Cache
@@ -58,85 +55,36 @@ _MET = 4
 _Answers = dict[int, dict[str, Any]]
 
 
-def table(
-    assignment: Assignment,
-    tell: Callable[[str], None] = lambda words: None,
-    cache: Cache | None = None,
-) -> dict[str, Any]:
-    """Compute the table of an assignment, as plain data by component.
-
-    Args:
-        assignment: whose.
-        tell: is told what is being done.
-        cache: where tables of earlier releases are kept; by default the user's own.
+def of_component(assignment: Assignment, name: str, cache: Cache | None = None) -> dict[str, Any]:
+    """Return the table of one component, from `cache` where an earlier release made it.
 
     Raises:
-        UsageError: the suite or the misconceptions are broken.
+        UsageError: its suite or its misconceptions are broken.
     """
     cache = Cache(cache_folder()) if cache is None else cache
-    # This module decides no mark, so that its text is not in the key by itself.
-    written_by = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-    found: dict[str, Any] = {}
-    keys: dict[str, str] = {}
-    for name in assignment.totals:
-        if not read(assignment, name):
-            found[name] = {"questions": [], "mistakes": []}
-            continue
-        keys[name] = cache.key_of(assignment, name, f"known numbers {written_by}")
-        if (kept := cache.load(keys[name])) is not None:
-            found[name] = kept
-    missing = [name for name in keys if name not in found]
-    try:
-        for name, made in _computed(assignment, missing, cache, tell):
-            found[name] = made
-            cache.save(keys[name], made)
-        # A broken suite is found where there is nothing to compute, too.
-        for name in [name for name in found if name not in missing] if missing else [""]:
-            collect(assignment, assignment.seed + 1, only=name, tell=tell, cache=cache)
-    except SuiteFault as error:
-        raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
-    return {name: found[name] for name in assignment.totals}
-
-
-def _computed(
-    assignment: Assignment, names: Sequence[str], cache: Cache, tell: Callable[[str], None]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the tables of components as they are done: of several, side by side."""
-    # A process more imports torch first, which takes as long as a small component.
-    side_by_side = min(cores(), len(names) // 2)
-    if side_by_side < 2:
-        for name in names:
-            tell(f"computing what the known mistakes answer: {name}")
-            yield name, _of_component(assignment, name, cache)
-        return
-    # No fork of this process, which may have threads.
-    fresh = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if fresh else "spawn")
-    context.set_forkserver_preload([__name__])
-    # The most work first, so that none is left with it alone: each mistake meets each other.
-    order = sorted(names, key=lambda name: len(read(assignment, name)), reverse=True)
-    with ProcessPoolExecutor(side_by_side, context) as pool:
-        begun = {pool.submit(_of_component, assignment, name, cache): name for name in order}
-        try:
-            for number, done in enumerate(as_completed(begun)):
-                yield begun[done], done.result()
-                tell(f"what the known mistakes answer: {number + 1} of {len(names)} components")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _of_component(assignment: Assignment, name: str, cache: Cache) -> dict[str, Any]:
     # Threads gain nothing on small tensors, and lose much beside other work.
     torch.set_num_threads(1)
-    # Not the judge's seed: its examples are for the judge alone to ask.
-    suite = collect(assignment, assignment.seed + 1, only=name, cache=cache)
     known = read(assignment, name)
-    return _component(suite, variants_of(assignment, name, tuple(known)), known)
+    # This module decides no mark, so that its text is not in the key by itself.
+    written_by = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    key = cache.key_of(assignment, name, f"known numbers {written_by}")
+    try:
+        # Not the judge's seed: its examples are for the judge alone to ask. And in any case: a
+        # broken suite is found where there is nothing to compute, too.
+        suite = collect(assignment, assignment.seed + 1, only=name, cache=cache)
+    except SuiteFault as error:
+        raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
+    if not known:
+        return {"questions": [], "mistakes": []}
+    found: dict[str, Any] | None = cache.load(key)
+    if found is None:
+        found = _component(suite, variants_of(assignment, name, tuple(known)), known)
+        cache.save(key, found)
+    return found
 
 
 class _Session:
-    """A component with one mistake in force."""
+    """A component with these mistakes in force."""
 
     def __init__(self, variants: Variants, wrong: frozenset[str]) -> None:
         self._variants = variants
@@ -146,29 +94,50 @@ class _Session:
         return self._variants.perform(self._wrong, request)
 
 
+class _Consulted(frozenset[str]):
+    """No mistake in force; notes after which ones the code has asked.
+
+    Where the right code does not ask after a mistake, that mistake changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return False
+
+
 def _component(suite: Suite, variants: Variants, known: dict[str, Misconception]) -> dict[str, Any]:
     component = next(iter(known.values())).component
     criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
     asked = _asked(suite, variants, criteria)
     questions = [question for question, _, _ in asked]
+    consulted = []
+    for question in questions:
+        noted = _Consulted()
+        for request in question:
+            variants.perform(noted, request)
+        consulted.append(noted.names)
     answers = {
         name: {
             number: answer
             for number, question in enumerate(questions)
-            if (answer := _wrong_answer(variants, frozenset([name]), question)) is not None
+            if name in consulted[number]
+            and (answer := _wrong_answer(variants, frozenset([name]), question)) is not None
         }
         for name in known
     }
     used = _chosen(answers)
     told = [name for name, found in answers.items() if any(number in found for number in used)]
-    loses = {
-        name: [
-            criterion.id
-            for criterion in criteria
-            if suite.run(criterion, _Session(variants, frozenset([name]))).failure is not None
-        ]
-        for name in told
-    }
+    loses: dict[str, list[str]] = {name: [] for name in told}
+    for criterion in criteria:
+        noted = _Consulted()
+        suite.run(criterion, _Session(variants, noted))
+        for name in told:
+            mistaken = _Session(variants, frozenset([name]))
+            if name in noted.names and suite.run(criterion, mistaken).failure is not None:
+                loses[name].append(criterion.id)
     at = {name: place for place, name in enumerate(told)}
     return {
         "questions": [

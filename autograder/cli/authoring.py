@@ -8,7 +8,7 @@ import shlex
 import tempfile
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -20,6 +20,7 @@ from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
 from autograder.authoring.rows import KINDS, rows_of
+from autograder.authoring.tables import table
 from autograder.authoring.unfilled import MARK, must_be_filled_in, places
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
@@ -116,15 +117,7 @@ def release(
     warn(assignment)
     with Stages(plain()) as stages:
         stages("reading the assignment")
-
-        def table(assignment: Assignment) -> dict[str, Any]:
-            stages("importing torch")
-            # Here and not above: no other command needs torch in this process.
-            from autograder.authoring import known_numbers
-
-            return known_numbers.table(assignment, stages)
-
-        files = releasing.release(assignment, out, table)
+        files = releasing.release(assignment, out, lambda found: table(found, stages))
     say(f"{len(files)} files in {out}")
 
 

@@ -14,6 +14,7 @@ from autograder import private
 from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
+from autograder.authoring.tables import Tables
 from autograder.authoring.unfilled import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
@@ -123,19 +124,29 @@ def init(
     tell("reading the assignment")
     releasing.must_be_new(folder, "give a new folder for the course")
     place = folder.resolve()
-    for assignment in assignments:
-        _must_be_in_order(assignment, folder, place)
-    # Here and not above: it brings torch along, which no other use of this module needs.
-    tell("importing torch")
-    from autograder.authoring.known_numbers import table
+    with Tables(assignments, tell) as tables:
+        for assignment in assignments:
+            _must_be_in_order(assignment, folder, place)
+        _write(assignments, folder, course_id, group, tables)
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
 
+
+def _write(
+    assignments: Sequence[Assignment],
+    folder: Path,
+    course_id: str,
+    group: str | None,
+    tables: Tables,
+) -> None:
     try:
         # nbgrader leaves what it collects open to everybody; the course folder is the door.
         private.close_folder(folder, group)
         with private.umask_of(folder):
             for assignment in assignments:
                 source = folder / "source" / assignment.name
-                releasing.release(assignment, source, lambda found: table(found, tell))
+                releasing.release(assignment, source, tables)
                 carrier = assignment.public / "workbook.ipynb"
                 (source / carrier.name).write_bytes(carrier.read_bytes())
             config = _config(assignments, course_id, private.is_shared(folder))
@@ -144,9 +155,6 @@ def init(
             (folder / "gradebook.db").touch()
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}") from error
-    return sorted(
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
-    )
 
 
 def _must_be_in_order(assignment: Assignment, folder: Path, place: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment
-from autograder.authoring.known_numbers import table
+from autograder.authoring.tables import table
 from autograder.exchange.executor import Executor
 from autograder.exchange.messages import Reply, Request
 from autograder.solutions.misconceptions import file_of, read

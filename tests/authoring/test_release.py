@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment
-from autograder.authoring.known_numbers import table
 from autograder.authoring.release import conftest, release
+from autograder.authoring.tables import table
 from autograder.errors import UsageError
 from autograder.solutions.misconceptions import file_of, read, with_mistakes
 from tests.conftest import ROOT
