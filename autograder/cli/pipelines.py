@@ -10,7 +10,6 @@ import typer
 
 from autograder import private
 from autograder.authoring.release import must_be_new
-from autograder.ci import gradescope as zips
 from autograder.ci import written
 from autograder.cli.options import Name, NameOption, Root, the_assignment
 from autograder.errors import ExitCode, UsageError
@@ -207,7 +206,7 @@ def gradescope(
     root: Root = None,
 ) -> None:
     """Write the zip that Gradescope grades with. It holds the solutions."""
-    data = zips.pack(the_assignment(name, root, _QUESTION), seconds)
+    data = written.pack(the_assignment(name, root, _QUESTION), seconds)
     try:
         with private.umask_of(out.parent), out.open("xb") as file:
             file.write(data)
