@@ -26,14 +26,14 @@ _TESTS = Path(__file__).resolve().parents[3] / "assignments" / "language_model" 
 
 
 def learned_positions(component: Any) -> Figure:
-    """How alike the vectors of all pairs of positions are: random ones, and slow waves."""
+    """Similarity of the vectors of all pairs of positions: random ones, and slow waves."""
     shape = (24, 16)
     random = torch.randn(shape, generator=torch.Generator().manual_seed(1)) * 0.02
     speeds, phases = torch.linspace(0.05, 0.4, shape[1]), torch.arange(shape[1])
     waves = torch.sin(torch.arange(shape[0]).unsqueeze(1) * speeds + phases)
     figure = _figure(300, 50, 80, 44, 26, 0.22)
     panels = figure.subplots(1, 2)
-    titles = ("at the start", "neighbours alike")
+    titles = ("at the start", "similar neighbours")
     for axes, weight, title in zip(panels, (random, waves), titles, strict=True):
         module = component.build("LearnedPositionalEmbedding", *shape).load({"weight": weight})
         added = module(torch.zeros(1, *shape)).output[0]
@@ -65,7 +65,7 @@ def relative_positions(component: Any) -> Figure:
             panels[0].text(column, row, text, ha="center", va="center", color=INK, fontsize=9)
     for axes, head in zip(panels[1:], weights.tolist(), strict=True):
         axes.imshow(head, cmap="Blues", vmin=0, vmax=1)
-    titles = ("distances, clipped at 2", "weights: the word before", "weights: what is near")
+    titles = ("distances, clipped at 2", "weights: the word before", "weights: near words")
     for axes, title in zip(panels, titles, strict=True):
         axes.set(title=title, xlabel="key", xticks=range(length), yticks=range(length))
         axes.tick_params(length=0)
@@ -102,7 +102,7 @@ def encoder(component: Any) -> Figure:
 
 
 def classifier(component: Any) -> Figure:
-    """The way of CLS through the plane of its two features, for both sequences."""
+    """The path of CLS in the plane of its two features, for both sequences."""
     figures = json.loads((_TESTS / "walkthrough.json").read_text(encoding="utf-8"))
     state = {key: torch.tensor(value) for key, value in figures["weights"].items()}
     built = component.build("Classifier", 5, 2, 2, 2).load(state)
@@ -134,7 +134,7 @@ def classifier(component: Any) -> Figure:
 
 
 def language_model(component: Any) -> Figure:
-    """The chances of every word at every position, and what each position adds to the loss."""
+    """The probability of every word at every position, and the loss of each position."""
     count, eye = len(SENTENCE), torch.eye(len(SENTENCE))
     ahead = torch.cat([eye[1:] - eye[:-1], torch.zeros(1, count)])
     state = {"encoder.token_embedding.weight": eye, "encoder.positions.weight": ahead}
@@ -154,12 +154,12 @@ def language_model(component: Any) -> Figure:
         )
     left.set_xticks(range(count), SENTENCE, rotation=45)
     left.set_yticks(range(count - 1), SENTENCE[:-1])
-    left.set(title="the chances of the next word", xlabel="", ylabel="the last word seen")
+    left.set(title="probability of the next word", xlabel="", ylabel="the last word seen")
     surprise = [-float(chances[t, t + 1].log()) for t in range(count - 1)]
     right.barh(range(count - 1), surprise, height=0.6, color=ORANGE)
     right.axvline(float(loss), color=VERMILION, lw=1.5)
     right.text(float(loss) + 0.08, 5.9, f"loss {float(loss):.2f}", color=VERMILION, va="center")
-    right.set(title=f"{MINUS}ln of the right one", ylim=(count - 1.5, -0.5), yticks=[])
+    right.set(title=f"{MINUS}ln of the right word", ylim=(count - 1.5, -0.5), yticks=[])
     return figure
 
 
@@ -186,7 +186,7 @@ def training(component: Any) -> Figure:
 
 
 def generate(component: Any) -> Figure:
-    """Twelve words as the model gives them, beside what each control makes of them."""
+    """The probabilities of twelve words, unchanged and with each setting."""
     logits = -0.5 * torch.arange(12.0)
     plain = component.call("next_probabilities", logits).output.tolist()
     figure = _figure(220, 34, 10, 42, 30, 0.14)
@@ -205,12 +205,12 @@ def generate(component: Any) -> Figure:
         axes.set(title=title, xticks=[1, 4, 8, 12], ylim=(0, 0.7), yticks=[0, 0.2, 0.4, 0.6])
         axes.tick_params(labelsize=8)
         axes.title.set_fontsize(10)
-    figure.supxlabel("word, the likeliest first", fontsize=9, y=0.02)
+    figure.supxlabel("word, most likely first", fontsize=9, y=0.02)
     return figure
 
 
 def cost(component: Any) -> Figure:
-    """What the parts of a block cost, against the number of tokens, and where they meet."""
+    """The cost of the parts of a block against the number of tokens."""
     d, f = 64, 256
     lengths = [2**power for power in range(3, 13)]
 

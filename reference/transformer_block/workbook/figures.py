@@ -111,7 +111,7 @@ def attention(component: Any) -> Figure:
 
 
 def multi_head_attention(component: Any) -> Figure:
-    """What CLS looks at in the walkthrough's two sequences, by head."""
+    """The attention weights of CLS in the walkthrough's two sequences, by head."""
     figures = json.loads((_TESTS / "walkthrough.json").read_text(encoding="utf-8"))
     layers = ("q_linear", "k_linear", "v_linear", "out_proj")
     state = {
@@ -137,7 +137,7 @@ def multi_head_attention(component: Any) -> Figure:
             if word in ("CLS", "PAD"):
                 axes.text(place, 0.03, "masked", ha="center", color=GREY, fontsize=8)
         axes.set_xticks(range(5), words, va="baseline")
-        axes.set(title=f"CLS looks at: {' '.join(words)}", ylim=(0, 1.18), yticks=[0, 0.5, 1])
+        axes.set(title=f"CLS attends to: {' '.join(words)}", ylim=(0, 1.18), yticks=[0, 0.5, 1])
         axes.tick_params(axis="x", length=0, pad=13)
     panels[0].set_ylabel("attention weight")
     panels[0].legend(frameon=False, loc="upper left", handlelength=1.0)
