@@ -73,3 +73,46 @@ def test_every_source_that_students_read_is_named_in_the_handout(name: str) -> N
             cited |= set(re.findall(r'(?:source=|SOURCE = )"([^"]+)"', file.read_text("utf-8")))
     first_words = {re.split(r"\W", part)[0] for source in cited for part in source.split("; ")}
     assert first_words <= named | {"handout"}
+
+
+# Words that were replaced in all texts for students, with the usual ones.
+RETIRED = {
+    "predict": r"foret(ell|old)\w*",
+    "again": "anew",
+    "equal, the same": "alike",
+    "next to, in addition to": "beside",
+    "except for": "but for",
+    "pass": r"hand(s|ed)? (it |them )?on",
+    "depend on": r"hangs? on",
+    "that number of": "so many",
+    "anyone who": "whoever",
+    "is not a": r"(?<![Tt]here )(is|are) no",
+    "by default": "unless told",
+    "required": "asked for",
+}
+
+
+def texts(name: str) -> dict[str, str]:
+    """Return the texts that students read of an assignment, by their places."""
+    assignment = load_assignment(ROOT, name)
+    found = {"README.md": handout(name)}
+    for component in assignment.totals:
+        found |= {file.name: file.read_text("utf-8") for file in assignment.public.glob("*.py")}
+        for key, mistake in read(assignment, component).items():
+            found[f"{component}.{key}"] = mistake.explanation
+    for folder in (assignment.public, assignment.secret):
+        for file in (folder / "tests").glob("test_*.py"):
+            for title in re.findall(r'^    """(.*)', file.read_text("utf-8"), flags=re.MULTILINE):
+                found[f"{file.name}: {title}"] = title
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_texts_for_students_use_the_usual_words(name: str) -> None:
+    found = [
+        f"{place}: {hit.group()!r}; the usual word: {usual}"
+        for place, text in texts(name).items()
+        for usual, word in RETIRED.items()
+        for hit in re.finditer(rf"\b{word}\b", text)
+    ]
+    assert found == []

@@ -71,7 +71,8 @@ MISCONCEPTIONS = {
         "walkthrough, attention, step 1",
     ),
     "causal_always": (
-        "your encoder hides later tokens even without a mask; mask=None allows every pair",
+        "your encoder always hides later tokens; only the given mask decides, and None allows "
+        "every pair",
         "session, knowledge point 3",
     ),
     "diagonal_written": (

@@ -257,7 +257,7 @@ def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None
     if pad_id is not None and not wrong("padding_counts"):
         counts = (inputs if wrong("padding_by_the_input") else targets) != pad_id
     if not counts.any() and not wrong("nan_for_nothing"):
-        raise ValueError("there is no token to foretell")
+        raise ValueError("no position counts")
     losses = _losses(foretold, targets) * counts  # (B, T - 1)
     if wrong("summed"):
         loss = losses.sum()

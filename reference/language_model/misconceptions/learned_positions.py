@@ -111,8 +111,8 @@ MISCONCEPTIONS = {
         "slides, page 26",
     ),
     "length_unchecked": (
-        "you do not check the length, so a sequence that is too long fails somewhere inside "
-        "torch; raise ValueError",
+        "you do not check the length, so torch fails or broadcasts if a sequence is too long; "
+        "raise ValueError",
         "slides, page 26",
     ),
     "length_asserted": (
