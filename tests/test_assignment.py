@@ -114,7 +114,9 @@ def test_the_suite_hash_follows_what_decides_a_mark(
     assert found.suite_hash(package) != before
 
 
-@pytest.mark.parametrize("room", ["exchange", "suite", "sandbox", "solutions", "judge"])
+@pytest.mark.parametrize(
+    "room", ["exchange", "suite", "diagnosis", "sandbox", "solutions", "judge"]
+)
 def test_the_suite_hash_follows_a_new_file_where_marks_are_decided(
     small_project: Path, package: Path, room: str
 ) -> None:

@@ -17,6 +17,16 @@ import torch
 
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, examples_of
+from autograder.diagnosis.table import (
+    PAIRED,
+    SINGLE,
+    Known,
+    read_question,
+    sampled,
+    write_known,
+    write_question,
+    write_slack,
+)
 from autograder.errors import UsageError
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.values import tensors_in
@@ -27,16 +37,6 @@ from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.places import cache_folder
 from autograder.solutions.variants import Variants, variants_of, widest
 from autograder.suite.criterion import Criterion
-from autograder.suite.known_table import (
-    PAIRED,
-    SINGLE,
-    Known,
-    read_question,
-    sampled,
-    write_known,
-    write_question,
-    write_slack,
-)
 from autograder.suite.likeness import Slack, all_alike
 
 # Longer questions and answers would only make the file long.
@@ -75,7 +75,7 @@ def of_component(assignment: Assignment, name: str, cache: Cache | None = None) 
     except SuiteFault as error:
         raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
     if not known:
-        return {"questions": [], "mistakes": []}
+        return {"questions": [], "mistakes": [], "pairs": []}
     found: dict[str, Any] | None = cache.load(key)
     if found is None:
         found = _component(suite, variants_of(assignment, name, tuple(known)), known)

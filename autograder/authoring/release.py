@@ -15,7 +15,7 @@ from autograder.errors import UsageError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
-SHIPPED = ("exchange", "suite", "text.py")
+SHIPPED = ("exchange", "suite", "diagnosis", "text.py")
 _KNOWN_FILE = "known_mistakes.json"
 _CONFTEST = '''\
 """Runs the checks in this folder on the files one folder up. Generated; there is nothing to edit.
@@ -58,6 +58,7 @@ def pytest_configure(config):
                 f"this assignment uses {{package}}, which is not installed: pip install {{package}}"
             ) from None
     sys.meta_path.insert(0, Modules())
+    from autograder.diagnosis.known import read_table
     from autograder.exchange.rules import Rules
     from autograder.suite.local import Terms
     from autograder.suite.student import StudentPlugin
@@ -67,7 +68,8 @@ def pytest_configure(config):
         name: Terms(points, Rules(*map(tuple, rules)), program, tuple(uses), *review)
         for name, (points, rules, program, uses, review) in COMPONENTS.items()
     }}
-    plugin = StudentPlugin(HERE.parent, terms, HERE / {known!r}, page, STAND_INS, {modules})
+    known = read_table(HERE / {known!r})
+    plugin = StudentPlugin(HERE.parent, terms, known, page, STAND_INS, {modules})
     config.pluginmanager.register(plugin, "gradeformer")
 
 

@@ -7,7 +7,7 @@ import functools
 import inspect
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import hypothesis
 import pytest
@@ -19,11 +19,11 @@ from autograder.exchange.messages import ForbiddenUse
 from autograder.exchange.reading import Finding, Ordinary, each_reading, instead, read
 from autograder.exchange.rules import Rules, used_by
 from autograder.suite.answer import StudentRaised
+from autograder.suite.asking import Session
 from autograder.suite.component import Component
 from autograder.suite.condensed import Condensed
 from autograder.suite.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.suite.expect import Expect
-from autograder.suite.known_mistakes import read_known
 from autograder.suite.local import LocalSession, Terms, student_lines
 from autograder.suite.make import Make
 from autograder.suite.page import Line, document
@@ -48,6 +48,13 @@ def _held(finding: Finding) -> str:
 
 def _unseen(excinfo: object, style: object = None) -> str:
     return ""
+
+
+class Known(Protocol):
+    """Names the known mistakes of one component by what it answers."""
+
+    def causes(self, criterion: str, session: Session) -> list[str]:
+        """Return the words of the mistakes that a failed criterion may be due to."""
 
 
 def load_profile() -> None:
@@ -174,7 +181,7 @@ class StudentPlugin:
     Args:
         folder: where the student's component files are.
         terms: those of every component, in order.
-        known: the table of known mistakes, where there is one.
+        known: what names known mistakes, by component.
         page: where to write the results as HTML, if they are wanted so.
         stand_ins: working components, by name, for those that others use.
         packages: the modules that they may import beside torch and numpy.
@@ -184,13 +191,13 @@ class StudentPlugin:
         self,
         folder: Path,
         terms: Mapping[str, Terms],
-        known: Path | None = None,
+        known: Mapping[str, Known] | None = None,
         page: Path | None = None,
         stand_ins: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
     ) -> None:
         self._run = Run(self.session)
-        self._known = {} if known is None else read_known(known)
+        self._known = known or {}
         self._page = page
         self._rules = Enforcement(folder, terms, packages)
         self._folder = folder

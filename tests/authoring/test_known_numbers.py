@@ -12,12 +12,12 @@ import pytest
 
 from autograder.assignment import Assignment
 from autograder.authoring.tables import table
+from autograder.diagnosis.known import KnownMistakes
 from autograder.exchange.executor import Executor
 from autograder.exchange.messages import Reply, Request
 from autograder.solutions.misconceptions import file_of, read
 from autograder.solutions.reference import import_apart
 from autograder.solutions.variants import Variants
-from autograder.suite.known_mistakes import KnownMistakes
 from tests import foreign
 
 # The table of a whole assignment takes most of a minute; test_release.py has a small one, and a

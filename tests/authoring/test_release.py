@@ -83,7 +83,8 @@ def imported(text: str, everywhere: bool) -> set[str]:
 
 def test_the_conftest_holds_whole_rooms_as_they_are(assignment: Assignment) -> None:
     package = ROOT / "autograder"
-    shipped = [path for room in ("exchange", "suite") for path in (package / room).glob("*.py")]
+    rooms = ("exchange", "suite", "diagnosis")
+    shipped = [path for room in rooms for path in (package / room).glob("*.py")]
     expected = {"autograder": ""}
     for path in [*shipped, package / "text.py"]:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from autograder.diagnosis.table import Known, read_known, sampled, write_known
 from autograder.exchange.messages import Reply, Request, StudentError
 from autograder.exchange.operations import Call
 from autograder.judge.suite import Suite
-from autograder.suite.known_table import read_replies, sampled, write_replies
 from autograder.suite.likeness import Comparison
 
 X = torch.tensor([[0.5, -1.25, 3.0], [2.0, -0.75, 1.5]])
@@ -110,8 +110,8 @@ def test_changing_an_argument_is_one_mistake_whatever_it_holds_then() -> None:
 
 def test_a_sample_is_read_as_it_was_written() -> None:
     reply = Reply(value=torch.randn(7, 9), state={"w": X})
-    written = write_replies([reply], values=True, count=8)
-    [read] = read_replies(written, 8)
+    written = write_known(Known([reply], count=8))
+    [read] = read_known(written, 8).replies
     [mine] = sampled([reply], 8)
     assert int((~mine.value.isnan()).sum()) == 8
     assert torch.allclose(mine.value, read.value, 1e-5, 1e-5, equal_nan=True)

@@ -1,7 +1,15 @@
 """The table of known mistakes that travels with a release: numbers and words, no code.
 
-It holds, for every component, questions (inputs, made up for this purpose) with samples of the
-right answers, and for every mistake, and pairs of them, samples of the answers that are not right.
+By component it holds, as JSON:
+
+- `questions`: requests (`asks`, made up for this purpose), the tolerance (`slack`), the right
+  answer, and whether right work may answer otherwise (`free`);
+- `mistakes`: words for the student, the criteria that the mistake `loses`, and its `answers` by the
+  question's number, where they are not right;
+- `pairs`: two mistakes by their places (`of`), and what they answer together where both show: as
+  one of them does (`as`: which), or otherwise (`answers`). Where nothing is kept, it is not known.
+
+Of tensors there are samples, to six digits.
 """
 
 from __future__ import annotations
@@ -30,6 +38,20 @@ from autograder.suite.likeness import Slack
 _DIGITS = 6
 # How many numbers of a tensor are kept: what a single mistake answers, and what two do together.
 SINGLE, PAIRED = 16, 8
+
+
+@dataclass(frozen=True)
+class Known:
+    """An answer that is known: its replies, and how it is to be compared.
+
+    Attributes:
+        drawn: whether it hangs on random draws, and only its form is known.
+        count: how many values are kept of a floating-point tensor; see `sampled`.
+    """
+
+    replies: Sequence[Reply]
+    drawn: bool = False
+    count: int = SINGLE
 
 
 def sampled(replies: Sequence[Reply], count: int) -> list[Reply]:
@@ -74,41 +96,35 @@ def read_question(plain: Sequence[Any]) -> list[Request]:
     return [read_request(request, Reader(_read_tensor)) for request in plain]
 
 
-def write_replies(replies: Sequence[Reply], values: bool, count: int = SINGLE) -> list[Any]:
-    """Return replies as JSON can hold them.
-
-    Args:
-        replies: the answers to a question.
-        values: whether a tensor's values are kept, to six digits, or only its shape; they are kept
-            of a part that hangs on no draws anyhow.
-        count: how many values are kept of a floating-point tensor; see `sampled`.
-    """
+def write_known(known: Known) -> dict[str, Any]:
+    """Return a known answer as JSON can hold it; of what is drawn, only shapes."""
 
     def write_sample(tensor: Tensor) -> list[Any]:
-        if not _is_thinned(tensor, count):
+        if not _is_thinned(tensor, known.count):
             return _write_tensor(tensor)
-        kept = tensor.flatten()[_places(tensor.numel(), count)]
+        kept = tensor.flatten()[_places(tensor.numel(), known.count)]
         return [*_write_shape(tensor), [_short(number) for number in kept.tolist()]]
 
     def parts_of(reply: Reply) -> dict[str, Any]:
-        sampled_parts = write_parts(reply, Writer(write_sample))
-        if values:
-            return sampled_parts
-        shapes = write_parts(reply, Writer(_write_shape))
-        return {n: shapes[n] if PARTS[n].random else part for n, part in sampled_parts.items()}
+        parts = write_parts(reply, Writer(write_sample))
+        shapes = write_parts(reply, Writer(_write_shape)) if known.drawn else {}
+        return {n: shapes[n] if n in shapes and PARTS[n].random else parts[n] for n in parts}
 
-    return [
-        {
-            "gradient": reply.gradient,
-            "error": None if reply.error is None else reply.error.kind,
-            "parts": parts_of(reply),
-        }
-        for reply in replies
-    ]
+    return {
+        "drawn": known.drawn,
+        "replies": [
+            {
+                "gradient": reply.gradient,
+                "error": None if reply.error is None else reply.error.kind,
+                "parts": parts_of(reply),
+            }
+            for reply in known.replies
+        ],
+    }
 
 
-def read_replies(plain: Sequence[Mapping[str, Any]], count: int = SINGLE) -> list[Reply]:
-    """Read what `write_replies` wrote; tensors without values come back on `meta`."""
+def read_known(plain: Mapping[str, Any], count: int = SINGLE) -> Known:
+    """Read what `write_known` wrote; tensors without values come back on `meta`."""
 
     def read_sample(parts: list[Any]) -> Tensor:
         name, shape, *values = parts
@@ -119,14 +135,15 @@ def read_replies(plain: Sequence[Mapping[str, Any]], count: int = SINGLE) -> lis
         kept[_places(size, count)] = torch.tensor(values[0], dtype=torch.float64)
         return kept.to(DTYPES[name]).reshape(shape)
 
-    return [
+    replies = [
         Reply(
             gradient=written["gradient"],
             error=None if written["error"] is None else StudentError(written["error"], "call"),
             **read_parts(written["parts"], Reader(read_sample)),
         )
-        for written in plain
+        for written in plain["replies"]
     ]
+    return Known(replies, plain["drawn"], count)
 
 
 def write_slack(slack: Slack) -> dict[str, float]:
@@ -156,30 +173,3 @@ def _read_tensor(parts: list[Any]) -> Tensor:
 
 def _short(number: Any) -> Any:
     return float(f"{number:.{_DIGITS}g}") if isinstance(number, float) else number
-
-
-@dataclass(frozen=True)
-class Known:
-    """An answer that is known: its replies, and how it is to be compared.
-
-    Attributes:
-        drawn: whether it hangs on random draws, and only its form is known.
-        count: how many values of a tensor are kept.
-    """
-
-    replies: Sequence[Reply]
-    drawn: bool = False
-    count: int = SINGLE
-
-
-def write_known(known: Known) -> dict[str, Any]:
-    """Return a known answer as JSON can hold it."""
-    return {
-        "drawn": known.drawn,
-        "replies": write_replies(known.replies, not known.drawn, known.count),
-    }
-
-
-def read_known_answer(plain: Mapping[str, Any], count: int = SINGLE) -> Known:
-    """Read what `write_known` wrote."""
-    return Known(read_replies(plain["replies"], count), plain["drawn"], count)
