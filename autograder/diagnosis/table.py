@@ -31,8 +31,7 @@ from autograder.exchange.messages import (
     write_parts,
     write_request,
 )
-from autograder.exchange.plain import Reader, Writer
-from autograder.exchange.values import DTYPE_NAMES, DTYPES, with_tensors
+from autograder.exchange.values import DTYPE_NAMES, DTYPES, Reader, Writer, with_tensors
 from autograder.suite.likeness import Slack
 
 _DIGITS = 6

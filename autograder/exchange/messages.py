@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from autograder.exchange.operations import (
@@ -23,9 +21,16 @@ from autograder.exchange.operations import (
     with_changed_tensors,
     write_operation,
 )
-from autograder.exchange.parts import Part, part
-from autograder.exchange.plain import Malformed, Reader, Writer
-from autograder.exchange.values import Embedding, Value, tensors_in
+from autograder.exchange.values import (
+    ABSENT,
+    Absent,
+    Malformed,
+    Reader,
+    Value,
+    Writer,
+    identical,
+    tensors_in,
+)
 
 # No word of a reply's frame is of the student's choosing but its texts: first what is not the name
 # of a class, then the built-in exceptions, but for those that are made of more than a text.
@@ -124,7 +129,7 @@ class Request:
                 return False
             right = theirs.__dict__
             for name, value in mine.__dict__.items():
-                if value is not right[name] and not _same(value, right[name], places):
+                if value is not right[name] and not identical(value, right[name], places):
                     return False
         return True
 
@@ -134,36 +139,58 @@ class Request:
         return Request([with_changed_tensors(op, lambda t: changed[id(t)]) for op in self.ops])
 
 
-def _same(one: Value, other: Value, places: dict[int, int]) -> bool:
-    # As plain as can be: every request of every submission passes here.
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    if kind is Tensor:
-        if one.dtype is not other.dtype or one.stride() != other.stride():
-            return False
-        if one.is_meta or other.is_meta:
-            return bool(one.is_meta and other.is_meta and one.shape == other.shape)
-        here, there = id(one), id(other)
-        if places.setdefault(here, there) != there or places.setdefault(~there, here) != here:
-            return False
-        return torch.equal(one, other)
-    if kind is tuple or kind is list:
-        if len(one) != len(other):
-            return False
-        for mine, theirs in zip(one, other, strict=True):
-            if mine is not theirs and not _same(mine, theirs, places):
-                return False
-        return True
-    if kind is dict:
-        if one.keys() != other.keys():
-            return False
-        return all(_same(mine, other[key], places) for key, mine in one.items())
-    if kind is Embedding:
-        return _same(one.weight, other.weight, places)
-    if kind is np.ndarray:
-        return one.dtype == other.dtype and np.array_equal(one, other)
-    return bool(one == other)
+@dataclass(frozen=True)
+class Part:
+    """What a part of a reply holds, for whoever writes, reads, compares or shows it.
+
+    Attributes:
+        words: what one item is called, in a message to the instructor; {} is its number or name.
+        holds: any "value", one "tensor", a list of "tensors", or tensors by name ("named").
+        gaps: whether a tensor in it may be missing (None).
+        derived: whether it adds up roundings, as gradients do.
+        random: whether it hangs on random draws where the outputs do.
+    """
+
+    words: str
+    holds: Literal["value", "tensor", "tensors", "named"]
+    gaps: bool = False
+    derived: bool = False
+    random: bool = True
+
+    def is_empty(self, value: Value) -> bool:
+        """Tell whether there is nothing in it."""
+        if self.holds == "value":
+            return value is ABSENT or isinstance(value, Absent)
+        return value is None or (type(value) is not Tensor and len(value) == 0)
+
+    def fits(self, value: Value) -> bool:
+        """Tell whether it can hold a value that was read."""
+        if self.holds == "value":
+            return True
+        if self.holds == "tensor":
+            return isinstance(value, Tensor)
+        if self.holds == "tensors":
+            return isinstance(value, list) and all(map(self._fits_item, value))
+        return (
+            isinstance(value, dict)
+            and all(isinstance(key, str) for key in value)
+            and all(map(self._fits_item, value.values()))
+        )
+
+    def _fits_item(self, item: Value) -> bool:
+        return isinstance(item, Tensor) or (self.gaps and item is None)
+
+
+# What stands for nothing in a part. Most parts of most replies are empty.
+_EMPTY: Mapping[str, Callable[[], Value]] = {"tensors": list, "named": dict}
+
+
+def part(words: str, holds: Any, **more: bool) -> Any:
+    """Return a field of a reply that is a part, with a default of its own."""
+    metadata = {"part": Part(words, holds, **more)}
+    if holds in _EMPTY:
+        return field(default_factory=_EMPTY[holds], metadata=metadata)
+    return field(default=ABSENT if holds == "value" else None, metadata=metadata)
 
 
 @dataclass

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from autograder.exchange.plain import Reader, Writer
-from autograder.exchange.values import Value, with_tensors
+from autograder.exchange.values import Reader, Value, Writer, with_tensors
 
 
 @dataclass(frozen=True)

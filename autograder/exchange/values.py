@@ -1,21 +1,27 @@
-"""Values that cross between a test and a component, and their plain form, in which each is tagged.
+"""Values that cross between a test and a component: every kind of value is described here, once.
 
-None, booleans, numbers and texts stand for themselves; everything else is a list that begins with
-its tag, so that no list or dictionary of anybody's can pass for a tensor. What tensors and arrays
-hold lies beside the plain form.
+A kind says how its values are copied within the caps, written and read, shown, and compared. In the
+plain form, which JSON can hold, None, booleans, numbers and texts stand for themselves; everything
+else is a list that begins with its tag, so that no list or dictionary of anybody's can pass for a
+tensor. What tensors and arrays hold lies beside the plain form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import base64
+import cmath
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-# A tree of the kinds that are named below. A recursive alias would cost more words than it checks.
+# A tree of the kinds that are described below. A recursive alias would cost more than it checks.
 Value = Any
 
 MAX_DEPTH = 32
@@ -26,19 +32,7 @@ MAX_TEXT = 100_000
 MAX_DIGITS = 1_000
 _MAX_BITS = 3_322
 
-# By the name under which they are sent: those whose values torch can compare, which leaves out
-# quantised ones and those of 8 bits and less that are no integers.
-DTYPES: dict[str, torch.dtype] = {
-    name: getattr(torch, name)
-    for name in (
-        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
-    )
-    # Older releases of torch lack some.
-    if hasattr(torch, name)
-}
-DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
-# Those of numpy that hold numbers and nothing that points elsewhere.
+# Of numpy, those that hold numbers and nothing that points elsewhere.
 ARRAY_DTYPES: dict[str, np.dtype[Any]] = {
     name: np.dtype(name)
     for name in (
@@ -46,10 +40,37 @@ ARRAY_DTYPES: dict[str, np.dtype[Any]] = {
         *("float16", "float32", "float64", "complex64", "complex128"),
     )
 }
+# By the name under which they are sent: those whose values torch can compare, which leaves out
+# quantised ones and those of 8 bits and less that are no integers. Older releases lack some.
+DTYPES: dict[str, torch.dtype] = {
+    name: getattr(torch, name) for name in (*ARRAY_DTYPES, "bfloat16") if hasattr(torch, name)
+}
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+# Longer tensors are named in messages by their shape.
+SHOWN_VALUES = 24
+# Of each value, where they are enough to tell it from the right one.
+DIGITS = 4
+# A longer text may be the question itself, and not the name of an option.
+_SHOWN_TEXT = 16
+_SHOWN_KEYS = 6
+FORM_WORDS = {
+    "none": "None (is the `return` missing?)",
+    "tensor": "one tensor",
+    "pair": "a pair of tensors",
+    "list of one": "a tuple or list with one tensor in it",
+    "longer sequence": "a longer tuple or list",
+    "number": "a plain number",
+    "other": "something else",
+}
 
 
 class Unsendable(Exception):
     """A value is none that can be sent, or exceeds a cap; the message says which."""
+
+
+class Malformed(Exception):
+    """A plain form stands for no value."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +89,7 @@ class Handle:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Stands for something that came back and is no value."""
+    """Stands for an object that came back and is no value."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +101,107 @@ OPAQUE = Opaque()
 ABSENT = Absent()
 
 
+@dataclass(frozen=True)
+class Marks:
+    """What marks allow.
+
+    Attributes:
+        close: compares two tensors: the student's, the right one, what they are.
+        tolerance: of plain numbers, relative and absolute.
+        failed: makes the exception that says what is wrong: fact, detail=, hint=.
+    """
+
+    close: Callable[[Tensor, Tensor, str], None]
+    tolerance: float
+    failed: Callable[..., Exception]
+
+
+class Distance(Protocol):
+    """Measures how far apart two values are; a third may stand where they do."""
+
+    def tensors(self, one: Tensor, other: Tensor, third: Tensor | None) -> float:
+        """Measure two tensors."""
+
+    def most(self, triples: Iterable[tuple[Value, Value, Value]]) -> float:
+        """Return the largest distance of several values."""
+
+
+def _equal(one: Value, other: Value, places: dict[int, int]) -> bool:
+    return bool(one == other)
+
+
+def _apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
+    return 0.0 if type(one) is type(other) and bool(one == other) else math.inf
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of value.
+
+    Attributes:
+        types: the classes of its values.
+        tag: what its plain form begins with; without one, values stand for themselves.
+        also: further classes that a component may return or be given in their place.
+        copy: copies what a component returned, within the caps.
+        write: returns what stands behind the tag.
+        read: reads that, each part an argument; whatever it raises, the form is malformed.
+        items: what it holds, None if it is one by itself; `remade` is it with other items.
+        real: what a component is given for it, with real items and the objects there are.
+        form: its form as an answer, one of FORM_WORDS.
+        words: what kind of value it is, in the student's words; by default those of its form.
+        dtype: the dtype of its numbers, where they have one.
+        show: writes it out; only by shape unless values may be shown.
+        same: whether two of one class are the very same; see `identical`.
+        check: expects a value to be the right one, which is of this kind; see `check_same`.
+        apart: how far one of this kind is from another value.
+    """
+
+    types: tuple[type, ...] = ()
+    tag: str = ""
+    also: tuple[type, ...] = ()
+    copy: Callable[[Value, Copier], Value] = lambda value, copier: OPAQUE
+    write: Callable[[Value, Writer], Iterable[Any]] = lambda value, writer: ()
+    read: Callable[..., Value] = lambda reader, depth: None
+    items: Callable[[Value], Iterable[Value] | None] = lambda value: None
+    remade: Callable[[Value, list[Value]], Value] = lambda value, items: value
+    real: Callable[[Value, list[Value], Mapping[int, object]], Any] | None = None
+    form: str | Callable[[Value], str] = "other"
+    words: str | Callable[[Value], str] = ""
+    dtype: Callable[[Value], torch.dtype | None] = lambda value: None
+    show: Callable[[Value, bool], str] = lambda value, values: repr(value)
+    same: Callable[[Value, Value, dict[int, int]], bool] = _equal
+    check: Callable[[Value, Value, str, Marks], None] = lambda *args: _check_single(*args)
+    apart: Callable[[Value, Value, Value, Distance], float] = _apart
+
+
+# Numbers and texts.
+
+
+def _itself(value: Value, copier: Copier) -> Value:
+    return value
+
+
+def _copy_int(value: Value, copier: Copier) -> Value:
+    # A subclass may say anything of itself; an enumeration's member is a number, too.
+    number = int.__index__(value)
+    if number.bit_length() > _MAX_BITS:
+        raise Unsendable(f"a whole number has more than {MAX_DIGITS} digits")
+    return number
+
+
+def _copy_text(value: Value, copier: Copier) -> Value:
+    if len(value) > MAX_TEXT:
+        raise Unsendable(f"a text has more than {MAX_TEXT} characters")
+    return str.__str__(value) if isinstance(value, str) else bytes(value)
+
+
+def _show_text(value: Value, values: bool) -> str:
+    return repr(value) if values or len(value) <= _SHOWN_TEXT else f"a text of {len(value)}"
+
+
+# Tensors and arrays.
+
+
 def plain_tensor(tensor: Tensor) -> Tensor:
     """Return a tensor detached, of torch's own class: another one may say anything of itself."""
     if type(tensor) is Tensor:
@@ -88,84 +210,190 @@ def plain_tensor(tensor: Tensor) -> Tensor:
         return Tensor.detach(tensor)
 
 
-def answered(value: object) -> Value:
-    """Return what a component returned as a value: tensors detached, unknown objects opaque.
-
-    Raises:
-        Unsendable: it exceeds a cap.
-    """
-    if type(value) is Tensor:
-        # Nearly all answers are one tensor, or a few.
-        return _dense(value.detach())
-    return _Copier().copy(value, 0)
-
-
-def _dense(tensor: Tensor) -> Tensor:
-    """Return a tensor if its values are plain numbers; the reason says its dtype."""
+def _copy_tensor(value: Value, copier: Copier) -> Value:
+    tensor = plain_tensor(value)
     if tensor.layout is torch.strided and tensor.dtype in DTYPE_NAMES:
         return tensor
     raise Unsendable(f"it is a tensor of {tensor.dtype} with layout {tensor.layout}")
 
 
-def _is_plain_array(value: np.ndarray[Any, Any] | np.generic) -> bool:
+def _write_tensor(value: Value, writer: Writer) -> Iterable[Any]:
+    return writer.tensor(value)
+
+
+def _same_tensors(one: Tensor, other: Tensor, places: dict[int, int]) -> bool:
+    if one.dtype is not other.dtype or one.stride() != other.stride():
+        return False
+    if one.is_meta or other.is_meta:
+        return bool(one.is_meta and other.is_meta and one.shape == other.shape)
+    here, there = id(one), id(other)
+    if places.setdefault(here, there) != there or places.setdefault(~there, here) != here:
+        return False
+    return torch.equal(one, other)
+
+
+def _check_tensor(value: Value, right: Value, what: str, marks: Marks) -> None:
+    _check_kind(isinstance(value, Tensor), value, right, what, marks)
+    marks.close(value, right, what)
+
+
+def _tensors_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
+    if not isinstance(other, Tensor):
+        return math.inf
+    beside = third if isinstance(third, Tensor) and third.shape == other.shape else None
+    return distance.tensors(one, other, beside)
+
+
+def _copy_array(value: Value, copier: Copier) -> Value:
     # What a mask hides would be taken for a number.
-    masked = isinstance(value, np.ma.MaskedArray)
-    return not masked and value.dtype.name in ARRAY_DTYPES
-
-
-class _Copier:
-    """Copies the containers of a value, within the caps."""
-
-    def __init__(self) -> None:
-        self._left = MAX_ITEMS
-
-    def copy(self, value: Any, depth: int) -> Value:
-        self._left -= 1
-        if self._left < 0:
-            raise Unsendable(f"it has more than {MAX_ITEMS} parts")
-        if isinstance(value, Tensor):
-            return _dense(plain_tensor(value))
-        if value is None or isinstance(value, bool | torch.dtype):
-            return value
-        if isinstance(value, float):
-            return float.__float__(value)
-        if isinstance(value, complex):
-            return complex.__complex__(value)
-        if isinstance(value, int):
-            # A subclass may say anything of itself; an enumeration's member is a number, too.
-            number = int.__index__(value)
-            if number.bit_length() > _MAX_BITS:
-                raise Unsendable(f"a whole number has more than {MAX_DIGITS} digits")
-            return number
-        if isinstance(value, str | bytes | bytearray):
-            if len(value) > MAX_TEXT:
-                raise Unsendable(f"a text has more than {MAX_TEXT} characters")
-            return str.__str__(value) if isinstance(value, str) else bytes(value)
-        if isinstance(value, np.ndarray | np.generic):
-            if not _is_plain_array(value):
-                return OPAQUE
-            array = np.array(value, copy=True, subok=False)
-            return array.astype(array.dtype.newbyteorder("="), copy=False)
-        if isinstance(value, torch.Size):
-            return torch.Size(value)
-        if isinstance(value, list | tuple | dict | set | frozenset):
-            if depth == MAX_DEPTH:
-                raise Unsendable(f"it is nested more than {MAX_DEPTH} deep")
-            return self._container(value, depth + 1)
+    if isinstance(value, np.ma.MaskedArray) or value.dtype.name not in ARRAY_DTYPES:
         return OPAQUE
+    array = np.array(value, copy=True, subok=False)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
-    def _container(self, value: Any, depth: int) -> Value:
-        if not isinstance(value, list | tuple) and len(value) > MAX_KEYS:
-            raise Unsendable(f"a dictionary or set has more than {MAX_KEYS} keys")
-        if isinstance(value, dict):
-            return {
-                _as_key(self.copy(key, depth)): self.copy(item, depth)
-                for key, item in dict.items(value)
-            }
-        items = [self.copy(item, depth) for item in iter(value)]
-        if isinstance(value, list):
-            return items
-        return tuple(items) if isinstance(value, tuple) else set(map(_as_key, items))
+
+def _write_array(value: Value, writer: Writer) -> Iterable[Any]:
+    array = np.asarray(value)
+    if array.dtype.name not in ARRAY_DTYPES:
+        raise TypeError(f"a component cannot be given an array of {array.dtype}")
+    # Its bytes travel as a tensor's do.
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    data = np.ascontiguousarray(native).reshape(-1).view(np.uint8)
+    return array.dtype.name, list(array.shape), writer.tensor(torch.from_numpy(data.copy()))
+
+
+def _read_array(reader: Reader, depth: int, name: Any, shape: Any, beside: Any) -> Value:
+    dtype, data = ARRAY_DTYPES[name], reader.tensor(list.copy(beside))
+    if data.dtype is not torch.uint8 or data.dim() != 1 or type(shape) is not list:
+        raise ValueError
+    bytes_ = data.ne(0) if dtype == np.bool_ else data
+    return bytes_.numpy().view(dtype).reshape(shape)
+
+
+def _array_words(value: Value) -> str:
+    if value.ndim:
+        return "a numpy array"
+    # Of those that a plain number does not stand for, the dtype is what is wrong.
+    odd = value.dtype.kind == "c" or value.dtype == np.float16
+    return f"a numpy number of {value.dtype}" if odd else "a numpy number"
+
+
+def _show_array(value: Value, values: bool) -> str:
+    short = values and value.size <= SHOWN_VALUES
+    return str(_rounded(value.tolist())) if short else f"{value.dtype} array{value.shape}"
+
+
+def _check_array(value: Value, right: Value, what: str, marks: Marks) -> None:
+    if not right.ndim:
+        _check_single(value, right, what, marks)
+        return
+    _check_kind(isinstance(value, np.ndarray), value, right, what, marks)
+    _check_array_dtype(value.dtype, right.dtype, what, marks)
+    # Compared as tensors of one width are, whatever the machine's integers are. Never a narrower
+    # one: what does not fit into it would be infinite there, and so equal.
+    wide = "" if right.dtype == np.float16 else "iubfc"
+    mine, theirs = _as_tensor(value, wide), _as_tensor(right, wide)
+    marks.close(mine, theirs if wide else theirs.to(mine.dtype), what)
+
+
+def _arrays_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
+    if not isinstance(other, float | np.ndarray):
+        return math.inf
+    mine, theirs = np.asarray(one), np.asarray(other)
+    if mine.dtype.kind != theirs.dtype.kind:
+        return math.inf
+    return distance.tensors(_as_tensor(mine, "fiu"), _as_tensor(theirs, "fiu"), None)
+
+
+_WIDE = dict(zip("iubfc", (np.int64, np.int64, np.bool_, np.float64, np.complex128), strict=True))
+
+
+def _as_tensor(array: np.ndarray[Any, Any], wide: str) -> Tensor:
+    """Return an array as a tensor; numbers of the kinds in `wide` in their widest dtype."""
+    kind = array.dtype.kind
+    numbers = array.astype(_WIDE[kind]) if kind in wide else array
+    return torch.from_numpy(np.ascontiguousarray(numbers))
+
+
+# Containers.
+
+
+def _form_of_sequence(value: Value) -> str:
+    tensors = sum(isinstance(item, Tensor) for item in value)
+    if tensors == len(value) and len(value) in (1, 2):
+        return "pair" if len(value) == 2 else "list of one"
+    return "longer sequence" if len(value) > 2 else "other"
+
+
+def _sequence_words(value: Value) -> str:
+    form = _form_of_sequence(value)
+    if form != "other":
+        return FORM_WORDS[form]
+    name = "list" if isinstance(value, list) else "tuple"
+    return f"a {name} of {len(value)}" if value else f"an empty {name}"
+
+
+def _show_sequence(value: Value, values: bool) -> str:
+    if not values:
+        return f"{type(value).__name__} of {len(value)}"
+    items = ", ".join(show_value(item) for item in value[:SHOWN_VALUES])
+    more = ", ..." if len(value) > SHOWN_VALUES else ""
+    if isinstance(value, list):
+        return f"[{items}{more}]"
+    return f"({items}{',' if len(value) == 1 else ''}{more})"
+
+
+def _same_sequences(one: Value, other: Value, places: dict[int, int]) -> bool:
+    if len(one) != len(other):
+        return False
+    for mine, theirs in zip(one, other, strict=True):
+        if mine is not theirs and not identical(mine, theirs, places):
+            return False
+    return True
+
+
+def _check_sequence(value: Value, right: Value, what: str, marks: Marks) -> None:
+    # A list and a tuple are one kind.
+    fits = isinstance(value, list | tuple) and not isinstance(value, torch.Size)
+    _check_kind(fits, value, right, what, marks)
+    if len(value) != len(right):
+        fact = f"{what} has length {len(value)}, expected {len(right)}"
+        raise marks.failed(fact, detail=_both(value, right))
+    for index, (mine, theirs) in enumerate(zip(value, right, strict=True)):
+        check_same(mine, theirs, f"{what}[{index}]", marks)
+
+
+def _sequences_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
+    if not isinstance(other, list | tuple) or len(one) != len(other):
+        return math.inf
+    fits = isinstance(third, list | tuple) and len(third) == len(other)
+    return distance.most(zip(one, other, third if fits else [None] * len(other), strict=True))
+
+
+def _read_size(reader: Reader, depth: int, *sizes: Any) -> Value:
+    if not all(type(size) is int and size >= 0 for size in sizes):
+        raise ValueError
+    return torch.Size(sizes)
+
+
+def _copy_dict(value: Value, copier: Copier) -> Value:
+    if not isinstance(value, dict):
+        return OPAQUE
+    _check_count(value)
+    parts = copier.items(part for pair in dict.items(value) for part in pair)
+    return dict(zip(map(_as_key, parts[::2]), parts[1::2], strict=True))
+
+
+def _copy_set(value: Value, copier: Copier) -> Value:
+    if not isinstance(value, set | frozenset):
+        return OPAQUE
+    _check_count(value)
+    return set(map(_as_key, copier.items(iter(value))))
+
+
+def _check_count(value: Any) -> None:
+    if len(value) > MAX_KEYS:
+        raise Unsendable(f"a dictionary or set has more than {MAX_KEYS} keys")
 
 
 def _as_key(value: Value) -> Value:
@@ -182,18 +410,358 @@ def _as_key(value: Value) -> Value:
     return OPAQUE if isinstance(value, Tensor) else value
 
 
+def _read_dict(reader: Reader, depth: int, *parts: Any) -> Value:
+    found = reader.keyed(parts, depth, 2)
+    return dict(zip(found[::2], found[1::2], strict=True))
+
+
+def _show_dict(value: Value, values: bool) -> str:
+    if not values:
+        return f"{type(value).__name__} of {len(value)}"
+    pairs = list(value.items())[:SHOWN_VALUES]
+    shown = ", ".join(f"{show_value(key)}: {show_value(item)}" for key, item in pairs)
+    return f"{{{shown}{', ...' if len(value) > SHOWN_VALUES else ''}}}"
+
+
+def _same_dicts(one: Value, other: Value, places: dict[int, int]) -> bool:
+    if one.keys() != other.keys():
+        return False
+    return all(identical(mine, other[key], places) for key, mine in one.items())
+
+
+def _check_dict(value: Value, right: Value, what: str, marks: Marks) -> None:
+    _check_kind(isinstance(value, dict), value, right, what, marks)
+    _check_keys(value, right, what, "key", marks)
+    for key, item in right.items():
+        check_same(value[key], item, f"{what}[{key!r}]", marks)
+
+
+def _dicts_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
+    if not isinstance(other, Mapping) or one.keys() != other.keys():
+        return math.inf
+    named = third if isinstance(third, Mapping) else {}
+    return distance.most((one[key], other[key], named.get(key)) for key in one)
+
+
+def _check_set(value: Value, right: Value, what: str, marks: Marks) -> None:
+    _check_kind(isinstance(value, set | frozenset), value, right, what, marks)
+    _check_keys(value, right, what, "element", marks)
+
+
+def _sized(value: Value, values: bool) -> str:
+    return repr(value) if values else f"{type(value).__name__} of {len(value)}"
+
+
+# What stands for an object.
+
+
+def _read_embedding(reader: Reader, depth: int, weight: Any) -> Value:
+    read = reader.read(weight, depth + 1)
+    if not isinstance(read, Tensor):
+        raise ValueError
+    return Embedding(read)
+
+
+def _real_embedding(value: Value, items: list[Value], objects: Mapping[int, object]) -> Any:
+    weight = value.weight.clone()
+    return nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
+
+
+_SEQUENCE: dict[str, Any] = {
+    "write": lambda value, writer: map(writer.write, value),
+    "items": lambda value: value,
+    "form": _form_of_sequence,
+    "words": _sequence_words,
+    "show": _show_sequence,
+    "same": _same_sequences,
+    "check": _check_sequence,
+    "apart": _sequences_apart,
+}
+# The first that fits: numpy's floats are Python's, too, and so is every truth value a number.
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        (Tensor,),
+        "tensor",
+        copy=_copy_tensor,
+        write=_write_tensor,
+        form="tensor",
+        dtype=lambda value: value.dtype,
+        show=lambda v, values: show_tensor(v) if values else f"tensor{tuple(v.shape)}",
+        same=_same_tensors,
+        check=_check_tensor,
+        apart=_tensors_apart,
+    ),
+    Kind((type(None),), copy=_itself, form="none"),
+    Kind((bool,), copy=_itself, form="number", words="True or False"),
+    Kind(
+        (torch.dtype,),
+        "dtype",
+        copy=_itself,
+        write=lambda value, writer: [DTYPE_NAMES[value]],
+        read=lambda reader, depth, name: DTYPES[name],
+        words="a dtype",
+    ),
+    Kind(
+        (float,),
+        copy=lambda value, copier: float.__float__(value),
+        form="number",
+        dtype=lambda value: torch.float64 if type(value) is float else None,
+        apart=_arrays_apart,
+    ),
+    Kind(
+        (complex,),
+        "complex",
+        copy=lambda value, copier: complex.__complex__(value),
+        write=lambda value, writer: [value.real, value.imag],
+        read=lambda reader, depth, real, imaginary: complex(real, imaginary),
+        form="number",
+        words="a complex number",
+        dtype=lambda value: torch.complex128 if type(value) is complex else None,
+    ),
+    Kind((int,), copy=_copy_int, form="number"),
+    Kind((str,), copy=_copy_text, words="a text", show=_show_text),
+    Kind(
+        (bytes,),
+        "bytes",
+        (bytearray,),
+        copy=_copy_text,
+        write=lambda value, writer: [base64.b64encode(value).decode()],
+        read=lambda reader, depth, data: base64.b64decode(data, validate=True),
+        words="bytes",
+        show=_show_text,
+    ),
+    Kind(
+        (np.ndarray,),
+        "array",
+        (np.generic,),
+        copy=_copy_array,
+        write=_write_array,
+        read=_read_array,
+        # The test's own must not be written to.
+        real=lambda value, items, objects: value.copy(),
+        words=_array_words,
+        dtype=lambda value: DTYPES.get(value.dtype.name),
+        show=_show_array,
+        same=lambda one, other, _: one.dtype == other.dtype and np.array_equal(one, other),
+        check=_check_array,
+        apart=_arrays_apart,
+    ),
+    Kind(
+        (torch.Size,),
+        "size",
+        copy=lambda value, copier: torch.Size(value),
+        write=lambda value, writer: value,
+        read=_read_size,
+        form=_form_of_sequence,
+        words="a shape",
+        show=_sized,
+        apart=_sequences_apart,
+    ),
+    Kind(
+        (tuple,),
+        "tuple",
+        copy=lambda value, copier: tuple(copier.items(iter(value))),
+        read=lambda reader, depth, *parts: tuple(reader.items(parts, depth)),
+        remade=lambda value, items: tuple(items),
+        **_SEQUENCE,
+    ),
+    Kind(
+        (list,),
+        "list",
+        copy=lambda value, copier: copier.items(iter(value)),
+        read=lambda reader, depth, *parts: reader.items(parts, depth),
+        remade=lambda value, items: items,
+        **_SEQUENCE,
+    ),
+    Kind(
+        (dict,),
+        "dict",
+        (Mapping,),
+        copy=_copy_dict,
+        write=lambda value, writer: [writer.write(x) for pair in value.items() for x in pair],
+        read=_read_dict,
+        items=lambda value: value.values(),
+        remade=lambda value, items: dict(zip(value, items, strict=True)),
+        words="a dictionary",
+        show=_show_dict,
+        same=_same_dicts,
+        check=_check_dict,
+        apart=_dicts_apart,
+    ),
+    Kind(
+        (set,),
+        "set",
+        (frozenset, AbstractSet),
+        copy=_copy_set,
+        # In an order that is the same in every process.
+        write=lambda value, writer: sorted(map(writer.write, value), key=repr),
+        read=lambda reader, depth, *parts: set(reader.keyed(parts, depth, 1)),
+        words="a set",
+        show=_sized,
+        check=_check_set,
+    ),
+    Kind(
+        (Embedding,),
+        "embedding",
+        write=lambda value, writer: [writer.write(value.weight)],
+        read=_read_embedding,
+        items=lambda value: [value.weight],
+        remade=lambda value, items: Embedding(*items),
+        real=_real_embedding,
+        show=lambda value, values: f"nn.Embedding{tuple(value.weight.shape)}",
+        same=lambda one, other, places: identical(one.weight, other.weight, places),
+    ),
+    Kind(
+        (Handle,),
+        "handle",
+        write=lambda value, writer: [value.number],
+        read=lambda reader, depth, number: Handle(operator.index(number)),
+        real=lambda value, items, objects: objects[value.number],
+    ),
+    Kind(
+        (Opaque,),
+        "opaque",
+        read=lambda reader, depth: OPAQUE,
+        words="an object of another class",
+    ),
+    Kind((Absent,), "absent", read=lambda reader, depth: ABSENT, form="none"),
+)
+_OF_CLASS = {cls: kind for kind in KINDS for cls in kind.types}
+_TAGGED = {kind.tag: kind for kind in KINDS if kind.tag}
+# Of an object that is no value, and of what only stands for one.
+_OTHER = Kind()
+
+
+def kind_of(value: object, also: bool = False) -> Kind:
+    """Return the kind of a value.
+
+    Args:
+        value: any object.
+        also: whether what may be given or returned in the place of a value counts as one.
+    """
+    kind = _OF_CLASS.get(type(value))
+    if kind is not None:
+        return kind
+    for kind in KINDS:
+        if isinstance(value, kind.types) or (also and isinstance(value, kind.also)):
+            return kind
+    return _OTHER
+
+
+# Copied, written and read.
+
+
+def answered(value: object) -> Value:
+    """Return what a component returned as a value: tensors detached, unknown objects opaque.
+
+    Raises:
+        Unsendable: it exceeds a cap.
+    """
+    return Copier().copy(value)
+
+
+class Copier:
+    """Copies what a component returned, within the caps."""
+
+    def __init__(self) -> None:
+        self._left = MAX_ITEMS
+        self._depth = 0
+
+    def copy(self, value: object) -> Value:
+        """Copy a value of any kind."""
+        self._left -= 1
+        if self._left < 0:
+            raise Unsendable(f"it has more than {MAX_ITEMS} parts")
+        return kind_of(value, also=True).copy(value, self)
+
+    def items(self, values: Iterable[object]) -> list[Value]:
+        """Copy what a container holds."""
+        if self._depth == MAX_DEPTH:
+            raise Unsendable(f"it is nested more than {MAX_DEPTH} deep")
+        self._depth += 1
+        copied = [self.copy(value) for value in values]
+        self._depth -= 1
+        return copied
+
+
+class Writer:
+    """Writes values in plain form.
+
+    Args:
+        tensor: writes a tensor; returns what stands behind its tag.
+    """
+
+    def __init__(self, tensor: Callable[[Tensor], list[Any]]) -> None:
+        self.tensor = tensor
+
+    def write(self, value: Value) -> Any:
+        """Return the plain form of a value.
+
+        Raises:
+            TypeError: it is none.
+        """
+        kind = kind_of(value, also=True)
+        if kind is _OTHER:
+            raise TypeError(f"a component cannot be given a {type(value).__name__}")
+        return [kind.tag, *kind.write(value, self)] if kind.tag else value
+
+
+class Reader:
+    """Reads values from their plain form, which may be hostile.
+
+    Args:
+        tensor: reads a tensor from what stands behind its tag.
+    """
+
+    def __init__(self, tensor: Callable[[list[Any]], Tensor]) -> None:
+        self.tensor = tensor
+
+    def read(self, plain: Any, depth: int = 0) -> Value:
+        """Return the value of a plain form.
+
+        Raises:
+            Malformed: it has none.
+        """
+        if not isinstance(plain, list):
+            if isinstance(plain, dict):
+                raise Malformed("an object stands for no value")
+            return plain
+        if plain and plain[0] == "tensor":
+            return self.tensor(plain[1:])
+        # What comes back is at most so deep in a part that may hold one level more.
+        if not plain or depth > MAX_DEPTH + 2:
+            raise Malformed("a list has no tag, or is nested too deep")
+        try:
+            return _TAGGED[plain[0]].read(self, depth, *plain[1:])
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise Malformed(f"a tag stands for nothing: {str(plain[0])[:20]}") from error
+
+    def items(self, parts: Sequence[Any], depth: int) -> list[Value]:
+        """Read what a container holds."""
+        read = self.read
+        return [read(part, depth + 1) if isinstance(part, list | dict) else part for part in parts]
+
+    def keyed(self, parts: Sequence[Any], depth: int, step: int) -> list[Value]:
+        """Read what a dictionary or set holds; every so many parts one is a key."""
+        if len(parts) > 2 * MAX_KEYS:
+            raise Malformed("there are too many keys")
+        found = self.items(parts, depth)
+        keys = found[::step]
+        found[::step] = [frozenset(key) if isinstance(key, set) else key for key in keys]
+        return found
+
+
+# What values hold.
+
+
 def leaves(value: Value) -> Iterator[Value]:
-    """Yield what lists, tuples and mappings hold, however deep, in order; else the value itself."""
-    if isinstance(value, torch.Size):
+    """Yield what lists, tuples, mappings and stand-ins hold, in order; else the value itself."""
+    items = kind_of(value, also=True).items(value)
+    if items is None:
         yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from leaves(item)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from leaves(item)
     else:
-        yield value
+        for item in items:
+            yield from leaves(item)
 
 
 def tensors_in(value: Value) -> Iterator[Tensor]:
@@ -201,46 +769,27 @@ def tensors_in(value: Value) -> Iterator[Tensor]:
     # Most values are one, or hold none: they are asked for all the time.
     if type(value) is Tensor:
         yield value
-        return
-    if value is None or type(value) in (int, float, str, bool):
-        return
-    for leaf in leaves(value):
-        if isinstance(leaf, Tensor):
-            yield leaf
-        elif isinstance(leaf, Embedding):
-            yield leaf.weight
-
-
-_LEAVES = (Tensor, int, float, str, bool, type(None))
-
-
-def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
-    """Return a value of the same form, with everything that `leaves` yields changed."""
-    # Most values are one leaf: every operation's fields pass here, and to tell a mapping is slow.
-    if type(value) in _LEAVES or isinstance(value, torch.Size):
-        return change(value)
-    if isinstance(value, list | tuple):
-        items = [mapped(item, change) for item in value]
-        return items if isinstance(value, list) else tuple(items)
-    if isinstance(value, Mapping):
-        return {key: mapped(item, change) for key, item in value.items()}
-    return change(value)
-
-
-def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
-    """Return a value with every tensor changed."""
-
-    def changed(leaf: Value) -> Value:
-        if isinstance(leaf, Embedding):
-            return Embedding(change(leaf.weight))
-        return change(leaf) if isinstance(leaf, Tensor) else leaf
-
-    return mapped(value, changed)
+    elif value is not None and type(value) not in (int, float, str, bool):
+        yield from (leaf for leaf in leaves(value) if isinstance(leaf, Tensor))
 
 
 def handles_in(value: Value) -> Iterator[Handle]:
     """Yield every handle of a value."""
     return (leaf for leaf in leaves(value) if isinstance(leaf, Handle))
+
+
+def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
+    """Return a value of the same form, with everything that `leaves` yields changed."""
+    kind = kind_of(value, also=True)
+    items = kind.items(value)
+    if items is None:
+        return change(value)
+    return kind.remade(value, [mapped(item, change) for item in items])
+
+
+def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
+    """Return a value with every tensor changed."""
+    return mapped(value, lambda leaf: change(leaf) if isinstance(leaf, Tensor) else leaf)
 
 
 def made_real(value: Value, objects: Mapping[int, object]) -> Value:
@@ -250,14 +799,166 @@ def made_real(value: Value, objects: Mapping[int, object]) -> Value:
         value: the argument.
         objects: what lives beside the component, by handle.
     """
+    kind = kind_of(value, also=True)
+    items = [made_real(item, objects) for item in kind.items(value) or ()]
+    return kind.remade(value, items) if kind.real is None else kind.real(value, items, objects)
 
-    def real(leaf: Value) -> Value:
-        if isinstance(leaf, Embedding):
-            weight = leaf.weight.clone()
-            return nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
-        if isinstance(leaf, Handle):
-            return objects[leaf.number]
-        # The test's own must not be written to.
-        return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
-    return mapped(value, real)
+def identical(one: Value, other: Value, places: dict[int, int]) -> bool:
+    """Tell whether two values are the very same, strides and repeated tensors included.
+
+    Args:
+        one: a value.
+        other: another.
+        places: where the tensors stood so far: one that stands in two places must do so in both.
+    """
+    # As plain as can be: every request of every submission passes here.
+    if type(one) is not type(other):
+        return False
+    return _OF_CLASS.get(type(one), _OTHER).same(one, other, places)
+
+
+# Shown.
+
+
+def form_of(value: Value) -> str:
+    """Return what kind of answer a value is, one of FORM_WORDS."""
+    form = kind_of(value).form
+    return form if isinstance(form, str) else form(value)
+
+
+def kind_words(value: Value) -> str:
+    """Say in the student's words what kind of value something is."""
+    words = kind_of(value).words or FORM_WORDS[form_of(value)]
+    return words if isinstance(words, str) else words(value)
+
+
+def show_value(value: object, values: bool = True) -> str:
+    """Write a value out; tensors and arrays by shape alone unless `values` may be shown."""
+    return kind_of(value).show(value, values)
+
+
+def show_tensor(tensor: Tensor, digits: int = DIGITS) -> str:
+    """Write a tensor out to so many digits, or only its dtype and shape where it is long."""
+    if tensor.device.type == "meta" or tensor.numel() > SHOWN_VALUES:
+        return f"{str(tensor.dtype).removeprefix('torch.')} tensor{tuple(tensor.shape)}"
+    return str(_rounded(tensor.tolist(), digits)).replace("'", "")
+
+
+def _rounded(item: Any, digits: int = DIGITS) -> Any:
+    if isinstance(item, list):
+        return [_rounded(part, digits) for part in item]
+    return float(f"{item:.{digits}g}") if isinstance(item, float) else item
+
+
+# Compared with the right one, as marks do.
+
+
+def check_same(value: Value, right: Value, what: str, marks: Marks) -> None:
+    """Expect a value to be the right one, numbers within a tolerance and all else exactly.
+
+    A list and a tuple are one kind, and so is a numpy number and a plain one.
+
+    Args:
+        value: what came back.
+        right: what is right.
+        what: names the value, and with [3] or ["key"] behind it a part of it.
+        marks: what they allow, and what is raised if it is another.
+    """
+    kind_of(right).check(value, right, what, marks)
+
+
+def _check_kind(fits: bool, value: Value, right: Value, what: str, marks: Marks) -> None:
+    if not fits:
+        got, wanted = kind_words(value), kind_words(right)
+        hint = ""
+        if got == wanted and isinstance(right, int):
+            # Both are numbers, and one of them can have a fraction.
+            got, wanted = f"{show_value(value)}, a float", "a whole number (int)"
+            hint = "/ always gives a float, and // a whole number of whole numbers"
+        raise marks.failed(f"{what} is {got}, expected {wanted}", hint=hint)
+
+
+def _check_keys(value: Any, right: Any, what: str, word: str, marks: Marks) -> None:
+    odd = {
+        "missing": [key for key in right if key not in value],
+        "too many": [key for key in value if key not in right],
+    }
+    if any(odd.values()):
+        facts = [f"{len(keys)} {word}(s) {name}" for name, keys in odd.items() if keys]
+        lines = [
+            f"{name}: {', '.join(map(show_value, keys[:_SHOWN_KEYS]))}"
+            for name, keys in odd.items()
+            if keys
+        ]
+        raise marks.failed(f"{what} has {' and '.join(facts)}", detail="\n".join(lines))
+
+
+def _check_array_dtype(dtype: np.dtype[Any], right: np.dtype[Any], what: str, marks: Marks) -> None:
+    """Expect an array's dtype to be of the right one's kind, and half only where that is."""
+    coarse = dtype == np.float16 and right != np.float16
+    if dtype.kind != right.kind or coarse:
+        hint = "look at what dtype the numbers had that it is made of"
+        raise marks.failed(f"{what} has dtype {dtype}, expected {right}", hint=hint)
+
+
+def _check_single(value: Value, right: Value, what: str, marks: Marks) -> None:
+    if isinstance(value, np.ndarray) and value.dtype == np.float16:
+        # As a plain number it would be one of fewer digits than it seems.
+        kind = right.dtype if isinstance(right, np.ndarray) else np.dtype(np.float64)
+        _check_array_dtype(value.dtype, kind, what, marks)
+    mine, theirs = _scalar(value), _scalar(right)
+    numbers = int | float | complex
+    if isinstance(theirs, numbers) and not isinstance(theirs, bool):
+        fits = isinstance(mine, numbers) and not isinstance(mine, bool)
+        # A whole number is right where any number is; where it is counted, only a whole one.
+        fits = fits and not (isinstance(theirs, int) and not isinstance(mine, int))
+        fits = fits and not (isinstance(mine, complex) and not isinstance(theirs, complex))
+        _check_kind(fits, value, right, what, marks)
+        if not _near(mine, theirs, marks.tolerance):
+            detail = f"expected {theirs!r}\nreturned {mine!r}"
+            raise marks.failed(f"{what} is wrong{_off_by(mine, theirs)}", detail=detail)
+        return
+    _check_kind(type(mine) is type(theirs), value, right, what, marks)
+    if mine != theirs:
+        place = ""
+        if isinstance(theirs, str | bytes):
+            at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), -1)
+            place = f", first at {at}" if at >= 0 else ", one is the beginning of the other"
+        raise marks.failed(f"{what} is wrong{place}", detail=_both(value, right))
+
+
+def _scalar(value: Value) -> Value:
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _off_by(mine: Any, right: Any) -> str:
+    try:
+        return f"; off by {abs(mine - right):.3g}"
+    except OverflowError:
+        return ""
+
+
+def _near(mine: Any, right: Any, tolerance: float) -> bool:
+    if mine == right:
+        return True
+    if isinstance(right, int):
+        return False
+    try:
+        got, want = complex(mine), complex(right)
+    except OverflowError:
+        return False
+    size = abs(want) if cmath.isfinite(want) else 0.0
+    for one, other in ((got.real, want.real), (got.imag, want.imag)):
+        if math.isnan(one) and math.isnan(other):
+            continue
+        if math.isinf(other) or not math.isfinite(one):
+            if one != other:
+                return False
+        elif not abs(one - other) <= tolerance * (1 + size):
+            return False
+    return True
+
+
+def _both(value: Value, right: Value) -> str:
+    return f"expected {show_value(right)}\nreturned {show_value(value)}"

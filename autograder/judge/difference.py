@@ -23,10 +23,19 @@ from autograder.exchange.operations import (
     Train,
     WriteGiven,
 )
-from autograder.exchange.values import Embedding, Opaque, Value
+from autograder.exchange.values import (
+    FORM_WORDS,
+    SHOWN_VALUES,
+    Embedding,
+    Opaque,
+    Value,
+    form_of,
+    show_tensor,
+    show_value,
+)
 from autograder.suite.answer import CheckFailed
-from autograder.suite.expect import TOLERANCE, Expect
-from autograder.suite.showing import FORM_WORDS, SHOWN_VALUES, form_of, show_tensor, show_value
+from autograder.suite.expect import Expect
+from autograder.suite.likeness import tolerance_of
 from autograder.suite.wording import error_words
 
 _SHOWN = 12
@@ -196,7 +205,7 @@ def _difference(mine: Value, right: Value) -> tuple[str, bool]:
     got, want = mine.to(wide), right.to(wide)
     equal = (got == want) | (got.isnan() & want.isnan())
     error = (got - want).abs().masked_fill(equal, 0.0)
-    relative, absolute = TOLERANCE.get(mine.dtype, TOLERANCE[torch.float32])
+    relative, absolute = tolerance_of(mine.dtype)
     wrong = ~(error <= absolute + relative * want.abs()) & ~equal
     worst = int(error.nan_to_num(nan=torch.inf).flatten().argmax())
     largest = float(error.flatten()[worst])

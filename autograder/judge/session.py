@@ -20,7 +20,7 @@ from autograder.sandbox.handle import Child, ChildGone
 from autograder.sandbox.replies import decode_reply
 from autograder.sandbox.wire import encode_request
 from autograder.solutions.plan import Planned, batches
-from autograder.suite.numerals import same_kinds
+from autograder.suite.likeness import same_kinds
 
 LATE = "out of time"
 _T = TypeVar("_T")

@@ -21,8 +21,15 @@ from autograder.exchange.messages import (
     read_parts,
     write_parts,
 )
-from autograder.exchange.plain import Malformed, Reader, Writer
-from autograder.exchange.values import DTYPE_NAMES, DTYPES, MAX_ITEMS, Unsendable
+from autograder.exchange.values import (
+    DTYPE_NAMES,
+    DTYPES,
+    MAX_ITEMS,
+    Malformed,
+    Reader,
+    Unsendable,
+    Writer,
+)
 from autograder.sandbox.wire import ALIGN, FRAME, MAGIC, Receive, WireError, padded, tensor_bytes
 
 _write = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

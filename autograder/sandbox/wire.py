@@ -26,8 +26,7 @@ from autograder.exchange.messages import (
     read_request,
     write_request,
 )
-from autograder.exchange.plain import Reader, Writer
-from autograder.exchange.values import DTYPE_NAMES, DTYPES
+from autograder.exchange.values import DTYPE_NAMES, DTYPES, Reader, Writer
 
 ALIGN = 16
 

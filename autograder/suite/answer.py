@@ -11,8 +11,7 @@ from torch import Tensor
 
 from autograder.exchange.messages import Reply, StudentError
 from autograder.exchange.programs import Program
-from autograder.exchange.values import Value
-from autograder.suite.showing import form_of, kind_words, show_value
+from autograder.exchange.values import Value, form_of, kind_words, show_value
 
 # A longer call is shown by its shapes: nobody reads a wall of numbers.
 _SHOWN_CALL = 200

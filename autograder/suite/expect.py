@@ -6,36 +6,39 @@ broadcasts and a comparison with NaN is false both ways.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
 import torch
 from torch import Tensor
 
-from autograder.exchange.values import Value, tensors_in
+from autograder.exchange.values import Marks, Value, check_same, tensors_in
 from autograder.suite.advice import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype
 from autograder.suite.answer import Answer, CheckFailed, StudentRaised
 from autograder.suite.asking import Asked, about_its_call
-from autograder.suite.growth import too_steep
-from autograder.suite.keys import other_keys
-from autograder.suite.numerals import comparable, in_float64, readable
+from autograder.suite.likeness import comparable, in_float64, readable, tolerance_of
 from autograder.suite.patterns import pattern
-from autograder.suite.places import both_shown, first_place, place_words, share_words, worst_place
-from autograder.suite.sameness import compare
-from autograder.suite.shapes import shape_pattern, tuple_of
+from autograder.suite.showing import (
+    both_shown,
+    first_place,
+    other_keys,
+    place_words,
+    shape_pattern,
+    share_words,
+    tuple_of,
+    worst_place,
+)
 from autograder.text import clean
-
-# Relative and absolute. A component that computes in float32 inside is right, so float64 is
-# judged no tighter than float32; bfloat16 keeps 8 bits, and a few roundings add up.
-TOLERANCE = {
-    torch.float64: (1e-5, 1e-5),
-    torch.float32: (1e-5, 1e-5),
-    torch.bfloat16: (4e-2, 4e-2),
-}
 
 # What raised instead of the exception asked for, where its own words say more.
 _OWN_WORDS = ("NotAttempted", "MissingName", "Forbidden", "StateKeys", "StateShape")
 # How much coarser float16 is than what it is measured by.
 _HALF = 400.0
+# Below this many seconds a call costs nothing that can be measured.
+_LEAST_COST = 1e-4
+# The power and the factor by which a noisy machine may mislead.
+_SLACK = 0.4
+_NOISE = 3.0
 
 
 class Expect:
@@ -84,8 +87,8 @@ class Expect:
             self.dtype(actual, like.dtype, what)
         comparable(actual, right, what, like, self._coarse)
         got, want = in_float64(actual), in_float64(right)
-        relative, absolute = TOLERANCE.get(actual.dtype, TOLERANCE[torch.float32])
-        allowed = want.abs().mul_(scale * relative).add_(scale * absolute)
+        relative, absolute = tolerance_of(actual.dtype, scale)
+        allowed = want.abs().mul_(relative).add_(absolute)
         # Right answers, which are most, leave here; a NaN or an infinity never does.
         if bool(((got - want).abs_() <= allowed).all()):
             return
@@ -139,7 +142,8 @@ class Expect:
             else:
                 self.equal(mine, theirs, place)
 
-        compare(value, right, what, close, scale * TOLERANCE[torch.float64][0])
+        tolerance = tolerance_of(torch.float64, scale)[0]
+        check_same(value, right, what, Marks(close, tolerance, CheckFailed))
 
     def growth(
         self,
@@ -159,7 +163,7 @@ class Expect:
             exponent: the right one.
             what: names the cost.
         """
-        slope = too_steep(sizes, costs, exponent)
+        slope = _too_steep(sizes, costs, exponent)
         if slope is not None:
             grows = f"{what} grows about like size ** {slope:.1f}"
             fact = f"{grows}, expected at most size ** {exponent:g}"
@@ -292,3 +296,18 @@ class Expect:
     def _about(self, answer: Answer, failure: CheckFailed) -> CheckFailed:
         failure.question = answer.question
         return failure
+
+
+def _too_steep(sizes: Sequence[float], costs: Sequence[float], exponent: float) -> float | None:
+    """Return the power of the size that costs grow with, where it is clearly above `exponent`.
+
+    Args:
+        sizes: of the questions, the last at least four times the first.
+        costs: seconds or operations, in the same order.
+        exponent: the power that is allowed.
+    """
+    (before, cheaper), (size, cost) = sorted(zip(sizes, costs, strict=True))[-2:]
+    # At the largest sizes, what every call costs alike counts least.
+    slope = math.log(max(cost, _LEAST_COST) / max(cheaper, _LEAST_COST)) / math.log(size / before)
+    allowed = _NOISE * (size / sizes[0]) ** exponent * max(costs[0], _LEAST_COST)
+    return slope if slope > exponent + _SLACK and cost > allowed else None

@@ -1,24 +1,36 @@
-"""Tell how far apart two replies to one request are: the same answer, but for rounding, or not.
+"""Compare answers: with the tolerances of marks, and how far apart two of them are.
 
-A distance of 1 is as far as marks allow, 0 is the same answer, and infinity another form: another
-shape, dtype, exception or key.
+A comparison takes place in float64, of numbers of one kind: what is lost on the way there, as an
+imaginary part or the digits that float16 never had, would count as right. A distance of 1 is as far
+as marks allow, 0 is the same answer, and infinity another form: another shape, dtype, exception or
+key.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from autograder.exchange.messages import PARTS, Reply, Request
-from autograder.exchange.values import Value, tensors_in
-from autograder.suite.expect import TOLERANCE
+from autograder.exchange.operations import Build, Call, Move
+from autograder.exchange.values import DTYPE_NAMES, DTYPES, Value, kind_of, tensors_in
+from autograder.suite.advice import OTHER_KIND
+from autograder.suite.answer import CheckFailed
 from autograder.suite.symptoms import with_one_name, with_one_symptom
+
+# Relative and absolute. A component that computes in float32 inside is right, so float64 is
+# judged no tighter than float32; bfloat16 keeps 8 bits, and a few roundings add up.
+TOLERANCE = {
+    torch.float64: (1e-5, 1e-5),
+    torch.float32: (1e-5, 1e-5),
+    torch.bfloat16: (4e-2, 4e-2),
+}
+# Fewer digits than a criterion asks for unless it says so.
+HALF = (torch.float16, torch.bfloat16)
 
 # By how much the tolerance of a question is multiplied, for numbers of a fineness.
 Slack = Mapping[torch.dtype, float]
@@ -34,6 +46,123 @@ _DERIVED_SCALE = 40.0
 # Two samples of one distribution are taken for samples of two in one case of a million: their
 # distribution functions part by this times sqrt(1/n + 1/m) then (Kolmogorov and Smirnov).
 _SURE = math.sqrt(math.log(2 / 1e-6) / 2)
+
+
+def readable(tensor: Tensor, what: str) -> None:
+    """Expect a tensor that holds its values as plain numbers.
+
+    Raises:
+        CheckFailed: it is sparse, quantised, of another odd dtype, or has no values at all.
+    """
+    if tensor.layout is not torch.strided:
+        raise CheckFailed(
+            f"{what} is a tensor of {tensor.dtype} with layout {tensor.layout}, expected a dense "
+            "one",
+            hint="return a plain tensor: x.to_dense()",
+        )
+    if tensor.dtype not in DTYPE_NAMES:
+        raise _other_numbers(what, tensor.dtype, "plain numbers")
+    if tensor.is_meta:
+        raise CheckFailed(f"{what} is on device meta, where there are no values")
+
+
+def comparable(
+    actual: Tensor,
+    expected: Tensor,
+    what: str,
+    like: Tensor | None,
+    coarse: Collection[torch.dtype],
+) -> None:
+    """Expect numbers of a kind that loses nothing when they are compared.
+
+    Real numbers are compared with real ones, whole or not, complex with complex, booleans with
+    booleans. Half precision is right where `like` or `expected` has it, or what was asked.
+
+    Args:
+        actual: what came back.
+        expected: the right values, in their own dtype.
+        what: names the tensor.
+        like: has the dtype that was asked for, if any was.
+        coarse: the dtypes of half precision that the question itself holds.
+
+    Raises:
+        CheckFailed: they are of another kind; the message names the dtype.
+    """
+    readable(actual, what)
+    asked = {expected.dtype, *coarse} if like is None else {expected.dtype, like.dtype}
+    wanted = kind_of_numbers(expected.dtype)
+    if kind_of_numbers(actual.dtype) != wanted:
+        raise _other_numbers(what, actual.dtype, wanted)
+    if actual.dtype in HALF and actual.dtype not in asked:
+        raise _other_numbers(what, actual.dtype, "at least float32")
+
+
+def same_kinds(value: Value, right: Value) -> None:
+    """Expect numbers of the right answer's kinds in an answer, whatever is read of it then.
+
+    A test may compare gradients alone, or one answer with another of the same component: neither
+    tells that all of them are complex.
+
+    Args:
+        value: what came back, of any form.
+        right: the right answer to the same question.
+
+    Raises:
+        CheckFailed: a tensor, an array or a number of it is of another kind.
+    """
+    if isinstance(value, list | tuple) and isinstance(right, list | tuple):
+        for mine, theirs in zip(value, right, strict=False):
+            same_kinds(mine, theirs)
+    elif isinstance(value, dict) and isinstance(right, dict):
+        for key in value.keys() & right.keys():
+            same_kinds(value[key], right[key])
+    else:
+        # True and 1 are told apart by whoever reads them.
+        dtype, wanted = kind_of(value).dtype(value), kind_of(right).dtype(right)
+        if dtype is None or wanted is None:
+            return
+        # Numbers in place of truth lose nothing; whoever asks for truth says so.
+        odd = kind_of_numbers(dtype) in ("complex numbers", "torch.bool")
+        odd = odd and kind_of_numbers(dtype) != kind_of_numbers(wanted)
+        coarse = dtype in HALF and wanted not in HALF
+        if coarse or odd:
+            words = "at least float32" if coarse else kind_of_numbers(wanted)
+            raise _other_numbers("the result", dtype, words)
+
+
+def in_float64(tensor: Tensor) -> Tensor:
+    """Return the values in float64; of complex numbers both parts, in one more dimension."""
+    if tensor.is_complex():
+        return torch.view_as_real(tensor.to(torch.complex128).resolve_conj())
+    return tensor.to(torch.float64)
+
+
+def kind_of_numbers(dtype: torch.dtype) -> str:
+    """Say whether numbers of a dtype are complex, boolean or real."""
+    if dtype.is_complex:
+        return "complex numbers"
+    return "torch.bool" if dtype is torch.bool else "real numbers"
+
+
+def _other_numbers(what: str, dtype: torch.dtype, wanted: str) -> CheckFailed:
+    return CheckFailed(f"{what} has dtype {dtype}, expected {wanted}", hint=OTHER_KIND)
+
+
+def coarse_in(request: Request) -> set[torch.dtype]:
+    """Return the dtypes of half precision that a request holds, in tensors or by name."""
+    found = {tensor.dtype for tensor in request.tensors()}
+    for op in request.ops:
+        if isinstance(op, Move) and op.dtype is not None:
+            found.add(DTYPES[op.dtype])
+        given = (*op.args, *op.kwargs.values()) if isinstance(op, Build | Call) else ()
+        found |= {value for value in given if isinstance(value, torch.dtype)}
+    return found.intersection(HALF)
+
+
+def tolerance_of(dtype: torch.dtype, scale: float = 1.0) -> tuple[float, float]:
+    """Return the relative and the absolute difference that is allowed for numbers of a dtype."""
+    relative, absolute = TOLERANCE.get(dtype, TOLERANCE[torch.float32])
+    return scale * relative, scale * absolute
 
 
 def fineness(dtype: torch.dtype) -> torch.dtype:
@@ -61,6 +190,9 @@ class Comparison:
     void: bool = False
     enough: float = FAR
     voided: bool = False
+    # Of the part that is being compared.
+    _scale: float = field(default=_OUTPUT_SCALE, init=False)
+    _random: bool = field(default=False, init=False)
 
     def replies(
         self,
@@ -111,52 +243,28 @@ class Comparison:
             mine, theirs = getattr(one, name), getattr(other, name)
             if part.is_empty(mine) and part.is_empty(theirs):
                 continue
-            scale = _DERIVED_SCALE if part.derived else _OUTPUT_SCALE
+            self._scale = _DERIVED_SCALE if part.derived else _OUTPUT_SCALE
+            self._random = self.drawn and part.random
             more = getattr(third, name, None)
             if part.holds == "named" and isinstance(more, Mapping) and not self.drawn:
                 mine, theirs = with_one_name(mine, theirs, more)
-            worst = max(worst, self._values(mine, theirs, more, scale, self.drawn and part.random))
+            worst = max(worst, self.most([(mine, theirs, more)]))
             if worst > self.enough:
                 break
         return worst
 
-    def _values(self, one: Value, other: Value, third: Value, scale: float, drawn: bool) -> float:
-        if isinstance(one, Tensor) and isinstance(other, Tensor):
-            beside = third if isinstance(third, Tensor) and third.shape == other.shape else None
-            return self._tensors(one, other, beside, scale, drawn)
-        # A pair may be a tuple or a list.
-        if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-            if len(one) != len(other):
-                return math.inf
-            fits = isinstance(third, list | tuple) and len(third) == len(other)
-            several = third if fits else [None] * len(other)
-            return self._several(zip(one, other, several, strict=True), scale, drawn)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            if one.keys() != other.keys():
-                return math.inf
-            named = third if isinstance(third, Mapping) else {}
-            triples = ((one[key], other[key], named.get(key)) for key in one)
-            return self._several(triples, scale, drawn)
-        if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
-            mine, theirs = np.asarray(one), np.asarray(other)
-            if mine.dtype.kind != theirs.dtype.kind:
-                return math.inf
-            return self._tensors(_as_tensor(mine), _as_tensor(theirs), None, scale, drawn)
-        return 0.0 if type(one) is type(other) and bool(one == other) else math.inf
-
-    def _several(
-        self, triples: Iterable[tuple[Value, Value, Value]], scale: float, drawn: bool
-    ) -> float:
+    def most(self, triples: Iterable[tuple[Value, Value, Value]]) -> float:
+        """Return the largest distance of several values: the first, the second, a third beside."""
         worst = 0.0
-        for triple in triples:
-            worst = max(worst, self._values(*triple, scale, drawn))
+        for one, other, third in triples:
+            worst = max(worst, kind_of(one).apart(one, other, third, self))
             if worst > self.enough:
                 break
         return worst
 
-    def _tensors(
-        self, one: Tensor, other: Tensor, third: Tensor | None, scale: float, drawn: bool
-    ) -> float:
+    def tensors(self, one: Tensor, other: Tensor, third: Tensor | None) -> float:
+        """Return how far apart two tensors are."""
+        drawn = self._random
         if one.shape != other.shape or one.is_floating_point() != other.is_floating_point():
             return math.inf
         on_meta = [tensor.device.type == "meta" for tensor in (one, other)]
@@ -171,16 +279,16 @@ class Comparison:
         # What was computed from coarse numbers is no finer for being returned in another dtype.
         coarse = third is not None and fineness(third.dtype) is not torch.float32
         dtype = third.dtype if third is not None and coarse else one.dtype
-        return self._numbers(first, second, third, self._tolerance(dtype, scale))
+        return self._numbers(first, second, third, self._tolerance(dtype))
 
-    def _tolerance(self, dtype: torch.dtype, scale: float) -> tuple[float, float]:
+    def _tolerance(self, dtype: torch.dtype) -> tuple[float, float]:
         """Return the relative and the absolute difference that is allowed."""
-        relative, absolute = TOLERANCE.get(dtype, TOLERANCE[torch.float32])
+        scale = self._scale
         if dtype == torch.bfloat16:
             # Its tolerance leaves room for several roundings as it is.
             scale = max(1.0, scale / 10)
         scale = max(scale, self.slack.get(fineness(dtype), 0.0))
-        return scale * relative, scale * absolute
+        return tolerance_of(dtype, scale)
 
     def _numbers(
         self, one: Tensor, other: Tensor, right: Tensor | None, tolerance: tuple[float, float]
@@ -247,12 +355,6 @@ def all_alike(
 def alike(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True) -> bool:
     """Tell whether two replies are alike; see `Comparison`."""
     return Comparison(drawn=drawn, enough=1.0).reply(one, other, dtypes=dtypes) <= 1
-
-
-def _as_tensor(array: np.ndarray[Any, Any]) -> Tensor:
-    # Not every machine's whole numbers have the same width.
-    wide = {"f": np.float64, "i": np.int64, "u": np.int64}.get(array.dtype.kind)
-    return torch.from_numpy(np.ascontiguousarray(array if wide is None else array.astype(wide)))
 
 
 def _samples_apart(one: Tensor, other: Tensor, again: Tensor | None) -> float:

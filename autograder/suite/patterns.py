@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from autograder.suite.shapes import dimension
+from autograder.suite.showing import dimension
 
 # Relative and absolute at once: twice what decides whether a check passes.
 _GRAIN = {torch.bfloat16: 8e-2}

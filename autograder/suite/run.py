@@ -14,7 +14,7 @@ from autograder.exchange.operations import Reset
 from autograder.suite.answer import Answer, Question, StudentRaised
 from autograder.suite.asking import Asked, Session
 from autograder.suite.component import Component
-from autograder.suite.numerals import coarse_in
+from autograder.suite.likeness import coarse_in
 from autograder.suite.show import Show
 
 VIEWS = "views.py"

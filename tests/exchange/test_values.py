@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from autograder.exchange.plain import Malformed, Reader, Writer
 from autograder.exchange.values import (
     ABSENT,
     ARRAY_DTYPES,
@@ -21,7 +20,10 @@ from autograder.exchange.values import (
     OPAQUE,
     Embedding,
     Handle,
+    Malformed,
+    Reader,
     Unsendable,
+    Writer,
     answered,
     made_real,
 )

@@ -12,8 +12,9 @@ from autograder.judge.suite import Suite
 from autograder.solutions.reference import SolutionSession
 from autograder.suite.answer import Answer, CheckFailed, Question, StudentRaised
 from autograder.suite.asking import Asked
-from autograder.suite.expect import TOLERANCE, Expect
-from autograder.suite.shapes import dimension_names
+from autograder.suite.expect import Expect
+from autograder.suite.likeness import TOLERANCE
+from autograder.suite.showing import dimension_names
 from autograder.suite.wording import find
 
 expect = Expect()

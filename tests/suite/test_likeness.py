@@ -11,8 +11,7 @@ from torch import Tensor
 from autograder.exchange.messages import PARTS, Reply, Request, StudentError
 from autograder.exchange.operations import Call
 from autograder.exchange.values import ABSENT, OPAQUE
-from autograder.suite.expect import TOLERANCE
-from autograder.suite.likeness import alike, all_alike
+from autograder.suite.likeness import TOLERANCE, alike, all_alike
 
 X = torch.tensor([[0.5, -1.25, 3.0], [2.0, -0.75, 1.5]], dtype=torch.float64)
 

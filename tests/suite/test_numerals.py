@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from autograder.exchange.values import OPAQUE, Unsendable, answered
 from autograder.suite.answer import CheckFailed
 from autograder.suite.expect import Expect
-from autograder.suite.numerals import same_kinds
+from autograder.suite.likeness import same_kinds
 
 expect = Expect()
 VALUES = torch.tensor([0.5, 1.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.suite.patterns import pattern
-from autograder.suite.shapes import dimension, shape_pattern
+from autograder.suite.showing import dimension, shape_pattern
 
 
 class Counter(TorchDispatchMode):

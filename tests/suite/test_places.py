@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from autograder.suite.places import worst_place
+from autograder.suite.showing import worst_place
 
 
 @pytest.mark.parametrize(
