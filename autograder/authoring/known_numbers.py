@@ -9,17 +9,16 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from autograder.assignment import Assignment
-from autograder.diagnosis.search import RIGHT, examples_of
+from autograder.diagnosis.search import RIGHT, Example, Names, examples_of
 from autograder.diagnosis.table import (
-    PAIRED,
-    SINGLE,
     Known,
     read_question,
     sampled,
@@ -35,9 +34,9 @@ from autograder.judge.suite import Suite, SuiteFault
 from autograder.solutions.cache import Cache
 from autograder.solutions.misconceptions import Misconception, read
 from autograder.solutions.places import cache_folder
-from autograder.solutions.variants import Variants, variants_of, widest
+from autograder.solutions.variants import Variants, variants_of
 from autograder.suite.criterion import Criterion
-from autograder.suite.likeness import Slack, all_alike
+from autograder.suite.likeness import all_alike
 
 # Longer questions and answers would only make the file long.
 _MAX_GIVEN = 400
@@ -78,26 +77,71 @@ def of_component(assignment: Assignment, name: str, cache: Cache | None = None) 
         return {"questions": [], "mistakes": [], "pairs": []}
     found: dict[str, Any] | None = cache.load(key)
     if found is None:
-        found = _component(suite, variants_of(assignment, name, tuple(known)), known)
+        found = _table(suite, variants_of(assignment, name, tuple(known)), known)
         cache.save(key, found)
     return found
 
 
+def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception]) -> dict[str, Any]:
+    """Return the table of one component; `diagnosis/table.py` says what it holds."""
+    component = next(iter(known.values())).component
+    criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
+    examples = _examples(suite, variants, criteria)
+    consulted = [_consulted_in(variants, example) for example in examples]
+    answers = {
+        mistake: {
+            number: answer
+            for number, example in enumerate(examples)
+            if mistake in consulted[number]
+            and (answer := _wrong_answer(variants, frozenset([mistake]), example)) is not None
+        }
+        for mistake in known
+    }
+    used = _chosen(answers)
+    asked = [examples[number] for number in used]
+    # Numbered as the questions that are written down.
+    placed = {
+        mistake: {place: found[number] for place, number in enumerate(used) if number in found}
+        for mistake, found in answers.items()
+    }
+    told = [mistake for mistake, found in placed.items() if found]
+    loses = _lost_by(suite, variants, criteria, told)
+    return {
+        "questions": [
+            {
+                "asks": write_question(example.requests),
+                "slack": write_slack(variants.allowed(example.requests)),
+                "right": _answer(variants, RIGHT, example),
+                "free": example.free,
+            }
+            for example in asked
+        ],
+        "mistakes": [
+            {"words": known[one].words, "loses": loses[one], "answers": placed[one]} for one in told
+        ],
+        "pairs": [
+            {"of": [told.index(mistake) for mistake in pair], **found}
+            for pair in itertools.combinations(told, 2)
+            if (found := _together(variants, pair, placed, asked)) is not None
+        ],
+    }
+
+
+@dataclass(frozen=True)
 class _Session:
     """A component with these mistakes in force."""
 
-    def __init__(self, variants: Variants, wrong: frozenset[str]) -> None:
-        self._variants = variants
-        self._wrong = wrong
+    variants: Variants
+    wrong: frozenset[str]
 
     def perform(self, request: Request) -> Reply:
-        return self._variants.perform(self._wrong, request)
+        return self.variants.perform(self.wrong, request)
 
 
 class _Consulted(frozenset[str]):
-    """No mistake in force; notes after which ones the code has asked.
+    """No mistake; notes which mistakes the code has asked for.
 
-    Where the right code does not ask after a mistake, that mistake changes nothing.
+    Where the right code does not ask for a mistake, that mistake changes nothing.
     """
 
     def __init__(self) -> None:
@@ -108,154 +152,102 @@ class _Consulted(frozenset[str]):
         return False
 
 
-def _component(suite: Suite, variants: Variants, known: dict[str, Misconception]) -> dict[str, Any]:
-    component = next(iter(known.values())).component
-    criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
-    asked = _asked(suite, variants, criteria)
-    questions = [question for question, _, _ in asked]
-    consulted = []
-    for question in questions:
-        noted = _Consulted()
-        for request in question:
-            variants.perform(noted, request)
-        consulted.append(noted.names)
-    answers = {
-        name: {
-            number: answer
-            for number, question in enumerate(questions)
-            if name in consulted[number]
-            and (answer := _wrong_answer(variants, frozenset([name]), question)) is not None
-        }
-        for name in known
-    }
-    used = _chosen(answers)
-    told = [name for name, found in answers.items() if any(number in found for number in used)]
-    loses: dict[str, list[str]] = {name: [] for name in told}
+def _consulted_in(variants: Variants, example: Example) -> set[str]:
+    """Return the mistakes that the right code asks for in an example."""
+    noted = _Consulted()
+    for request in example.requests:
+        variants.perform(noted, request)
+    return noted.names
+
+
+def _lost_by(
+    suite: Suite, variants: Variants, criteria: Sequence[Criterion], mistakes: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return for each mistake the criteria that fail with it."""
+    lost: dict[str, list[str]] = {mistake: [] for mistake in mistakes}
     for criterion in criteria:
         noted = _Consulted()
         suite.run(criterion, _Session(variants, noted))
-        for name in told:
-            mistaken = _Session(variants, frozenset([name]))
-            if name in noted.names and suite.run(criterion, mistaken).failure is not None:
-                loses[name].append(criterion.id)
-    at = {name: place for place, name in enumerate(told)}
-    return {
-        "questions": [
-            {
-                "asks": write_question(questions[number]),
-                "slack": write_slack(asked[number][1]),
-                "right": _right_answer(variants, questions[number]),
-                "free": asked[number][2],
-            }
-            for number in used
-        ],
-        "mistakes": [
-            {
-                "words": known[name].words,
-                "loses": loses[name],
-                "answers": _placed(answers[name], used),
-            }
-            for name in told
-        ],
-        "pairs": [
-            {"of": [at[name] for name in names], **found}
-            for names in itertools.combinations(told, 2)
-            if (found := _together(variants, names, answers, questions, used)) is not None
-        ],
-    }
+        for mistake in mistakes:
+            session = _Session(variants, frozenset([mistake]))
+            if mistake in noted.names and suite.run(criterion, session).failure is not None:
+                lost[mistake].append(criterion.id)
+    return lost
 
 
-def _placed(found: _Answers, used: Sequence[int]) -> _Answers:
-    """Number answers as the questions that are written down are numbered."""
-    return {place: found[number] for place, number in enumerate(used) if number in found}
-
-
-def _asked(
-    suite: Suite, variants: Variants, criteria: Sequence[Criterion]
-) -> list[tuple[list[Request], Slack, bool]]:
-    """Return short questions of criteria, what each lets an answer be off, and if it is free."""
-    plans = [suite.plans[criterion.id] for criterion in criteria]
-    usual = widest([planned.slack for plan in plans for planned in plan])
+def _examples(suite: Suite, variants: Variants, criteria: Sequence[Criterion]) -> list[Example]:
+    """Return the examples of criteria that can be written down shortly, with the right answers."""
     found = []
-    for criterion, plan in zip(criteria, plans, strict=True):
+    for criterion in criteria:
+        plan = suite.plans[criterion.id]
         for indices in examples_of([planned.request for planned in plan]):
-            question = _question([plan[index].request for index in indices])
-            if question and _length(variants.answer(RIGHT, question)) <= _MAX_RETURNED:
-                found.append((question, plan[indices[0]].slack or usual, criterion.free))
+            asked = [plan[index].request for index in indices]
+            given = [tensor for request in asked for tensor in request.tensors()]
+            on_meta = any(tensor.device.type == "meta" for tensor in given)
+            if on_meta or sum(tensor.numel() for tensor in given) > _MAX_GIVEN:
+                continue
+            # As a student's run will read them: to six digits.
+            requests = read_question(write_question(asked))
+            right = variants.answer(RIGHT, requests)
+            variants.know(requests, right, slack=plan[indices[0]].slack)
+            returned = [output for reply in right for output in tensors_in(reply.value)]
+            if sum(output.numel() for output in returned) <= _MAX_RETURNED:
+                found.append(Example(criterion.id, True, requests, right, criterion.free))
     return found
 
 
-def _question(requests: Sequence[Request]) -> list[Request]:
-    """Return an example as it will be read; nothing if it cannot be written down shortly."""
-    tensors = [tensor for request in requests for tensor in request.tensors()]
-    if any(tensor.device.type == "meta" for tensor in tensors):
-        return []
-    return read_question(write_question(requests)) if _given(requests) <= _MAX_GIVEN else []
+def _answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any]:
+    requests = example.requests
+    drawn = variants.drawn(RIGHT, requests) or variants.drawn(wrong, requests)
+    return write_known(Known(variants.answer(wrong, requests), drawn))
 
 
-def _given(requests: Sequence[Request]) -> int:
-    return sum(tensor.numel() for request in requests for tensor in request.tensors())
-
-
-def _length(replies: Sequence[Reply]) -> int:
-    return sum(output.numel() for reply in replies for output in tensors_in(reply.value))
-
-
-def _right_answer(variants: Variants, question: list[Request]) -> dict[str, Any]:
-    drawn = variants.drawn(RIGHT, question)
-    return write_known(Known(variants.answer(RIGHT, question), drawn))
-
-
-def _wrong_answer(
-    variants: Variants, wrong: frozenset[str], question: list[Request], count: int = SINGLE
-) -> dict[str, Any] | None:
-    """Return a mistake's answer, if it is a telling one that is not right."""
-    right, replies = variants.answer(RIGHT, question), variants.answer(wrong, question)
-    if all_alike(sampled(right, count), sampled(replies, count), question):
+def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any] | None:
+    """Return the answer of mistakes, if it is a telling one that is not right."""
+    requests, right = example.requests, example.replies
+    replies = variants.answer(wrong, requests)
+    if all_alike(sampled(right), sampled(replies), requests):
         return None
-    by_chance = variants.drawn(RIGHT, question)
-    drawn = by_chance or variants.drawn(wrong, question)
-    if by_chance and all_alike(right, replies, question, drawn=True):
+    if variants.drawn(RIGHT, requests) and all_alike(right, replies, requests, drawn=True):
         return None
     if any(reply.error for reply in replies) and not any(reply.error for reply in right):
         # Many things raise; it would be named for all of them.
         return None
-    return write_known(Known(replies, drawn, count))
+    return _answer(variants, wrong, example)
 
 
 def _together(
     variants: Variants,
-    names: Sequence[str],
-    answers: dict[str, _Answers],
-    questions: list[list[Request]],
-    used: Sequence[int],
+    pair: Sequence[str],
+    answers: Mapping[str, _Answers],
+    asked: Sequence[Example],
 ) -> dict[str, Any] | None:
-    """Return what two mistakes answer where both show, if they do anywhere.
+    """Return what two mistakes answer to the shortest examples in which both show.
 
     `as` says whose answer it is, where it is that of one of them; `answers` holds some that are
-    neither's. What they answer elsewhere is left open.
+    neither's.
     """
+    met = [place for place in range(len(asked)) if all(place in answers[name] for name in pair)]
+    if not met:
+        return None
     whose: dict[int, int] = {}
     found: _Answers = {}
-    met = [number for number in used if all(number in answers[name] for name in names)]
-    cheapest = sorted(met, key=lambda number: _given(questions[number]))[:_MET]
-    for place, number in enumerate(used):
-        if number not in cheapest:
-            continue
-        question = questions[number]
-        replies = variants.answer(frozenset(names), question)
-        halves = [variants.answer(frozenset([name]), question) for name in names]
-        alike = [all_alike(half, replies, question) for half in halves]
+    for place in sorted(sorted(met, key=lambda place: asked[place].size)[:_MET]):
+        example = asked[place]
+        together, *halves = (
+            variants.answer(frozenset(names), example.requests)
+            for names in (pair, pair[:1], pair[1:])
+        )
+        alike = [all_alike(half, together, example.requests) for half in halves]
         if any(alike):
             whose[place] = alike.index(True)
-        elif (answer := _wrong_answer(variants, frozenset(names), question, PAIRED)) is not None:
+        elif (answer := _wrong_answer(variants, frozenset(pair), example)) is not None:
             found[place] = answer
     shortest = sorted(found, key=lambda place: len(str(found[place])))[:_TOGETHER]
-    kept = {place: found[place] for place in shortest}
-    return {"as": whose, "answers": kept} if met else None
+    return {"as": whose, "answers": {place: found[place] for place in shortest}}
 
 
-def _chosen(answers: dict[str, _Answers]) -> list[int]:
+def _chosen(answers: Mapping[str, _Answers]) -> list[int]:
     """Choose few questions, so that every mistake shows and no two look alike that need not.
 
     Greedy: the question comes first that serves most needs for its length.

@@ -11,7 +11,6 @@ from typing import Any
 
 from autograder.diagnosis.search import Answers, Example, Fit, Names, Search, Solution
 from autograder.diagnosis.table import (
-    PAIRED,
     Known,
     read_known,
     read_question,
@@ -69,9 +68,9 @@ class _Question:
 
     def fit(self, known: Known, replies: Sequence[Reply]) -> Fit:
         """Return how near a known answer is to a component's."""
-        mine, drawn = sampled(replies, known.count), known.drawn
+        mine, drawn = sampled(replies), known.drawn
         compare = Comparison(self.slack, drawn=drawn, void=known is not self.right)
-        right = None if drawn else sampled(self.right.replies, known.count)
+        right = None if drawn else sampled(self.right.replies)
         far = compare.replies(mine, known.replies, self.requests, right)
         # Of what is drawn only forms are known.
         return Fit(math.inf, far) if drawn else Fit(far, voided=compare.voided)
@@ -146,7 +145,7 @@ class _Tabled(Answers):
         pair, place = self._pairs[frozenset(moving)], str(question.number)
         if place in pair["as"]:
             return self._wrong[moving[pair["as"][place]]][question.number]
-        return read_known(pair["answers"][place], PAIRED) if place in pair["answers"] else None
+        return read_known(pair["answers"][place]) if place in pair["answers"] else None
 
     def _fit(self, names: Names, example: Example) -> Fit:
         question, known = self._questions[example], self._known(names, example)

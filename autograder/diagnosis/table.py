@@ -35,8 +35,8 @@ from autograder.exchange.values import DTYPE_NAMES, DTYPES, Reader, Writer, with
 from autograder.suite.likeness import Slack
 
 _DIGITS = 6
-# How many numbers of a tensor are kept: what a single mistake answers, and what two do together.
-SINGLE, PAIRED = 16, 8
+# How many numbers of a floating-point tensor are kept.
+_KEPT = 12
 
 
 @dataclass(frozen=True)
@@ -45,22 +45,20 @@ class Known:
 
     Attributes:
         drawn: whether it hangs on random draws, and only its form is known.
-        count: how many values are kept of a floating-point tensor; see `sampled`.
     """
 
     replies: Sequence[Reply]
     drawn: bool = False
-    count: int = SINGLE
 
 
-def sampled(replies: Sequence[Reply], count: int) -> list[Reply]:
-    """Return replies with NaN in all but so many places of every floating-point tensor."""
+def sampled(replies: Sequence[Reply]) -> list[Reply]:
+    """Return replies with NaN in all but few places of every floating-point tensor."""
 
     def thinned(tensor: Tensor) -> Tensor:
-        if not _is_thinned(tensor, count) or tensor.device.type == "meta":
+        if not _is_thinned(tensor) or tensor.device.type == "meta":
             return tensor
         kept = torch.full((tensor.numel(),), torch.nan, dtype=tensor.dtype)
-        places = _places(tensor.numel(), count)
+        places = _places(tensor.numel())
         kept[places] = tensor.detach().flatten()[places]
         return kept.reshape(tensor.shape)
 
@@ -70,16 +68,16 @@ def sampled(replies: Sequence[Reply], count: int) -> list[Reply]:
     ]
 
 
-def _is_thinned(tensor: Tensor, count: int) -> bool:
-    return tensor.is_floating_point() and tensor.numel() > count
+def _is_thinned(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() and tensor.numel() > _KEPT
 
 
-def _places(size: int, count: int) -> Tensor:
+def _places(size: int) -> Tensor:
     """Return the places that are kept of so many numbers, the same on every machine."""
     # By steps of the golden section they are spread evenly, and no pattern of rows repeats.
     found: dict[int, None] = {}
     step = 0
-    while len(found) < count:
+    while len(found) < _KEPT:
         found[int(size * (step * 0.6180339887498949 % 1))] = None
         step += 1
     return torch.tensor(list(found))
@@ -99,9 +97,9 @@ def write_known(known: Known) -> dict[str, Any]:
     """Return a known answer as JSON can hold it; of what is drawn, only shapes."""
 
     def write_sample(tensor: Tensor) -> list[Any]:
-        if not _is_thinned(tensor, known.count):
+        if not _is_thinned(tensor):
             return _write_tensor(tensor)
-        kept = tensor.flatten()[_places(tensor.numel(), known.count)]
+        kept = tensor.flatten()[_places(tensor.numel())]
         return [*_write_shape(tensor), [_short(number) for number in kept.tolist()]]
 
     def parts_of(reply: Reply) -> dict[str, Any]:
@@ -122,7 +120,7 @@ def write_known(known: Known) -> dict[str, Any]:
     }
 
 
-def read_known(plain: Mapping[str, Any], count: int = SINGLE) -> Known:
+def read_known(plain: Mapping[str, Any]) -> Known:
     """Read what `write_known` wrote; tensors without values come back on `meta`."""
 
     def read_sample(parts: list[Any]) -> Tensor:
@@ -131,7 +129,7 @@ def read_known(plain: Mapping[str, Any], count: int = SINGLE) -> Known:
         if not values or len(values[0]) == size:
             return _read_tensor(parts)
         kept = torch.full((size,), torch.nan, dtype=torch.float64)
-        kept[_places(size, count)] = torch.tensor(values[0], dtype=torch.float64)
+        kept[_places(size)] = torch.tensor(values[0], dtype=torch.float64)
         return kept.to(DTYPES[name]).reshape(shape)
 
     replies = [
@@ -142,7 +140,7 @@ def read_known(plain: Mapping[str, Any], count: int = SINGLE) -> Known:
         )
         for written in plain["replies"]
     ]
-    return Known(replies, plain["drawn"], count)
+    return Known(replies, plain["drawn"])
 
 
 def write_slack(slack: Slack) -> dict[str, float]:

@@ -15,9 +15,8 @@ import itertools
 import pickle
 import platform
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -102,40 +101,11 @@ class Cache:
                     path.unlink(missing_ok=True)
 
 
-class Kept(Sequence[Any]):
-    """Values as they are written, each read when it is first asked for.
-
-    Most answers of mistakes are set aside for their first reply.
-    """
-
-    def __init__(self, written: Sequence[bytes]) -> None:
-        self.written = tuple(written)
-        self._read: dict[int, Any] = {}
-
-    def __len__(self) -> int:
-        return len(self.written)
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Any]: ...
-
-    def __getitem__(self, index: int | slice) -> Any:
-        if isinstance(index, slice):
-            places = range(len(self))[index]
-            # Mostly it is all of them.
-            return self if places == range(len(self)) else [self[place] for place in places]
-        place = range(len(self.written))[index]
-        if place not in self._read:
-            self._read[place] = pickle.loads(self.written[place])  # noqa: S301 - as above
-        return self._read[place]
-
-
 class AnswerStore:
     """What mistakes answer, one row an example: a diagnosis looks at few of very many.
 
-    What is added is written by `flush` alone, in one go; several processes may do so.
+    Most mistakes show in few examples, so that many answer alike: equal values are read once, and
+    are one object. What is added is written by `flush` alone, in one go, also by several processes.
 
     Args:
         path: the database; with None nothing is kept.
@@ -143,10 +113,11 @@ class AnswerStore:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._added: dict[str, Kept] = {}
+        self._added: dict[str, bytes] = {}
+        self._read: dict[bytes, list[Any]] = {}
         self._opened: sqlite3.Connection | None = None
 
-    def get(self, name: str) -> Kept | None:
+    def get(self, name: str) -> list[Any] | None:
         """Return the values that are kept under a name, or None."""
         if self._path is None or not self._path.is_file():
             return None
@@ -158,23 +129,28 @@ class AnswerStore:
             digest, data = row[0][:_DIGEST], row[0][_DIGEST:]
             if hashlib.sha256(data).digest() != digest:
                 raise ValueError("it is damaged")
-            return Kept(pickle.loads(data))  # noqa: S301 - the folder is this user's alone
+            return self._values(data)
         except Exception as error:
             self._give_up(error)
             return None
 
-    def put(self, name: str, values: Sequence[Any]) -> Sequence[Any]:
+    def put(self, name: str, values: list[Any]) -> list[Any]:
         """Keep values, once they are flushed, and return them as `get` will.
 
         Those that cannot be written down are returned as they are.
         """
         try:
-            kept = Kept([_pickled(value) for value in values])
+            data = _pickled(values)
         except Exception:
             return values
         if self._path is not None:
-            self._added[name] = kept
-        return kept
+            self._added[name] = data
+        return self._values(data)
+
+    def _values(self, data: bytes) -> list[Any]:
+        if data not in self._read:
+            self._read[data] = pickle.loads(data)  # noqa: S301 - the folder is this user's alone
+        return self._read[data]
 
     def flush(self) -> None:
         """Write what was added; where that is not possible, it is computed anew the next time."""
@@ -183,7 +159,10 @@ class AnswerStore:
         try:
             database = self._database(self._path)
             if self._path.stat().st_size < _MOST_ANSWERS:
-                rows = [(name, _row(values)) for name, values in self._added.items()]
+                rows = [
+                    (name, hashlib.sha256(data).digest() + data)
+                    for name, data in self._added.items()
+                ]
                 with database:
                     database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
         except Exception as error:
@@ -215,11 +194,6 @@ class AnswerStore:
             self.close()
             if path is not None and not isinstance(error, sqlite3.OperationalError | OSError):
                 path.unlink(missing_ok=True)
-
-
-def _row(values: Kept) -> bytes:
-    data = pickle.dumps(values.written, protocol=5)
-    return hashlib.sha256(data).digest() + data
 
 
 class _Pickler(pickle.Pickler):

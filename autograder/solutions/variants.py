@@ -16,7 +16,7 @@ from autograder.diagnosis.search import RIGHT, Names
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call, Operation, Reset
 from autograder.sandbox.wire import encode_request
-from autograder.solutions.cache import AnswerStore, Kept
+from autograder.solutions.cache import AnswerStore
 from autograder.solutions.misconceptions import file_of
 from autograder.solutions.reference import import_apart
 from autograder.suite.likeness import Comparison, Slack, alike
@@ -77,8 +77,6 @@ class Variants:
         self._known: dict[int, _Known] = {}
         # How often a mistake was stopped that computed too long.
         self._stopped = 0
-        # What was answered to a known example, by the bytes: most mistakes show in few examples.
-        self._alike: dict[tuple[str, tuple[bytes, ...]], Kept] = {}
         self._usual: Slack = {}
         # Beside what was compared stands what must stay alive: its identity is in the key.
         self._parted: dict[tuple[int, ...], tuple[tuple[Sequence[Reply], ...], bool]] = {}
@@ -124,7 +122,7 @@ class Variants:
         if len(replies) < len(example):
             replies = self._looked_up(wrong, example, redraw)
             self._replies[key] = (example, replies)
-        return replies[: len(example)]
+        return replies if len(replies) == len(example) else replies[: len(example)]
 
     def begin(self) -> None:
         """Count anew, and forget the examples of one submission alone."""
@@ -205,7 +203,7 @@ class Variants:
     def _looked_up(self, wrong: Names, example: Sequence[Request], redraw: bool) -> Sequence[Reply]:
         """Return what is kept of an answer, or perform the example and keep it."""
 
-        def performed() -> Sequence[Reply]:
+        def performed() -> list[Reply]:
             asked = [reseeded(request) for request in example] if redraw else example
             return [self.perform(wrong, request) for request in asked]
 
@@ -216,23 +214,21 @@ class Variants:
         wrong: Names,
         example: Sequence[Request],
         what: str,
-        make: Callable[[], Sequence[Any]],
-    ) -> Sequence[Any]:
+        make: Callable[[], list[Any]],
+    ) -> list[Any]:
         """Return what is kept of these mistakes and an example, or make it and keep it."""
         if not self.knows(example):
             return make()
         # A hash of all that is asked, and how much of it was.
         asked = self._known[id(example[0])].asked
         name = f"{'+'.join(sorted(wrong))} {asked} {len(example)} {what}"
-        found: Sequence[Any] | None = self.store.get(name)
+        found = self.store.get(name)
         if found is None:
             stopped = self._stopped
             found = make()
             # Another machine might have been fast enough.
             found = found if self._stopped > stopped else self.store.put(name, found)
-        if not isinstance(found, Kept):
-            return found
-        return self._alike.setdefault((asked, found.written), found)
+        return found
 
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""

@@ -156,7 +156,7 @@ def test_the_table_keeps_samples_and_not_whole_answers(known: dict[str, Any]) ->
         ]
         assert all(len(values) <= 120 for values in tensors_in(answers))
         floats = [v for v in tensors_in(answers) if any(isinstance(n, float) for n in v)]
-        assert all(len(values) <= 16 for values in floats)
+        assert all(len(values) <= 12 for values in floats)
     # Half of it are pairs, of which there are as many as mistakes by mistakes.
     assert len(json.dumps(known, separators=(",", ":"))) < 2_000_000
 
