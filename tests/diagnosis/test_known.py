@@ -1,0 +1,138 @@
+"""A student's own run names a mistake by the numbers that travel with a release, or names none."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from autograder.diagnosis.known import KnownMistakes
+from autograder.diagnosis.table import Known, write_known, write_question
+from autograder.exchange.messages import Reply, Request, StudentError
+from autograder.exchange.operations import Call, Reset
+
+Double = Callable[[Tensor], Tensor]
+# Of a component `double`, by number; the words of a mistake are its name.
+INPUTS = [torch.tensor([n, n / 2, -n]) for n in (1.0, 3.0, 15.0)]
+MISTAKES: dict[str, Double] = {
+    "three times": lambda x: 3 * x,
+    "three times if small": lambda x: 3 * x if float(x.max()) < 2 else 2 * x,
+    "cut at 20": lambda x: (2 * x).clamp(max=20),
+    "sign lost": lambda x: (2 * x).abs(),
+}
+
+
+def right(x: Tensor) -> Tensor:
+    return 2 * x
+
+
+def both(x: Tensor) -> Tensor:
+    return (3 * x).clamp(max=20)
+
+
+def request(x: Tensor) -> Request:
+    return Request([Reset(), Call("double", args=(x,))])
+
+
+def answer(function: Double, x: Tensor) -> dict[str, Any]:
+    return write_known(Known([Reply(value=function(x))]))
+
+
+def table() -> dict[str, Any]:
+    return {
+        "questions": [
+            {"asks": write_question([request(x)]), "slack": {}, "right": answer(right, x)}
+            | {"free": False}
+            for x in INPUTS
+        ],
+        "mistakes": [
+            {
+                "words": name,
+                "loses": ["double.large"] if name == "cut at 20" else ["double.works"],
+                "answers": {
+                    str(number): answer(function, x)
+                    for number, x in enumerate(INPUTS)
+                    if not torch.equal(function(x), right(x))
+                },
+            }
+            for name, function in MISTAKES.items()
+        ],
+        # What the others answer together is not known.
+        "pairs": [
+            {"of": [one, other], "as": {}}
+            | {"answers": {"2": answer(both, INPUTS[2])} if (one, other) == (0, 2) else {}}
+            for one, other in itertools.combinations(range(len(MISTAKES)), 2)
+        ],
+    }
+
+
+class Student:
+    """A student's component that is asked in its own process."""
+
+    def __init__(self, function: Double) -> None:
+        self.function = function
+
+    def perform(self, asked: Request) -> Reply:
+        (x,) = asked.tensors()
+        try:
+            return Reply(value=self.function(x))
+        except ValueError:
+            return Reply(error=StudentError("ValueError", "call"))
+
+
+def raises(x: Tensor) -> Tensor:
+    raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("student", "works", "large"),
+    [
+        (lambda x: x + x + x, ["three times"], []),
+        (MISTAKES["three times if small"], ["three times if small"], []),
+        (MISTAKES["cut at 20"], [], ["cut at 20"]),
+        # Each criterion is told of the mistakes that lose it.
+        (both, ["three times"], ["cut at 20"]),
+        # One known mistake, and where it does not show something that is in no table.
+        (lambda x: 3 * x if float(x.max()) < 2 else 7 * x, [], []),
+        (lambda x: x + x, [], []),
+        (lambda x: 7 * x, [], []),
+        (lambda x: x * torch.nan, [], []),
+        (raises, [], []),
+    ],
+)
+def test_what_is_named(student: Double, works: list[str], large: list[str]) -> None:
+    found, session = KnownMistakes(table()), Student(student)
+    assert found.causes("double.works", session) == works
+    assert found.causes("double.large", session) == large
+
+
+def test_what_is_lost_by_two_mistakes_names_them_in_one_text() -> None:
+    plain = table()
+    plain["mistakes"][2]["loses"].append("double.works")
+    found = KnownMistakes(plain).causes("double.works", Student(both))
+    assert found == ["three times; and cut at 20"]
+
+
+def test_mistakes_that_answer_alike_are_told_as_one_or_the_other() -> None:
+    plain = table()
+    plain["mistakes"].append(plain["mistakes"][0] | {"words": "thrice"})
+    found = KnownMistakes(plain).causes("double.works", Student(lambda x: 3 * x))
+    assert found == ["three times", "thrice"]
+
+
+def test_a_component_is_asked_once() -> None:
+    asked: list[Request] = []
+
+    class Noted(Student):
+        def perform(self, request: Request) -> Reply:
+            asked.append(request)
+            return super().perform(request)
+
+    found, session = KnownMistakes(table()), Noted(both)
+    for _ in range(2):
+        found.causes("double.works", session)
+    assert len(asked) == len(INPUTS)
