@@ -8,7 +8,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from typing import Any
 
 from autograder.assignment import Assignment
-from autograder.grading.machine import cores
+from autograder.grading.workers import cores
 from autograder.solutions.misconceptions import read
 
 

@@ -24,8 +24,7 @@ from autograder.authoring.tables import table
 from autograder.authoring.unfilled import MARK, must_be_filled_in, places
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
-from autograder.grading.machine import cores
-from autograder.grading.workers import SuiteBroken
+from autograder.grading.workers import SuiteBroken, cores
 from autograder.nbgrader import course
 from autograder.project import find_root, usual_assignments
 from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say

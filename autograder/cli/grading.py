@@ -26,9 +26,8 @@ from autograder.grading import accepted, store
 from autograder.grading.batch import Batch, Regraded
 from autograder.grading.entries import Entry, Listing, discover, single
 from autograder.grading.lock import alone
-from autograder.grading.machine import cores, slow_build
 from autograder.grading.messages import GradeJob, Unchanged
-from autograder.grading.workers import CannotGrade, Tell
+from autograder.grading.workers import CannotGrade, Tell, cores, slow_build
 from autograder.judge.begin import begin
 from autograder.nbgrader import course
 from autograder.nbgrader.collected import exchange_problem, why_not

@@ -18,8 +18,8 @@ from pydantic import TypeAdapter
 from autograder.assignment import Assignment
 from autograder.grading import accepted, store
 from autograder.grading.entries import Entry
-from autograder.grading.held import Held
 from autograder.grading.messages import GradeAnswer, GradeJob, Marked, Unchanged
+from autograder.grading.store import Held
 from autograder.grading.workers import CannotGrade, Tell, WorkerLost, WorkerPool, unheard
 from autograder.results import SubmissionResult, light
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
@@ -29,10 +32,48 @@ from autograder.grading.messages import (
 )
 
 _TRIES = 2
+_LEVELS = ("2", "3", "fast")
+# By measurements of itself. Distributions, whose Python is the system's, do so by other means.
+_PROFILED = ("--enable-optimizations", "-fprofile-use", "-fprofile-instr-use")
+_SYSTEMS = "--prefix=/usr"
 Tell = Callable[[str], None]
 
 # One thread each, before torch is imported: the worker and its fork server fork.
 _SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def cores() -> int:
+    """Return the number of processors that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def slow_build(about: Mapping[str, Any] | None = None) -> str | None:
+    """Say in a sentence that this Python was built without optimisation; None where it was not.
+
+    Args:
+        about: how it was built, as `sysconfig` has it; by default of this one.
+    """
+    found = sysconfig.get_config_vars() if about is None else about
+    arguments, *flags = (str(found.get(n) or "") for n in ("CONFIG_ARGS", "OPT", "PY_CFLAGS"))
+    # The compiler takes the last that it is given.
+    level = re.findall(r"(?:^|\s)-O(\w*)", " ".join(flags))[-1:]
+    if found.get("Py_DEBUG") or "--with-pydebug" in arguments:
+        why = "with --with-pydebug"
+    elif level and level[0] not in _LEVELS:
+        why = f"with -O{level[0]}"
+    # Of a build that says nothing, as on Windows, nothing is known.
+    elif (
+        arguments
+        and f"'{_SYSTEMS}'" not in arguments
+        and not any(word in " ".join([arguments, *flags]) for word in _PROFILED)
+    ):
+        why = "without --enable-optimizations"
+    else:
+        return None
+    return (
+        f"this Python was built {why} and grades more slowly than another: Debian's, python.org's "
+        "and uv's builds are faster (docs/scale.md)"
+    )
 
 
 def patience_s(assignment: Assignment) -> float:

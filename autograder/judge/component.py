@@ -13,11 +13,10 @@ from autograder.assignment import Assignment, ComponentSpec
 from autograder.diagnosis.search import Heard
 from autograder.exchange.messages import ForbiddenUse, Reply, Request
 from autograder.exchange.rules import used_by
-from autograder.judge.clock import ComponentTime
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.session import LATE, ComponentSession, NotRun
 from autograder.judge.suite import Attempt, Suite
-from autograder.judge.terms import Claims, terms_of, with_provided
+from autograder.judge.terms import Claims, ComponentTime, terms_of, with_provided
 from autograder.results import ComponentStatus, Usage
 from autograder.sandbox.handle import ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox

@@ -1,8 +1,9 @@
-"""On what terms a component runs: its limits, its rules, and the files that are given with it."""
+"""On what terms a component runs: limits, rules, time, given files, and what is believed of it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from typing import TypeVar
 
@@ -13,6 +14,8 @@ from autograder.sandbox.profile import Budget, Profile
 from autograder.settings import Limits
 
 _Claim = TypeVar("_Claim", StudentError, ForbiddenUse)
+# The share of a submission's time that is kept for those components that are still to come.
+_RESERVED = 0.5
 
 
 def budget_of(limits: Limits) -> Budget:
@@ -95,3 +98,59 @@ class Claims:
                 known = use.operation in self.refused
                 return use if known else replace(use, operation="something forbidden")
         return None
+
+
+@dataclass(frozen=True)
+class ComponentTime:
+    """The time of one component in one phase: for its own run, and one with stand-ins.
+
+    Attributes:
+        begin: when it began, by the monotonic clock.
+        end: when it is over.
+        words: what is said then.
+    """
+
+    begin: float
+    end: float
+    words: str
+
+    @property
+    def half(self) -> float:
+        """When half of it is over: a run that hangs leaves the other for one with stand-ins."""
+        return (self.begin + self.end) / 2
+
+    def spent(self) -> float:
+        """Return how many seconds it has been used for."""
+        return time.monotonic() - self.begin
+
+
+class SubmissionTime:
+    """Deals a submission's time out to its components, one after the other.
+
+    Those before cannot use up what is kept for those after them, each the same.
+
+    Args:
+        limit_s: for all components.
+        turns: how many there are: each component has one in each phase.
+        clock: tells the time.
+    """
+
+    def __init__(
+        self, limit_s: float, turns: int, clock: Callable[[], float] | None = None
+    ) -> None:
+        self._limit_s = limit_s
+        self._clock = clock or time.monotonic
+        self._left = turns
+        self._kept = _RESERVED * limit_s / max(1, turns)
+        self._end = self._clock() + limit_s
+
+    def next(self, limit_s: float, spent: float = 0.0) -> ComponentTime:
+        """Return the time of the next turn, of a component with this limit that spent some."""
+        self._left -= 1
+        now = self._clock()
+        own = now + max(0.0, limit_s - spent)
+        end = self._end - self._left * self._kept
+        if own <= end:
+            return ComponentTime(now, own, f"its time ({limit_s:g} s) is over")
+        words = f"the time of the whole submission ({self._limit_s:g} s) is used up"
+        return ComponentTime(now, max(now, end), words)

@@ -22,7 +22,7 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
-from autograder.grading.held import Held
+from autograder.grading.store import Held
 from autograder.nbgrader.places import results_folder
 from autograder.nbgrader.preprocessors import must_agree, stamp
 from autograder.results import SubmissionResult, light

@@ -19,7 +19,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.grading import accepted
 from autograder.grading.entries import Entry
-from autograder.grading.machine import cores
+from autograder.grading.workers import cores
 from autograder.nbgrader.collected import why_not
 from autograder.nbgrader.kept import CourseAssignment, kept_batch
 from autograder.nbgrader.places import entry_of

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from autograder.grading.batch import Regraded
-from autograder.grading.held import Held
+from autograder.grading.store import Held
 from autograder.results import ComponentResult, CriterionResult, Graded, SubmissionResult
 
 TEXTS = st.text(max_size=8)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.grading.machine import slow_build
+from autograder.grading.workers import slow_build
 
 FAST = "-DNDEBUG -g -fwrapv -O3 -Wall"
 

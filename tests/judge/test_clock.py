@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.judge.clock import ComponentTime, SubmissionTime
+from autograder.judge.terms import ComponentTime, SubmissionTime
 
 
 class Clock:
