@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis.errors import UnsatisfiedAssumption
@@ -77,7 +78,7 @@ class Check:
         self, case: Case, given: Mapping[str, Any], begin: Callable[[dict[str, Any]], None]
     ) -> None:
         """Run the test; a property on the examples drawn for it, without Hypothesis."""
-        arguments = {**{name: given[name] for name in self.fixtures}, **case.parameters}
+        arguments = self._arguments(case, given)
         if not self.is_property:
             begin({})
             self.function(**arguments)
@@ -95,7 +96,7 @@ class Check:
         if not self.is_property:
             self.run(case, given, begin)
             return
-        arguments = {**{name: given[name] for name in self.fixtures}, **case.parameters}
+        arguments = self._arguments(case, given)
         handle = getattr(self.function, "hypothesis")  # noqa: B009
         inner = handle.inner_test
         # Those of the test's own `@example` come first.
@@ -112,51 +113,33 @@ class Check:
             begin(drawn)
             inner(*args, **kwargs)
 
-        handle.inner_test = keep
-        try:
+        with mock.patch.object(handle, "inner_test", keep):
             self.function(**arguments)
-        finally:
-            handle.inner_test = inner
+
+    def _arguments(self, case: Case, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {**{name: given[name] for name in self.fixtures}, **case.parameters}
 
 
 @dataclass
 class Attempt:
-    """One run of one criterion's test, and what came of it.
-
-    Attributes:
-        failure: what the test raised first, or None if it passed.
-        question: the last call that was made then.
-        drawn: the example it ended on.
-        case: the name of the case.
-        cases: how many cases share the points.
-        passed: how many of them passed.
-        outcome: what happened.
-        facts: what is wrong, as the student is told.
-        hints: what to do about it.
-        not_attempted: the component's own stub stopped it.
-        unsteady: whether the same calls were answered rightly a second time.
-        silent: whether nothing is told of it but how many cases passed.
-        heard: what was asked and answered.
-        asked: how many of these questions the test came to ask.
-        stand_ins: the components that a stand-in took the place of.
-    """
+    """One run of one criterion's test, and what came of it."""
 
     criterion: Criterion
-    failure: BaseException | None = None
-    question: Question | None = None
-    drawn: Mapping[str, Any] = field(default_factory=dict)
-    case: str = ""
-    cases: int = 1
-    passed: int = 0
+    failure: BaseException | None = None  # what the test raised first
+    question: Question | None = None  # the last call that was made then
+    drawn: Mapping[str, Any] = field(default_factory=dict)  # the example it ended on
+    case: str = ""  # the case that failed first
+    cases: int = 1  # how many share the points
+    passed: int = 0  # how many of them passed
     outcome: Outcome = "not_run"
-    facts: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
-    not_attempted: bool = False
-    unsteady: bool = False
-    silent: bool = False
-    heard: Sequence[tuple[Request, Reply]] = ()
-    asked: int = 0
-    stand_ins: tuple[str, ...] = ()
+    facts: list[str] = field(default_factory=list)  # what is wrong, as the student is told
+    hints: list[str] = field(default_factory=list)  # what to do about it
+    not_attempted: bool = False  # the component's own stub stopped it
+    unsteady: bool = False  # the same calls were answered rightly a second time
+    silent: bool = False  # nothing is told of it but how many cases passed
+    heard: Sequence[tuple[Request, Reply]] = ()  # the transcript
+    asked: int = 0  # how many of its questions the test came to ask
+    stand_ins: tuple[str, ...] = ()  # the components that a stand-in took the place of
 
     @property
     def share(self) -> float:
@@ -214,7 +197,7 @@ class Suite:
         return self._attempt(self.checks[criterion.id], session, drawing=False)
 
     def met(self, criterion: Criterion) -> Attempt | None:
-        """Return what became of it on the solution, all of which it meets; None if it does not."""
+        """Return the passing attempt of the solution; None if the solution fails this criterion."""
         if criterion.id in self.losses:
             return None
         cases = self.checks[criterion.id].cases
@@ -242,7 +225,7 @@ class Suite:
             recorder = Recorder(solution)
             attempt = self._attempt(self.checks[criterion.id], recorder, drawing=True)
             if attempt.failure is not None:
-                self._loses(criterion, attempt, f"the solution loses {criterion.id}: ")
+                self._loses(attempt, f"the solution loses {criterion.id}: ")
             self.plans[criterion.id] = recorder.plan
         recorder = Recorder(solution)
         self.view(component, recorder)
@@ -259,13 +242,11 @@ class Suite:
                 continue
             attempt = self.run(criterion, solution)
             if attempt.failure is not None and criterion.id not in self.losses:
-                why = "does the test draw with st.data(), or keep anything? "
-                self._loses(
-                    criterion,
-                    attempt,
+                lead = (
                     f"the solution loses {criterion.id} when it is run again on the examples that "
-                    f"were drawn; {why}",
+                    "were drawn; does the test draw with st.data(), or keep anything? "
                 )
+                self._loses(attempt, lead)
 
     def only_form(self, component: str) -> list[str]:
         """Say so if nothing but form is asked of a component."""
@@ -276,9 +257,9 @@ class Suite:
             "alone: add a criterion that compares values, or leave out form=True"
         ]
 
-    def _loses(self, criterion: Criterion, attempt: Attempt, lead: str) -> None:
+    def _loses(self, attempt: Attempt, lead: str) -> None:
         """Note what the solution loses; where it must lose nothing, the suite is broken."""
-        words = words_of(attempt)
+        words, criterion = _words_of(attempt), attempt.criterion
         if not self._lenient:
             raise SuiteFault(lead + words) from attempt.failure
         self.losses[criterion.id] = words
@@ -357,7 +338,7 @@ def _failure_of(test: Callable[[], None]) -> BaseException | None:
     return None
 
 
-def words_of(attempt: Attempt) -> str:
+def _words_of(attempt: Attempt) -> str:
     """Say what a solution ran into, with file and line of its own."""
     failure = attempt.failure
     assert failure is not None

@@ -116,7 +116,7 @@ class ComponentTime:
 
     @property
     def half(self) -> float:
-        """When half of it is over: a run that hangs leaves the other for one with stand-ins."""
+        """When the first run stops, so that the rerun with stand-ins has the second half."""
         return (self.begin + self.end) / 2
 
     def spent(self) -> float:
