@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -11,16 +13,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.exchange.calling import (
-    OperationCounter,
-    differentiable,
-    first_output,
-    private_copy,
-    seed_all,
-    seed_torch,
-    tensor_arguments,
-)
 from autograder.exchange.exceptions import Stop, describe, unsent
 from autograder.exchange.loading import ComponentCode
 from autograder.exchange.messages import Reply, Request, StudentError
@@ -38,8 +32,8 @@ from autograder.exchange.operations import (
     Train,
     WriteGiven,
 )
-from autograder.exchange.state import load_state, move, parameter_gradients, read_state
 from autograder.exchange.values import (
+    DTYPES,
     Unsendable,
     Value,
     answered,
@@ -103,7 +97,7 @@ class Executor:
         """Perform the operations of `request` in order and answer the last one."""
         self.raised = None
         if not self._own_tensors:
-            request = request.with_tensors(private_copy)
+            request = request.with_tensors(_private_copy)
         reply = Reply()
         start = time.process_time()
         try:
@@ -134,11 +128,14 @@ class Executor:
             case Load():
                 module = self._object(operation.handle)
                 with self._reporting("load"):
-                    load_state(module, operation.state)
+                    _load_state(module, operation.state)
             case Move():
                 module = self._object(operation.handle)
                 with self._reporting("move"):
-                    move(module, operation.dtype, operation.device)
+                    if operation.dtype is not None:
+                        module.to(DTYPES[operation.dtype])
+                    if operation.device is not None:
+                        module.to(operation.device)
             case Train():
                 with self._reporting("move"):
                     self._object(operation.handle).train(operation.on)
@@ -170,7 +167,7 @@ class Executor:
         self._objects.clear()
         self._embeddings.clear()
         self._unbuilt.clear()
-        seed_all(operation.seed)
+        _seed_all(operation.seed)
 
     def _build(self, operation: Build) -> None:
         handle = operation.handle
@@ -196,7 +193,8 @@ class Executor:
     def _read_state(self, operation: ReadState) -> Reply:
         module = self._object(operation.handle)
         with self._reporting("state"):
-            state, parameters = read_state(module)
+            state = {key: plain_tensor(value) for key, value in module.state_dict().items()}
+            parameters = {key: plain_tensor(p) for key, p in module.named_parameters()}
         given = self._embeddings.get(operation.handle)
         weight = None if given is None else given.weight.detach()
         return Reply(state=state, parameters=parameters, given=weight)
@@ -206,36 +204,39 @@ class Executor:
         cotangent = operation.cotangent
         sources: list[Tensor | None] = []
         if cotangent is not None:
-            sources, args, kwargs = differentiable(args, kwargs)
+            sources, args, kwargs = _differentiable(args, kwargs)
         handle = operation.handle
         owner = self._owner(handle, operation.provided)
         function = self._find(operation.name, owner) if operation.name else owner
         module = owner if isinstance(owner, nn.Module) else None
         if operation.seed is not None:
-            seed_torch(operation.seed)
+            _seed_torch(operation.seed)
         if module is not None and cotangent is not None:
             module.zero_grad(set_to_none=True)
-        counter = OperationCounter() if operation.cost else None
+        counter: Any = FlopCounterMode(display=False) if operation.cost else None
         with self._reporting("call"), counter or nullcontext():
             result = function(*args, **kwargs)
         gradient = "not asked"
         found: dict[str, Any] = {}
-        output = first_output(result)
+        output = _first_output(result)
         if cotangent is not None and output is not None:
             gradient = self._backward(output, cotangent)
             if gradient == "computed":
                 found["input_gradients"] = [None if s is None else s.grad for s in sources]
                 if module is not None:
-                    found["parameter_gradients"] = parameter_gradients(module)
+                    found["parameter_gradients"] = {
+                        key: None if p.grad is None else plain_tensor(p.grad)
+                        for key, p in module.named_parameters()
+                    }
                     given = self._embeddings.get(handle) if handle is not None else None
                     found["given_gradient"] = None if given is None else given.weight.grad
         reply = self._returned(result)
         reply.gradient = gradient
         for name, value in found.items():
             setattr(reply, name, value)
-        reply.operations = None if counter is None else counter.counted
+        reply.operations = None if counter is None else counter.get_total_flops()
         if operation.keep_inputs:
-            reply.inputs_after = [plain_tensor(a) for a in tensor_arguments(args, kwargs)]
+            reply.inputs_after = [plain_tensor(a) for a in _tensor_arguments(args, kwargs)]
         return reply
 
     def _returned(self, result: object) -> Reply:
@@ -252,8 +253,6 @@ class Executor:
         with self._reporting("backward"):
             torch.autograd.backward(output, cotangent.to(output.dtype))
         return "computed"
-
-    # Looking things up and reporting what the student's code raised.
 
     def _owner(self, handle: int | None, provided: str) -> Any:
         """Return what a name is looked up in: an object, a provided module or the component."""
@@ -300,3 +299,84 @@ class Executor:
         except BaseException as error:
             self.raised = error
             raise Stop(describe(error, phase, self._folder)) from None
+
+
+# What belongs to one call.
+
+
+def _seed_all(seed: int) -> None:
+    """Seed torch, Python and numpy: nothing of an example hangs on those before it."""
+    _seed_torch(seed)
+    random.seed(seed)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(seed % 2**32)
+
+
+def _seed_torch(seed: int) -> None:
+    """Seed torch's generator."""
+    # Not torch.manual_seed: for machines without a GPU that formats a traceback for each kind of
+    # GPU there is, at more than the cost of the call being graded.
+    torch.default_generator.manual_seed(seed)
+
+
+def _first_output(result: object) -> Tensor | None:
+    """Return what gradients are taken of: the tensor returned, or the first of a pair of them."""
+    if isinstance(result, Tensor):
+        return result
+    if isinstance(result, tuple | list) and len(result) == 2:
+        first, second = result
+        if isinstance(first, Tensor) and isinstance(second, Tensor):
+            return first
+    return None
+
+
+def _tensor_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    """Return the arguments that are tensors, in order."""
+    return [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+
+
+def _differentiable(
+    args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Tensor | None], list[Any], dict[str, Any]]:
+    """Make the arguments of a call those that gradients are taken by.
+
+    Returns:
+        for each tensor argument the one that gets the gradient (None for whole numbers), and
+        what to call with.
+    """
+    leaves = _tensor_arguments(args, kwargs)
+    sources = [t.requires_grad_() if t.is_floating_point() else None for t in leaves]
+    # The student gets a copy that is no leaf, so that writing to it is a fault of its own and
+    # does not also cost the gradients.
+    copies = {id(t): t.clone() for t in leaves}
+    given = {key: copies.get(id(a), a) for key, a in kwargs.items()}
+    return sources, [copies.get(id(a), a) for a in args], given
+
+
+def _private_copy(tensor: Tensor) -> Tensor:
+    """Copy `tensor` with its strides, so that no write here reaches the test's own tensor."""
+    if tensor.device.type == "meta":
+        # It has no values to write to, but a shape that the student may change in place.
+        return tensor.detach()
+    collapsed = tensor[tuple(slice(0, 1) if s == 0 else slice(None) for s in tensor.stride())]
+    strides = list(collapsed.stride())
+    copy = torch.empty_strided(collapsed.shape, strides, dtype=tensor.dtype)
+    return copy.copy_(collapsed).expand(tensor.shape)
+
+
+def _load_state(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Write tensors into the entries of a module's state_dict.
+
+    Raises:
+        Stop: an entry is not there, or has another shape.
+    """
+    with torch.no_grad():
+        own = nn.Module.state_dict(module)
+        for key, tensor in state.items():
+            if key not in own:
+                raise Stop(StudentError("StateKeys", "load", key=key, found=tuple(own)))
+            if own[key].shape != tensor.shape:
+                shape, wanted = tuple(own[key].shape), tuple(tensor.shape)
+                error = StudentError("StateShape", "load", key=key, shape=shape, wanted=wanted)
+                raise Stop(error)
+            own[key].copy_(tensor)

@@ -6,6 +6,7 @@ first that failed. Everything in a reply is a claim by the student's process.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -28,7 +29,7 @@ from autograder.exchange.values import (
     Reader,
     Value,
     Writer,
-    identical,
+    tensor_bytes,
     tensors_in,
 )
 
@@ -116,22 +117,27 @@ class Request:
         return list(found.values())
 
     def same_as(self, other: Request) -> bool:
-        """Tell whether it asks the very same, strides and repeated tensors included.
+        """Tell whether it asks the very same, strides and repeated tensors included."""
+        written = zip(self._written(), other._written(), strict=True)
+        return len(self.ops) == len(other.ops) and all(mine == theirs for mine, theirs in written)
 
-        A NaN equals no other: where this says no, the requests may be the same all the same.
-        """
-        if len(self.ops) != len(other.ops):
-            return False
-        # A tensor that stands in two places must do so in both.
+    def _written(self) -> Iterator[tuple[str, list[bytes]]]:
+        """Yield each operation as text, with the data of the tensors that it first holds."""
         places: dict[int, int] = {}
-        for mine, theirs in zip(self.ops, other.ops, strict=True):
-            if type(mine) is not type(theirs):
-                return False
-            right = theirs.__dict__
-            for name, value in mine.__dict__.items():
-                if value is not right[name] and not identical(value, right[name], places):
-                    return False
-        return True
+        data: list[bytes] = []
+
+        def write(tensor: Tensor) -> list[Any]:
+            # A tensor that stands in two places must do so in both.
+            if id(tensor) not in places:
+                plain = tensor.resolve_conj().resolve_neg()
+                data.append(b"" if tensor.is_meta else tensor_bytes(plain))
+            place = places.setdefault(id(tensor), len(places))
+            return [place, str(tensor.dtype), tensor.is_meta, *tensor.shape, *tensor.stride()]
+
+        writer = Writer(write)
+        for op in self.ops:
+            data = []
+            yield json.dumps(write_operation(op, writer)), data
 
     def with_tensors(self, change: Callable[[Tensor], Tensor]) -> Request:
         """Return the request with every tensor changed; one that is there twice stays one."""

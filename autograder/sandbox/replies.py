@@ -29,44 +29,26 @@ from autograder.exchange.values import (
     Reader,
     Unsendable,
     Writer,
+    tensor_bytes,
 )
-from autograder.sandbox.wire import ALIGN, FRAME, MAGIC, Receive, WireError, padded, tensor_bytes
+from autograder.sandbox.wire import ALIGN, FRAME, MAGIC, Receive, WireError, padded
 
 _write = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 MAX_DIMS = 8
-
-
 MAX_NAME = 200
-
-
 MAX_NAMES = 1000
-
-
 MAX_USES = 8
-
-
 MAX_BYTES = 32 * 1024 * 1024
-
-
 # The plain form of a reply, and how many items it may have: each costs memory when it is parsed.
 MAX_HEADER = 4 * 1024 * 1024
-
-
 MAX_MARKS = 10 * MAX_ITEMS
-
-
 MAX_BODY = MAX_BYTES + ALIGN * MAX_ITEMS
-
-
 _MAX_SPAN = 2**40
-
-
 # Half a character, which no text of UTF-8 holds.
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-
-
 _DEVICES = ("cpu", "meta", "cuda", "other")
+_FIELDS = {"parts", "gradient", "error", "forbidden", "operations"}
 
 
 def encode_reply(reply: Reply, nonce: int) -> bytes:
@@ -185,9 +167,6 @@ def read_reply(header: bytes, data: bytes) -> Reply:
         operations=_number(plain["operations"], 2**63) if "operations" in plain else None,
         **parts,
     )
-
-
-_FIELDS = {"parts", "gradient", "error", "forbidden", "operations"}
 
 
 class _Body:

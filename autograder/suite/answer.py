@@ -1,9 +1,11 @@
-"""What a component answered, read through checks that fail in plain words."""
+"""What a component answered, read through checks that fail in plain words, and to which call."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -12,6 +14,8 @@ from torch import Tensor
 from autograder.exchange.messages import Reply, StudentError
 from autograder.exchange.programs import Program
 from autograder.exchange.values import Value, form_of, kind_words, show_value
+
+F = TypeVar("F", bound=Callable[..., object])
 
 # A longer call is shown by its shapes: nobody reads a wall of numbers.
 _SHOWN_CALL = 200
@@ -271,3 +275,41 @@ def _is_number(value: Value) -> bool:
         # float16 has fewer digits than a plain number, which it would pass for.
         return value.dtype.kind in "iuf" and value.dtype != np.float16
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+class Asked:
+    """The answers to what an example has asked so far."""
+
+    def __init__(self) -> None:
+        self._answers: list[Answer] = []
+
+    def note(self, answer: Answer) -> None:
+        """Note one more answer."""
+        self._answers.append(answer)
+
+    def clear(self) -> None:
+        """Forget all of them, as another example begins."""
+        self._answers.clear()
+
+    def source(self, tensor: object) -> Question | None:
+        """Return the call that a tensor, or what it is a part of, came back from, if any."""
+        if not isinstance(tensor, Tensor):
+            return None
+        for answer in reversed(self._answers):
+            if answer.brought(tensor):
+                return answer.question
+        return None
+
+
+def about_its_call(expectation: F) -> F:
+    """Make an expectation on one tensor, its first argument, name the call it came back from."""
+
+    @functools.wraps(expectation)
+    def named(self: Any, actual: object, *args: object, **kwargs: object) -> object:
+        try:
+            return expectation(self, actual, *args, **kwargs)
+        except CheckFailed as failure:
+            failure.question = failure.question or self.asked.source(actual)
+            raise
+
+    return cast(F, named)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, cast
+from typing import Protocol
 
 from torch import Tensor
 
@@ -14,8 +13,6 @@ from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Call
 from autograder.exchange.values import Handle, Value, mapped
 from autograder.suite.answer import Answer, CheckFailed, Question
-
-_F = TypeVar("_F", bound=Callable[..., object])
 
 
 class Session(Protocol):
@@ -134,41 +131,3 @@ def handed(
 
     given = tuple(mapped(arg, hand) for arg in args)
     return given, {key: mapped(arg, hand) for key, arg in kwargs.items()}
-
-
-class Asked:
-    """The answers to what an example has asked so far."""
-
-    def __init__(self) -> None:
-        self._answers: list[Answer] = []
-
-    def note(self, answer: Answer) -> None:
-        """Note one more answer."""
-        self._answers.append(answer)
-
-    def clear(self) -> None:
-        """Forget all of them, as another example begins."""
-        self._answers.clear()
-
-    def source(self, tensor: object) -> Question | None:
-        """Return the call that a tensor, or what it is a part of, came back from, if any."""
-        if not isinstance(tensor, Tensor):
-            return None
-        for answer in reversed(self._answers):
-            if answer.brought(tensor):
-                return answer.question
-        return None
-
-
-def about_its_call(expectation: _F) -> _F:
-    """Make an expectation on one tensor, its first argument, name the call it came back from."""
-
-    @functools.wraps(expectation)
-    def named(self: Any, actual: object, *args: object, **kwargs: object) -> object:
-        try:
-            return expectation(self, actual, *args, **kwargs)
-        except CheckFailed as failure:
-            failure.question = failure.question or self.asked.source(actual)
-            raise
-
-    return cast(_F, named)

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from autograder.exchange.values import Marks, Value, check_same, tensors_in
 from autograder.suite.advice import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype
-from autograder.suite.answer import Answer, CheckFailed, StudentRaised
-from autograder.suite.asking import Asked, about_its_call
+from autograder.suite.answer import Answer, Asked, CheckFailed, StudentRaised, about_its_call
 from autograder.suite.likeness import comparable, in_float64, readable, tolerance_of
 from autograder.suite.patterns import pattern
 from autograder.suite.showing import (

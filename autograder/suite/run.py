@@ -11,8 +11,8 @@ import torch
 
 from autograder.exchange.messages import Reply, Request
 from autograder.exchange.operations import Reset
-from autograder.suite.answer import Answer, Question, StudentRaised
-from autograder.suite.asking import Asked, Session
+from autograder.suite.answer import Answer, Asked, Question, StudentRaised
+from autograder.suite.asking import Session
 from autograder.suite.component import Component
 from autograder.suite.likeness import coarse_in
 from autograder.suite.show import Show

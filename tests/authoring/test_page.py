@@ -21,10 +21,9 @@ from autograder.authoring import stubs, workbook
 from autograder.judge.collection import collect
 from autograder.solutions.misconceptions import read, with_mistakes
 from autograder.suite.answer import Answer
-from autograder.suite.component import Component
+from autograder.suite.component import Component, Module, Object
 from autograder.suite.expect import Expect
 from autograder.suite.make import Make
-from autograder.suite.objects import Module, Object
 from autograder.suite.show import Show
 from tests.conftest import ROOT
 from tests.page import Example, examples, write_course

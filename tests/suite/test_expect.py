@@ -10,8 +10,7 @@ from autograder.exchange.messages import Reply, StudentError
 from autograder.exchange.values import OPAQUE
 from autograder.judge.suite import Suite
 from autograder.solutions.reference import SolutionSession
-from autograder.suite.answer import Answer, CheckFailed, Question, StudentRaised
-from autograder.suite.asking import Asked
+from autograder.suite.answer import Answer, Asked, CheckFailed, Question, StudentRaised
 from autograder.suite.expect import Expect
 from autograder.suite.likeness import TOLERANCE
 from autograder.suite.showing import dimension_names
