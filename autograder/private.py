@@ -26,15 +26,22 @@ def is_shared(folder: Path) -> bool:
     return folder.stat().st_mode & _SHARED == _SHARED
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing; one that is there stays as it is."""
+def make_folder(folder: Path, shared: bool | None = None) -> None:
+    """Make a folder, and those above it that are missing; one that is there stays as it is.
+
+    Args:
+        folder: which one.
+        shared: whether its group shares it; by default as the group does the folder above it.
+    """
     if folder.is_dir():
         return
     if not folder.parent.exists():
-        make_folder(folder.parent)
+        make_folder(folder.parent, shared)
     # Somebody else may make it at the same time.
     folder.mkdir(0o700, exist_ok=True)
-    if is_shared(folder.parent) and _is_own(folder):
+    if shared is None:
+        shared = is_shared(folder.parent)
+    if shared and _is_own(folder):
         folder.chmod(0o2770)
 
 

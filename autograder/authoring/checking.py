@@ -8,7 +8,6 @@ an untouched one is not.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, Gr
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
 from autograder.reports.terminal import Printer
 from autograder.results import ComponentResult, SubmissionResult
+from autograder.sandbox.scratch import temporary_folder
 from autograder.suite.criterion import COUNTS_LATER
 from autograder.text import clean
 
@@ -82,8 +82,8 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
     uses = {used for spec in assignment.components if spec.name in names for used in spec.uses}
     beside, _ = _stubs(assignment, sorted(uses.difference(names)))
     worker = Worker(assignment, sandbox, checking=component)
-    with tempfile.TemporaryDirectory(prefix="gradeformer-") as folder:
-        trial = _Trial(worker, assignment.suite_hash(), Path(folder))
+    with temporary_folder() as folder:
+        trial = _Trial(worker, assignment.suite_hash(), folder)
         try:
             worker.wait(tell)
             tell("grading the solution and the stub")

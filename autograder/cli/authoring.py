@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import tempfile
 import time
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +27,7 @@ from autograder.grading.workers import SuiteBroken, cores
 from autograder.nbgrader import course
 from autograder.project import find_root, usual_assignments
 from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
+from autograder.sandbox.scratch import temporary_folder
 from autograder.solutions.places import cache_folder
 
 # The word that `new` has an assignment begun by.
@@ -231,12 +231,12 @@ def selftest(
     rows = rows_of(assignment, some_pairs, some_mutants, component or [], kinds, followed)
     try:
         with (
-            tempfile.TemporaryDirectory(prefix="gradeformer-") as folder,
+            temporary_folder() as folder,
             ProgressReport(console, len(rows), quiet=True) as progress,
         ):
             workers = min(jobs or cores(), len(rows))
             report = proving.run(
-                *(assignment, rows, Path(folder), sandbox, workers, progress, progress.tell),
+                *(assignment, rows, folder, sandbox, workers, progress, progress.tell),
                 kinds,
                 None if fresh else _kept(assignment),
             )

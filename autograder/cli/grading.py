@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,6 +38,7 @@ from autograder.reports.score_table import print_held, print_left_out, print_tab
 from autograder.reports.shown import shown
 from autograder.reports.terminal import ProgressReport, Stages, plain, say
 from autograder.results import SubmissionResult
+from autograder.sandbox.scratch import temporary_folder
 from autograder.text import clean
 
 if TYPE_CHECKING:
@@ -354,9 +354,9 @@ def grade_one(
     console = plain()
     with (
         contextlib.ExitStack() as stack,
-        tempfile.TemporaryDirectory(prefix="gradeformer-one-") as nowhere,
+        temporary_folder() as nowhere,
     ):
-        place = out or Path(nowhere)
+        place = out or nowhere
         store.make_writable(place)
         stack.enter_context(alone(place, how.wait, Stages(console)))
         grader = Batch(assignment, place, how.sandbox, 1, how.resume)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -201,49 +202,44 @@ class Executor:
 
     def _call(self, operation: Call) -> Reply:
         args, kwargs = self._arguments(operation)
-        cotangent = operation.cotangent
         sources: list[Tensor | None] = []
-        if cotangent is not None:
+        if operation.cotangent is not None:
             sources, args, kwargs = _differentiable(args, kwargs)
-        handle = operation.handle
-        owner = self._owner(handle, operation.provided)
+        owner = self._owner(operation.handle, operation.provided)
         function = self._find(operation.name, owner) if operation.name else owner
-        module = owner if isinstance(owner, nn.Module) else None
         if operation.seed is not None:
             _seed_torch(operation.seed)
-        if module is not None and cotangent is not None:
-            module.zero_grad(set_to_none=True)
+        if operation.cotangent is not None and isinstance(owner, nn.Module):
+            owner.zero_grad(set_to_none=True)
         counter: Any = FlopCounterMode(display=False) if operation.cost else None
         with self._reporting("call"), counter or nullcontext():
             result = function(*args, **kwargs)
-        gradient = "not asked"
-        found: dict[str, Any] = {}
-        output = _first_output(result)
-        if cotangent is not None and output is not None:
-            gradient = self._backward(output, cotangent)
-            if gradient == "computed":
-                found["input_gradients"] = [None if s is None else s.grad for s in sources]
-                if module is not None:
-                    found["parameter_gradients"] = {
-                        key: None if p.grad is None else plain_tensor(p.grad)
-                        for key, p in module.named_parameters()
-                    }
-                    given = self._embeddings.get(handle) if handle is not None else None
-                    found["given_gradient"] = None if given is None else given.weight.grad
-        reply = self._returned(result)
-        reply.gradient = gradient
-        for name, value in found.items():
-            setattr(reply, name, value)
+        gradients = self._gradients(operation, owner, result, sources)
+        reply = replace(self._returned(result), **gradients)
         reply.operations = None if counter is None else counter.get_total_flops()
         if operation.keep_inputs:
             reply.inputs_after = [plain_tensor(a) for a in _tensor_arguments(args, kwargs)]
         return reply
 
-    def _returned(self, result: object) -> Reply:
-        try:
-            return Reply(value=answered(result))
-        except Unsendable as error:
-            raise Stop(unsent(error)) from None
+    def _gradients(
+        self, operation: Call, owner: object, result: object, sources: list[Tensor | None]
+    ) -> dict[str, Any]:
+        """Take the gradients that a call asks for; return the fields of a reply that tell them."""
+        output = _first_output(result)
+        if operation.cotangent is None or output is None:
+            return {}
+        outcome = self._backward(output, operation.cotangent)
+        found: dict[str, Any] = {"gradient": outcome}
+        if outcome == "computed":
+            found["input_gradients"] = [None if s is None else s.grad for s in sources]
+            if operation.handle is not None and isinstance(owner, nn.Module):
+                found["parameter_gradients"] = {
+                    key: None if p.grad is None else plain_tensor(p.grad)
+                    for key, p in owner.named_parameters()
+                }
+                given = self._embeddings.get(operation.handle)
+                found["given_gradient"] = None if given is None else given.weight.grad
+        return found
 
     def _backward(self, output: Tensor, cotangent: Tensor) -> str:
         if not output.requires_grad:
@@ -253,6 +249,14 @@ class Executor:
         with self._reporting("backward"):
             torch.autograd.backward(output, cotangent.to(output.dtype))
         return "computed"
+
+    def _returned(self, result: object) -> Reply:
+        try:
+            return Reply(value=answered(result))
+        except Unsendable as error:
+            raise Stop(unsent(error)) from None
+
+    # Looking things up and reporting what the student's code raised.
 
     def _owner(self, handle: int | None, provided: str) -> Any:
         """Return what a name is looked up in: an object, a provided module or the component."""

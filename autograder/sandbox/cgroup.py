@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,14 +73,11 @@ class MemoryGroup:
         """Remove the group, whose processes are ending; one that stays is swept up later."""
         for folder in self._folders:
             for _ in range(_PATIENCE):
-                try:
+                with contextlib.suppress(OSError):
                     folder.rmdir()
-                except FileNotFoundError:
+                if not folder.exists():
                     break
-                except OSError:
-                    time.sleep(0.01)
-                else:
-                    break
+                time.sleep(0.01)
 
 
 def open_group() -> MemoryGroup | None:
@@ -120,13 +117,17 @@ def _bound_tasks(folder: Path, kind: _Kind) -> Path | None:
 
 def _parents() -> Iterator[tuple[Path, _Kind]]:
     """Yield the groups below which one may be made."""
+    found = []
     for controllers, path in _own_groups():
         if "memory" in controllers.split(","):
-            yield from _existing([_ROOT / "memory" / path.lstrip("/")], _FIRST)
+            found.append((_ROOT / "memory" / path.lstrip("/"), _FIRST))
         elif not controllers:
             own = _ROOT / path.lstrip("/")
             # A group that has processes may have no groups with limits: then one beside it.
-            yield from _existing([own, own.parent], _SECOND)
+            found += [(own, _SECOND), (own.parent, _SECOND)]
+    for folder, kind in found:
+        if folder.is_dir() and folder.is_relative_to(_ROOT):
+            yield folder, kind
 
 
 def _own_groups() -> Iterator[tuple[str, str]]:
@@ -135,12 +136,6 @@ def _own_groups() -> Iterator[tuple[str, str]]:
         for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
             yield controllers, path
-
-
-def _existing(folders: Sequence[Path], kind: _Kind) -> Iterator[tuple[Path, _Kind]]:
-    for folder in folders:
-        if folder.is_dir() and folder.is_relative_to(_ROOT):
-            yield folder, kind
 
 
 def _sweep(parent: Path) -> None:

@@ -44,6 +44,7 @@ class Child:
     """One confined process that holds one component of one submission.
 
     Attributes:
+        host_pid: its process id as this process sees it.
         slowest_call_s: the CPU seconds of its slowest call, to a few hundredths.
         end_of_time: the moment, by the monotonic clock, after which no call is waited for.
     """
@@ -61,16 +62,11 @@ class Child:
         self._wire = wire
         self._pid = pid
         self._handle = handle
-        self._host_pid = _pid_of(handle)
+        self.host_pid = _pid_of(handle)
         self._buffer = bytearray()
         self.slowest_call_s = 0.0
         self.end_of_time = math.inf
         self._end: dict[str, Any] | None = None
-
-    @property
-    def host_pid(self) -> int:
-        """The child's process id as this process sees it."""
-        return self._host_pid
 
     def perform(self, request: Request) -> Reply:
         """Send a request and wait for the reply.
@@ -148,7 +144,7 @@ class Child:
     @contextlib.contextmanager
     def _awaited(self) -> Iterator[Receive]:
         """Give what receives an answer; tell of a child that gives none, and end it."""
-        deadline = _Deadline(self._host_pid, self._budget, self.end_of_time)
+        deadline = _Deadline(self.host_pid, self._budget, self.end_of_time)
         try:
             yield lambda size: self._receive(size, deadline)
         except WireError as error:
@@ -156,7 +152,7 @@ class Child:
             raise ChildGone("crashed", f"the process sent no proper answer: {error}") from error
         except TimeoutError as error:
             self.close()
-            raise ChildGone("timeout", deadline.words()) from error
+            raise ChildGone("timeout", str(error)) from error
         except OSError as error:
             raise self._epitaph() from error
         finally:
@@ -177,8 +173,8 @@ class Child:
         """Return the CPU time of all its threads so far, by the kernel's account."""
         total = 0
         with contextlib.suppress(OSError):
-            for task in os.listdir(f"/proc/{self._host_pid}/task"):
-                with open(f"/proc/{self._host_pid}/task/{task}/schedstat") as account:
+            for task in os.listdir(f"/proc/{self.host_pid}/task"):
+                with open(f"/proc/{self.host_pid}/task/{task}/schedstat") as account:
                     total += int(account.read().split()[0])
         return total / 1e9
 
@@ -214,7 +210,7 @@ class Child:
     def _epitaph(self) -> ChildGone:
         # It is dying by itself: wait for its own end, so that the kill does not hide it.
         deadline = time.monotonic() + 2.0
-        while time.monotonic() < deadline and _state_of(self._host_pid) not in ("Z", ""):
+        while time.monotonic() < deadline and _stat_of(self.host_pid)[:1] not in (["Z"], []):
             time.sleep(0.001)
         end = self.close()
         if end.get("cpu_s", 0.0) >= self._budget.cpu_s:
@@ -230,38 +226,33 @@ class Child:
 class _Deadline:
     """Ends the wait for one call: computing time first, waiting time generously."""
 
-    def __init__(self, pid: int, budget: Budget, end_of_time: float = math.inf) -> None:
+    def __init__(self, pid: int, budget: Budget, end_of_time: float) -> None:
         self._pid = pid
         self._budget = budget
         self._end_of_time = end_of_time
-        self._start = time.monotonic()
-        self._checked = self._start
+        self._start = self._checked = time.monotonic()
         self._cpu_before: float | None = None
         self.cpu_s = 0.0
-        self._over = False
 
     def check(self) -> None:
+        """Raise TimeoutError, which says so for the student, when the time for the call is over."""
         now = time.monotonic()
         if now - self._checked < _POLL_S:
             return
         self._checked = now
-        used = _cpu_of(self._pid)
+        fields = _stat_of(self._pid)
+        ticks = int(fields[11]) + int(fields[12]) if fields else 0
+        used = ticks / os.sysconf("SC_CLK_TCK")
         # First asked a poll after the call began, which the child gets for free.
         if self._cpu_before is None:
             self._cpu_before = used
         self.cpu_s = used - self._cpu_before
-        if self.cpu_s > self._budget.call_cpu_s or now - self._start > self._budget.call_wall_s:
-            raise TimeoutError
-        if now > self._end_of_time:
-            self._over = True
-            raise TimeoutError
-
-    def words(self) -> str:
         if self.cpu_s > self._budget.call_cpu_s:
-            return f"no answer after {self._budget.call_cpu_s:g} s of computing"
-        if self._over:
-            return "no answer before the time for it was over"
-        return f"no answer after {self._budget.call_wall_s:g} s"
+            raise TimeoutError(f"no answer after {self._budget.call_cpu_s:g} s of computing")
+        if now - self._start > self._budget.call_wall_s:
+            raise TimeoutError(f"no answer after {self._budget.call_wall_s:g} s")
+        if now > self._end_of_time:
+            raise TimeoutError("no answer before the time for it was over")
 
 
 def _pid_of(handle: int) -> int:
@@ -273,21 +264,10 @@ def _pid_of(handle: int) -> int:
 
 
 def _stat_of(pid: int) -> list[str]:
+    """Return what the kernel says of a process, from its state on; nothing of one that is gone."""
     try:
         # A process may name itself with any bytes; what counts stands behind its name.
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return stat.read().rpartition(b")")[2].decode().split()
     except OSError:
         return []
-
-
-def _state_of(pid: int) -> str:
-    fields = _stat_of(pid)
-    return fields[0] if fields else ""
-
-
-def _cpu_of(pid: int) -> float:
-    fields = _stat_of(pid)
-    if not fields:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

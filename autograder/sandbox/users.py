@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 import signal
 import stat
@@ -24,6 +25,8 @@ from autograder.sandbox.scratch import remove_tree
 # Not among temporary files: it is the same for all graders, and nobody else may make it first.
 _POOL = Path("/run/gradeformer-users")
 _PATIENCE_S = 10.0
+# Of a process that does nothing more: nobody has asked about its end yet, and it has no thread.
+_ENDED = re.compile(r"^State:\tZ.*^Threads:\t[01]$", re.M | re.S)
 
 
 class User:
@@ -114,17 +117,10 @@ def _end_all(uid: int) -> bool:
             # First the handle: what is read is said of this process, or of one that has ended.
             handle = os.pidfd_open(int(name))
             try:
-                if _lives_as(uid, Path("/proc", name, "status").read_text("latin-1")):
+                status = Path("/proc", name, "status").read_text("latin-1")
+                if re.search(rf"^Uid:.*\b{uid}\b", status, re.M) and not _ENDED.search(status):
                     found = True
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
             finally:
                 os.close(handle)
     return found
-
-
-def _lives_as(uid: int, status: str) -> bool:
-    lines = (line.partition(":") for line in status.splitlines())
-    fields = {name: values.split() for name, _, values in lines}
-    # One that has ended, and that nobody has asked about yet, does nothing more.
-    ended = fields["State"][0] == "Z" and int(fields["Threads"][0]) <= 1
-    return str(uid) in fields["Uid"] and not ended
