@@ -5,12 +5,16 @@ Every step either holds or raises: a child that could not be confined never runs
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
 import os
 import resource
 import stat
 import struct
+import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 from autograder.sandbox.profile import Budget
 
@@ -37,6 +41,39 @@ _LANDLOCK_SCRATCH = (
 _SIGKILL = 9
 _MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
 
+# All that Python, torch and numpy need once they are imported. No fork, exec, socket but a pair
+# that leads nowhere else, signal to another process, lock, key ring, memfd, io_uring, ptrace, chmod
+# or link. Nor what tells which pages of files are in memory, or puts them there by name: children
+# share it (fadvise, mincore, cachestat, readahead, getrusage, preadv2, sync_file_range). sysinfo
+# tells how much memory is free; the C library takes no refusal of it, and goes by what was there.
+_ALLOWED = """
+read readv pread64 preadv write writev pwrite64 pwritev lseek close close_range
+open openat openat2 stat lstat fstat newfstatat statx access faccessat faccessat2
+readlink readlinkat getdents getdents64 getcwd chdir fchdir
+mkdir mkdirat unlink unlinkat rmdir rename renameat renameat2 ftruncate fsync fdatasync umask
+dup dup2 dup3 pipe pipe2 poll ppoll select pselect6
+epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2
+mmap mprotect mremap munmap brk mlock munlock membarrier
+futex set_robust_list get_robust_list rseq set_tid_address arch_prctl sched_yield
+sched_getaffinity sched_getparam sched_getscheduler getcpu
+rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending sigaltstack restart_syscall
+clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times
+getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid
+getgroups getrlimit getrandom sysinfo uname
+exit exit_group
+"""
+
+_CLONE_THREAD = 0x00010000
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC.
+_FCNTL = (0, 1, 2, 3, 4, 1030)
+# TCGETS, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX.
+_IOCTL = (0x5401, 0x541B, 0x5421, 0x5451, 0x5450)
+# asyncio wakes itself by a pair of sockets.
+_AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
+_PR_SET_NAME, _PR_GET_NAME = 15, 16
+# Normal, random, sequential, don't need, free, (no) huge pages, (no) dump, wipe or keep on fork: of
+# one's own memory. Others put pages of files into memory, or out of it.
+_ADVICE = (0, 1, 2, 4, 8, 14, 15, 16, 17, 18, 19)
 
 # Whose processes children of tier 3 are, one user each: above all who have a name, and within what
 # a container is usually given.
@@ -211,6 +248,47 @@ def _allow(ruleset: int, path: str, access: int) -> None:
     rule = struct.pack("<Qi", access, descriptor)
     _call(f"landlock rule {path}", _libc.syscall(_SYS_LANDLOCK_ADD, ruleset, 1, rule, 0))
     os.close(descriptor)
+
+
+def seccomp_program() -> bytes:
+    """Return which system calls a child may do on this machine, compiled. Judge's side.
+
+    Raises:
+        ImportError, OSError: libseccomp or its binding is not there.
+    """
+    import pyseccomp as seccomp
+
+    def equal(argument: int, value: int) -> object:
+        return seccomp.Arg(argument, seccomp.EQ, value)
+
+    rules: list[tuple[Any, ...]] = [(name,) for name in _ALLOWED.split()]
+    rules += [("madvise", equal(2, advice)) for advice in _ADVICE]
+    rules += [("fcntl", equal(1, command)) for command in _FCNTL]
+    rules += [("ioctl", equal(1, command)) for command in _IOCTL]
+    rules += [("prctl", equal(0, option)) for option in (_PR_SET_NAME, _PR_GET_NAME)]
+    rules += [
+        ("clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD)),
+        (
+            "socketpair",
+            equal(0, _AF_UNIX),
+            seccomp.Arg(1, seccomp.MASKED_EQ, _SOCK_TYPE, _SOCK_STREAM),
+        ),
+        # No flags, which ask for more than bytes, and no address.
+        ("sendto", equal(3, 0), equal(4, 0)),
+        ("recvfrom", equal(3, 0), equal(4, 0)),
+        ("prlimit64", equal(0, 0)),
+    ]
+    program = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))
+    for name, *arguments in rules:
+        # It fails for a name that this architecture does not have.
+        with contextlib.suppress(OSError):
+            program.add_rule(seccomp.ALLOW, name, *arguments)
+    # glibc falls back to clone, whose flags a filter can see.
+    program.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+    with tempfile.TemporaryFile() as file:
+        program.export_bpf(file)
+        file.seek(0)
+        return file.read()
 
 
 def restrict_calls(program: bytes) -> None:

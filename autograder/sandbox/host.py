@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from autograder.exchange.rules import Rules
-from autograder.sandbox import confine, policy, start
+from autograder.sandbox import confine, start
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
-from autograder.sandbox.jail import SCRATCHES, Jail
+from autograder.sandbox.jail import SCRATCHES, Jail, Pool, User
 from autograder.sandbox.packages import ALWAYS, View, modules_of, view
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.scratch import HeldFolder, remove_tree
-from autograder.sandbox.users import Pool, User
 
 _START_S = 120.0
 # Of a list that a child makes, in bytes.
@@ -275,7 +274,7 @@ class Sandbox:
             "readable": self.view.readable,
             "around": self.view.around(scratches),
             "scratch": scratches,
-            "program": base64.b64encode(policy.seccomp_program() if self.tier else b"").decode(),
+            "program": base64.b64encode(confine.seccomp_program() if self.tier else b"").decode(),
             "forbidden": self._forbidden,
             "uid": _UNPRIVILEGED if root else 0,
             "keep_reading": root,

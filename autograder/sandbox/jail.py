@@ -1,10 +1,15 @@
-"""The root folder of children on tier 3: what they may read of this machine's files, and no more.
+"""Tier 3: a root folder for its children, and a user for each of them. Judge's side.
 
-Judge's side. Nothing is mounted, because that takes rights that few containers have: files are
-linked into the folder where they lie on the same file system, and copied otherwise. It is filled
-while the fork server starts. Large files come last, without those that it has loaded by then, which
-its children need not open again; these are most of all the bytes. Sandboxes that are open at the
-same time share a folder, and the last one removes it.
+The root folder holds what they may read of this machine's files, and no more. Nothing is mounted,
+because that takes rights that few containers have: files are linked into the folder where they lie
+on the same file system, and copied otherwise. It is filled while the fork server starts. Large
+files come last, without those that it has loaded by then, which its children need not open again;
+these are most of all the bytes. Sandboxes that are open at the same time share a folder, and the
+last one removes it.
+
+All graders of a machine take users from one pool: a folder with a file for each user, locked by
+the grader that has taken it. What a killed grader could not clear away is in that file, and the
+next who takes the user clears it away.
 """
 
 from __future__ import annotations
@@ -13,15 +18,20 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
+import secrets
 import shutil
+import signal
 import stat
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.sandbox.confine import JAIL_UIDS
+from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.packages import SITES, View
-from autograder.sandbox.scratch import HeldFolder
+from autograder.sandbox.scratch import HeldFolder, remove_tree
 
 # Where children find their scratch folders, which no path of a machine is to be in the way of.
 SCRATCHES = "/gradeformer-scratch"
@@ -33,6 +43,11 @@ _CLOSED, _OPEN = 0o711, 0o755
 _LEFT_OUT = ("test", "tests", "idle_test", *SITES)
 # Files that nothing opens when code runs; nor is Python ever started so that it takes the last.
 _UNUSED = (".a", ".cuh", ".h", ".hpp", ".pyi", ".opt-1.pyc", ".opt-2.pyc")
+# Not among temporary files: it is the same for all graders, and nobody else may make it first.
+_POOL = Path("/run/gradeformer-users")
+_PATIENCE_S = 10.0
+# Of a process that does nothing more: nobody has asked about its end yet, and it has no thread.
+_ENDED = re.compile(r"^State:\tZ.*^Threads:\t[01]$", re.M | re.S)
 
 
 class Jail:
@@ -221,3 +236,100 @@ def _masking(mask: int) -> Iterator[None]:
         yield
     finally:
         os.umask(before)
+
+
+class User:
+    """A user that is no other living child's.
+
+    Attributes:
+        uid: its number.
+    """
+
+    def __init__(self, uid: int, lock: int, scratch: Path) -> None:
+        self.uid = uid
+        self._lock = lock
+        self._scratch = scratch
+
+    def give_back(self) -> None:
+        """Let another child have it: this one's has ended, and its folder is removed."""
+        if not os.path.lexists(self._scratch):
+            os.ftruncate(self._lock, 0)
+        # Forks of this process may hold the descriptor, too.
+        fcntl.flock(self._lock, fcntl.LOCK_UN)
+        os.close(self._lock)
+
+
+class Pool:
+    """The users that the children of this machine's graders are.
+
+    Args:
+        folder: where their locks are.
+        uids: their numbers.
+
+    Raises:
+        OSError: the folder cannot be made, or somebody else could have taken users from it.
+    """
+
+    def __init__(self, folder: Path = _POOL, uids: Sequence[int] = JAIL_UIDS) -> None:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(0o700)
+        status = os.lstat(folder)
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 63:
+            raise OSError(f"{folder} is open to others than root: remove it")
+        self._folder = folder
+        self._uids = uids
+
+    def take(self, scratch: Path) -> User:
+        """Take a user whose only files will lie in `scratch`, which is not there yet.
+
+        Raises:
+            SandboxFault: all of them are taken.
+        """
+        # From anywhere, so that few graders try what others have.
+        first = secrets.randbelow(len(self._uids))
+        for uid in (*self._uids[first:], *self._uids[:first]):
+            lock = os.open(self._folder / str(uid), os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(lock)
+                continue
+            left = os.pread(lock, os.pathconf("/", "PC_PATH_MAX"), 0)
+            if left and not _cleared(uid, Path(os.fsdecode(left))):
+                os.close(lock)
+                continue
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, os.fsencode(scratch), 0)
+            return User(uid, lock, scratch)
+        raise SandboxFault(
+            f"each of the users {self._uids[0]} to {self._uids[-1]} is a child's already: let "
+            "fewer graders work on this machine at the same time"
+        )
+
+
+def _cleared(uid: int, scratch: Path) -> bool:
+    """End what lives of a user, and remove its folder; tell whether nothing is left."""
+    end = time.monotonic() + _PATIENCE_S
+    while _end_all(uid):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.001)
+    remove_tree(scratch)
+    return not os.path.lexists(scratch)
+
+
+def _end_all(uid: int) -> bool:
+    """Kill all processes of a user; tell whether there were any."""
+    found = False
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            # First the handle: what is read is said of this process, or of one that has ended.
+            handle = os.pidfd_open(int(name))
+            try:
+                status = Path("/proc", name, "status").read_text("latin-1")
+                if re.search(rf"^Uid:.*\b{uid}\b", status, re.M) and not _ENDED.search(status):
+                    found = True
+                    signal.pidfd_send_signal(handle, signal.SIGKILL)
+            finally:
+                os.close(handle)
+    return found

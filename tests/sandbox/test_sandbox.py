@@ -16,9 +16,9 @@ from autograder.exchange.rules import Rules
 from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.jail import Pool
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
-from autograder.sandbox.users import Pool
 from autograder.sandbox.wire import encode_request
 from tests import sources
 from tests.conftest import BUDGET, ROOT

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.handle import SandboxFault
-from autograder.sandbox.users import Pool
+from autograder.sandbox.jail import Pool
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="tier 3 CANNOT BE TESTED HERE: not root")
 # Nobody's on this machine, and no grader's.
