@@ -48,7 +48,11 @@ class HeldFolder:
         while True:
             with contextlib.suppress(FileExistsError):
                 self.path.mkdir(0o700)
-            self._lock = _opened(self.path)
+            try:
+                self._lock = _opened(self.path)
+            except FileNotFoundError:
+                # Another process found it before it was held, and removed it.
+                continue
             with contextlib.suppress(OSError):
                 fcntl.flock(self._lock, fcntl.LOCK_SH)
             # The last who held it may have removed it meanwhile.

@@ -1,7 +1,10 @@
 """Processes killed from outside, while the real command runs: nothing is lost, a rerun repairs."""
 
+import contextlib
 import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +63,23 @@ def test_a_worker_killed_before_it_is_ready_is_one_sentence(command) -> None:
     assert "autograder: the grader cannot start: a worker ended with status -9" in run.said()
     assert "Traceback" not in run.said()
     assert read_all(run.out) == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="STUDENT CODE CANNOT BE RUN HERE: not Linux")
+def test_what_a_killed_run_leaves_among_temporary_files_the_next_removes(
+    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir(0o711)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    run = command("--jobs", "1", "--sandbox", "none")
+    until(lambda: run.done() >= 1 or not run.running, "results")
+    # All at once, so that nobody can clear away anything.
+    for pid in (run.process.pid, *descendants(run.process.pid)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    run.process.wait()
+    assert list(temporary.glob("gradeformer-*"))
+    again = command("--jobs", "1", "--sandbox", "none")
+    assert again.wait() == 0, again.said()
+    assert not list(temporary.glob("gradeformer-*"))
