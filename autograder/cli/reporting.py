@@ -161,15 +161,7 @@ def write_after_grading(
     results: Sequence[SubmissionResult],
     regraded: Sequence[Regraded],
 ) -> None:
-    """Write the pages beside the results, and say where; a fault is said and costs no mark.
-
-    Args:
-        console: where to say it.
-        assignment: what was graded.
-        out: the folder of the results.
-        results: all of the class.
-        regraded: the earlier and the new result of what was graded again.
-    """
+    """Write the pages beside the results, and say where; a fault is said and costs no mark."""
     place = out / FOLDER
     try:
         from autograder.reports.pages.writing import About, write_pages

@@ -42,11 +42,7 @@ def settle(
     """Run one criterion of a result again, and print what it came to and why.
 
     Args:
-        console: where to print.
         path: the result file.
-        criterion: the criterion's id.
-        root: the project, or None to look for it from the current folder upward.
-        sandbox: how student code is isolated.
         submission: the submission, if it is not where it was graded.
 
     Returns:

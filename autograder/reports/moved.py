@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -20,8 +20,7 @@ _SUBMISSIONS = 20
 _CRITERIA = 8
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """How one criterion moved: `kind` in a word, scores None where it did not exist."""
 
     criterion: str
@@ -31,8 +30,7 @@ class Step:
     words: str
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """A submission whose mark moved, with the criteria that moved it, and why."""
 
     submission: str
@@ -80,10 +78,7 @@ def moves(regraded: Sequence[Regraded]) -> list[Move]:
 def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
     """Print which marks moved and list them all in `moved.csv`; nothing if none was graded again.
 
-    Args:
-        console: where to print.
-        out: the folder of the results.
-        regraded: the earlier and the new result of what was graded again.
+    `out` is the folder of the results, `regraded` has the earlier and the new one of each.
     """
     found = moves(regraded)
     line = Printer(console).line

@@ -111,14 +111,8 @@ def rate(a_second: float) -> str:
 class ProgressReport(_Live):
     """A bar with count, rate, time left and workers on a terminal, plain lines elsewhere.
 
-    These are one line for each submission; of many, one every few seconds with the same numbers.
-
-    Args:
-        console: where.
-        total: how many submissions there are.
-        quiet: print no lines where there is no terminal.
-        workers: how many grade side by side; 0 says nothing of them.
-        clock: the time in seconds, from any beginning.
+    These are one line for each submission; of many, one every few seconds with the same numbers;
+    none with `quiet`. `workers` grade side by side; of 0 nothing is said.
     """
 
     def __init__(

@@ -17,27 +17,16 @@ STRICTEST = Feedback(hidden="nothing")
 
 @dataclass(frozen=True)
 class Context:
-    """What an export knows beside the results.
-
-    Attributes:
-        assignment: its name.
-        title: the assignment's, or its name where there is no more.
-        components: points by component; None where the assignment was not found.
-        feedback: what students see of hidden criteria.
-        now: the time, with its offset.
-        roster: who is in the course.
-        environment: the variables of the process.
-        of_class: whether the results are those of a class, however small.
-    """
+    """What an export knows beside the results."""
 
     assignment: str
     title: str
-    components: Mapping[str, float] | None
+    components: Mapping[str, float] | None  # their points; None where the assignment was not found
     feedback: Feedback
-    now: datetime
+    now: datetime  # with its offset
     roster: Roster | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
-    of_class: bool = False
+    of_class: bool = False  # the results are those of a class, however small
 
     def shown(self, result: SubmissionResult) -> Shown:
         """Return what a student may see of a result."""
@@ -46,21 +35,13 @@ class Context:
 
 @dataclass(frozen=True)
 class Format:
-    """One format.
-
-    Attributes:
-        name: what a user types.
-        what: what it is, in a few words.
-        takes: what it is of: one submission, a class, or either.
-        write: makes the text; what it is given has a mark, if `needs_mark`.
-        needs_mark: it has no way to say that there is none.
-    """
+    """One format."""
 
     name: str
     what: str
     takes: Literal["one", "class", "either"]
     write: Callable[[Sequence[SubmissionResult], Context], str]
-    needs_mark: bool = True
+    needs_mark: bool = True  # it cannot say that there is no mark, so it is given none without
 
 
 def points(value: float | None) -> str:

@@ -18,17 +18,11 @@ FORMATS: dict[str, Format] = {known.name: known for known in _ALL}
 
 @dataclass(frozen=True)
 class Exported:
-    """What was exported.
+    """What was exported."""
 
-    Attributes:
-        text: the whole file; None where there was nothing to write.
-        left_out: what is not in it, a sentence each.
-        faults: whether the grader failed on some of it.
-    """
-
-    text: str | None
-    left_out: Sequence[str]
-    faults: bool
+    text: str | None  # None where there was nothing to write
+    left_out: Sequence[str]  # a sentence for each submission that is not in it
+    faults: bool  # the grader failed on some of it
 
 
 def format_of(name: str) -> Format:

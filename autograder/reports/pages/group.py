@@ -101,14 +101,7 @@ class Person:
 
 
 def class_page(gathered: Gathered, files: Sequence[str], title: str, now: datetime) -> str:
-    """Return the page of a class.
-
-    Args:
-        gathered: its results.
-        files: the file of each student's page, in the order of the results.
-        title: the assignment's.
-        now: the time, with its offset.
-    """
+    """Return the page of a class; `files` are those of its students' pages, in their order."""
     people = [
         Person(clean(result.submission, _ID) or "(no name)", f"students/{file}", result)
         for result, file in zip(gathered.results, files, strict=True)

@@ -22,10 +22,7 @@ _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 def page(template: str, scripts: Sequence[str], values: dict[str, Any]) -> str:
     """Return a whole HTML document, which loads nothing and runs its own scripts alone.
 
-    Args:
-        template: the name of its template.
-        scripts: the names of its scripts.
-        values: what the template shows; it escapes every text.
+    The template escapes every text of `values`.
     """
     files = {name: _file(name) for name in scripts}
     hashes = " ".join(f"'sha256-{_digest(text)}'" for text in files.values())

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,8 +113,7 @@ def _letter(criterion: CriterionResult, share: float) -> str:
     return str(int(share * 10 + 1e-9)) if share else _ENDED.get(criterion.outcome, "0")
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """What a class says of one criterion.
 
     Attributes:
@@ -135,11 +134,6 @@ class Item:
     discrimination: float | None
 
     @property
-    def few(self) -> bool:
-        """Whether `n` is too small to rely on."""
-        return self.n < ENOUGH
-
-    @property
     def everybody(self) -> bool:
         """Whether everybody passes it."""
         return self.n > 0 and self.lost == 0
@@ -149,14 +143,8 @@ class Item:
         """Whether nobody passes it."""
         return self.n > 0 and self.lost == self.n
 
-    @property
-    def against(self) -> bool:
-        """Whether those who lose the other criteria rather earn it; few submissions cannot tell."""
-        return self.discrimination is not None and self.discrimination < 0 and not self.few
 
-
-@dataclass(frozen=True)
-class Together:
+class Together(NamedTuple):
     """Criteria of which every graded submission earned the same share; `lost` by so many of `n`."""
 
     criteria: Sequence[Criterion]

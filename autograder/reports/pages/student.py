@@ -9,9 +9,8 @@ import functools
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -27,26 +26,17 @@ _SAME = 1e-9
 _KEPT = 512
 
 
-@dataclass(frozen=True)
-class Cost:
-    """One reason for lost points, told once.
+class Cost(NamedTuple):
+    """One reason for lost points, told once: a known mistake, or what else is known of them."""
 
-    Attributes:
-        component: where it was found.
-        words: what it is; `known` tells whether it is a known mistake.
-        points: all that it cost.
-        criteria: how many criteria it cost points.
-    """
-
-    component: str
+    component: str  # the first that it cost something
     words: str
     known: bool
     points: float
     criteria: int
 
 
-@dataclass(frozen=True)
-class Next:
+class Next(NamedTuple):
     """What to do next: a component, in which words, where to read, and what comes after it."""
 
     component: str
@@ -55,8 +45,7 @@ class Next:
     after: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A criterion that earned more or less than before; scores are None where it was not there."""
 
     component: str
@@ -71,14 +60,7 @@ class Step:
 
 
 def student_page(seen: Shown, before: Shown | None, title: str, now: datetime) -> str:
-    """Return the page of one student.
-
-    Args:
-        seen: what the student may see.
-        before: what of an earlier attempt; None where there is none.
-        title: the assignment's.
-        now: the time, with its offset.
-    """
+    """Return the page of one student, compared with an earlier attempt if there is one."""
     values = {
         "title": title,
         "now": now,

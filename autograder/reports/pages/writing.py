@@ -38,20 +38,12 @@ _LONGEST = 40
 
 @dataclass(frozen=True)
 class About:
-    """What pages say beside the results.
+    """What pages say beside the results."""
 
-    Attributes:
-        title: the assignment's.
-        feedback: what its students see of hidden criteria.
-        now: the time, with its offset.
-        earlier: results of an earlier attempt by id, with which students' pages compare.
-        anonymous: whether the pages name nobody.
-    """
-
-    title: str
+    title: str  # the assignment's
     feedback: Feedback
-    now: datetime
-    earlier: Mapping[str, SubmissionResult] = field(default_factory=dict)
+    now: datetime  # with its offset
+    earlier: Mapping[str, SubmissionResult] = field(default_factory=dict)  # by id, to compare with
     anonymous: bool = False
 
 

@@ -136,7 +136,6 @@ def test_what_tells_nothing_has_no_correlation_and_few_are_marked() -> None:
     found = items_of(Gathered(pattern("44", "40", "44")))
     assert found[0].discrimination is None
     assert found[1].discrimination is None
-    assert [item.few for item in found] == [True, True]
     two = items_of(Gathered(pattern("404", "040")))
     assert [item.discrimination for item in two] == [None] * 3
     page = page_of(pattern("40", "04", "44"))
