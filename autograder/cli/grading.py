@@ -47,21 +47,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a class is graded.
-
-    Attributes:
-        sandbox: how student code is isolated.
-        jobs: workers of this machine; None for its cores.
-        resume: keep results of unchanged submissions.
-        cluster: what grades in the place of this machine's workers.
-        wait: wait for another run that grades into the same folder.
-    """
+    """How a class is graded."""
 
     sandbox: str
-    jobs: int | None
-    resume: bool
-    cluster: Wanted | None = None
-    wait: bool = False
+    jobs: int | None  # workers of this machine; None for its cores
+    resume: bool  # keep the results of unchanged submissions
+    cluster: Wanted | None = None  # grades instead of this machine's workers
+    wait: bool = False  # for another run that grades into the same folder
 
 
 def grade(
@@ -125,11 +117,7 @@ def grade(
 
 
 def _cluster_of(cluster: str | None, jobs: int | None, one: bool) -> Wanted | None:
-    """Return what `--cluster` names.
-
-    Raises:
-        UsageError: it is no cluster, or other options do not go with one.
-    """
+    """Return what `--cluster` names; refuse options that do not go with a cluster."""
     if cluster is None:
         return None
     if one:
@@ -292,13 +280,10 @@ def _started(
     tell: Tell,
     stack: contextlib.ExitStack,
 ) -> tuple[Batch, int, str]:
-    """Start what grades entries; `stack` ends it. Where none has changed, nothing is started.
+    """Start a batch, which `stack` ends; where no entry has changed, no worker is started.
 
     Returns:
         The batch, how many it grades side by side, and in words how student code is isolated.
-
-    Raises:
-        UsageError: it cannot be started.
     """
     count = len(entries)
     if how.resume:
@@ -341,12 +326,7 @@ def grade_one(
 ) -> int:
     """Grade a folder or an archive as one submission and return the exit code.
 
-    Args:
-        assignment: what is graded.
-        path: the submission.
-        out: where the result is kept; None for nowhere.
-        how: how it is graded.
-        fail_under: the percentage of the points below which it fails.
+    The result is kept in `out`, if anywhere. Below `fail_under` percent of the points it fails.
     """
     entry = single(path, assignment.name, list(assignment.totals))
     if why := why_not(entry.path):

@@ -6,7 +6,6 @@ import difflib
 import os
 from pathlib import Path
 
-from pydantic import ValidationError
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
@@ -23,11 +22,13 @@ from autograder.grading.messages import (
 )
 from autograder.grading.workers import Tell, Worker, WorkerLost
 from autograder.project import find_root
+from autograder.reports.exports.reading import read_result
 from autograder.reports.moved import changes
 from autograder.reports.terminal import Printer, Stages
 from autograder.results import CriterionResult, Graded, SubmissionResult, in_short, losing_points
 from autograder.text import clean
 
+_GIVE = "give one that `autograder grade` wrote, DIR/results/<submission>.json"
 _UNASKED = "not known: this call follows from an earlier answer, and the solution was not asked"
 
 
@@ -144,18 +145,7 @@ def _asked(assignment: Assignment, sandbox: str, job: ExplainJob, tell: Tell) ->
 
 def _read(path: Path) -> tuple[SubmissionResult, Graded]:
     """Read a result that has something to explain."""
-    try:
-        result = SubmissionResult.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be read ({error.strerror}): give a result file, "
-            "DIR/results/<submission>.json"
-        ) from error
-    except ValidationError as error:
-        raise UsageError(
-            f"{path} is no result file: give one that `autograder grade` wrote, "
-            "DIR/results/<submission>.json"
-        ) from error
+    result = read_result(path, _GIVE)
     name, why = clean(result.submission, 80), clean(result.message)
     if result.status == "rejected":
         raise UsageError(f"{name} was rejected, so no criterion ran that could be explained: {why}")

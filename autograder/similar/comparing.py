@@ -117,15 +117,13 @@ def find(
     public: Iterable[Path] = (),
     tell: Callable[[str], None] = lambda words: None,
 ) -> Findings:
-    """Compare a class.
+    """Compare the submissions in a folder.
 
     Args:
-        batch: the folder that holds one submission an entry.
-        assignment: what was handed in.
         threshold: the percentage of a component's own text from which on two are similar; a whole
             submission is from 55 % of that on.
         public: files and folders of code that anybody may use.
-        tell: told what is being done.
+        tell: called with each stage, in words.
 
     Raises:
         UsageError: `batch` holds no class, or something public is not there.

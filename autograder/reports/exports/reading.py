@@ -25,7 +25,7 @@ def read_results(path: Path) -> tuple[Sequence[SubmissionResult], bool]:
         UsageError: there are none, one is damaged, or they are of several assignments.
     """
     if not path.is_dir():
-        return [_read(path)], False
+        return [read_result(path)], False
     folder = path / "results"
     found = (folder if folder.is_dir() else path).glob("*.json")
     files = sorted(file for file in found if not file.name.startswith("."))
@@ -33,7 +33,7 @@ def read_results(path: Path) -> tuple[Sequence[SubmissionResult], bool]:
         raise UsageError(f"{path} holds no results: {_GIVE}")
     ids, names = [], set()
     for file in files:
-        result = _read(file)
+        result = read_result(file)
         ids.append(result.submission)
         names.add(result.assignment)
     if len(names) > 1:
@@ -42,10 +42,11 @@ def read_results(path: Path) -> tuple[Sequence[SubmissionResult], bool]:
     return Stored(files, ids), True
 
 
-def _read(path: Path) -> SubmissionResult:
+def read_result(path: Path, give: str = _GIVE) -> SubmissionResult:
+    """Read one result file; what is none is refused with what to `give` instead."""
     try:
         return SubmissionResult.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}): {_GIVE}") from error
+        raise UsageError(f"{path} cannot be read ({error.strerror}): {give}") from error
     except ValidationError as error:
-        raise UsageError(f"{path} is no result file: {_GIVE}") from error
+        raise UsageError(f"{path} is no result file: {give}") from error

@@ -192,9 +192,8 @@ def without_names(result: SubmissionResult, called: str) -> SubmissionResult:
 def _sweep(folder: Path, beside: str) -> None:
     """Remove what a run that was killed left half written, or had just replaced."""
     for path in folder.glob(".*.tmp*"):
-        writer, *rest = path.name.removeprefix(beside).split(".")
-        ours = path.name.startswith(beside) and rest[1:] in (["tmp"], ["tmp", "old"])
-        if ours and writer.isdigit() and not store.runs(int(writer)):
+        ours = re.fullmatch(re.escape(beside) + r"(\d+)\.[^.]+\.tmp(\.old)?", path.name)
+        if ours and not store.runs(int(ours[1])):
             shutil.rmtree(path, ignore_errors=True)
 
 
