@@ -152,8 +152,8 @@ class ProgressReport(_Live):
 
     def __call__(self, result: SubmissionResult, kept: bool) -> None:
         """Note one more submission."""
-        said = rate(self._task.speed or 0.0)
-        self._bar.update(self._id, description=_COUNTING, advance=1, rate=said)
+        self._bar.update(self._id, description=_COUNTING, advance=1)
+        self._bar.update(self._id, rate=rate(self._task.speed or 0.0))
         if self._changes or self._quiet:
             return
         if self._total <= _EACH:
