@@ -196,5 +196,5 @@ FORMATS = (
     Format("gradescope", "Gradescope's results.json", "one", _gradescope),
     Format("classroom50", "Classroom 50's result.json", "one", _classroom50),
     Format("autolab", "Autolab's last line", "one", _autolab),
-    Format("json", "what a student may see", "either", _json, needs_mark=False),
 )
+JSON = Format("json", "what a student may see", "either", _json, needs_mark=False)

@@ -11,8 +11,8 @@ from autograder.reports.exports.format import Context, Format
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
-# As they are listed: a new format is an entry of one of these.
-_ALL = (*documents.FORMATS, *objects.FORMATS[:3], *gradebooks.FORMATS, *objects.FORMATS[3:])
+# In the order in which the help lists them.
+_ALL = (*documents.FORMATS, *objects.FORMATS, *gradebooks.FORMATS, objects.JSON)
 FORMATS: dict[str, Format] = {known.name: known for known in _ALL}
 
 
