@@ -16,8 +16,8 @@ from autograder.assignment import Assignment
 from autograder.authoring import trivial
 from autograder.authoring.matrix import print_loss
 from autograder.authoring.proof import Loss
+from autograder.authoring.release import MARK, unfilled
 from autograder.authoring.stubs import drifted, stub_of
-from autograder.authoring.unfilled import MARK, places
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard
@@ -107,7 +107,7 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
     found.faults += [*faults, *worker.ready.faults]
     made = [name for name in names if f"{name}.py" in stubs]
     found.faults += _of_stubs({name: found.stub[name] for name in made})
-    left = sum(1 for _ in places(assignment))
+    left = sum(1 for _ in unfilled(assignment))
     if left:
         found.notes.append(
             f"{left} places still say {MARK}: nothing is released before they are gone"

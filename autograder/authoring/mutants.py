@@ -107,11 +107,9 @@ _MAX_SIDE = 36
 
 @dataclass(frozen=True)
 class Mutant:
-    """A solution with one change in it.
+    """A solution with one change in it, which begins in `line`, counted from 1.
 
     Attributes:
-        file: the solution's name.
-        line: where the change begins, from 1.
         change: the old text and the new one, shortened; no two mutants of a line have the same.
         old: the lines that change, as one.
         new: the lines that take their place, as one.

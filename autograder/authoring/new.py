@@ -24,8 +24,7 @@ import jinja2
 from autograder import __version__, private
 from autograder.assignment import Assignment, check_component_name, load_assignment
 from autograder.authoring import stubs
-from autograder.authoring.release import must_be_new
-from autograder.authoring.unfilled import MARK
+from autograder.authoring.release import MARK, must_be_new
 from autograder.errors import UsageError
 from autograder.project import FOLDERS, find_root, is_project
 
@@ -74,12 +73,7 @@ def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
 
 
 def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignment:
-    """Write the files of an assignment that is to be filled in, and return it.
-
-    Args:
-        root: the course.
-        name: of the assignment.
-        components: in order.
+    """Write the files of an assignment of a course that is to be filled in, and return it.
 
     Raises:
         UsageError: a name cannot be used, or the course cannot be written.

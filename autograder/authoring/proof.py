@@ -120,14 +120,9 @@ def report_on(
     sandbox: str,
     kinds: Collection[str] = (),
 ) -> Report:
-    """Say whether the suites hold, given the result of every row.
+    """Say whether the suites hold, given the result of every row; the first is the solution's.
 
-    Args:
-        assignment: whose suites they are.
-        rows: the rows; the first is the solution.
-        found: their results.
-        sandbox: how student code was isolated.
-        kinds: those of the rows, beside the solution; all if there are none.
+    `kinds` are those of the rows, beside the solution; all if there are none.
     """
     pairs = list(zip(rows, found, strict=True))
     solved = found[0].components
@@ -203,11 +198,8 @@ def outcome_of(
 ) -> Outcome:
     """Judge the names that a diagnosis gave.
 
-    Args:
-        expected: the misconceptions that it should name.
-        named: those that it named.
-        alternatives: whether any of the expected is as good.
-        either: whether it said that it is one of these.
+    With `alternatives` any of the expected names is as good; with `either` the diagnosis said that
+    the mistake is one of those it named.
     """
     wanted, said = set(expected), set(named)
     if not said:

@@ -6,13 +6,16 @@ import ast
 import json
 import pprint
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
 
+# Stands in the files of a new assignment wherever something is to be said.
+MARK = "REPLACE(author)"
+_MARKED = (".json", ".md", ".py", ".toml")
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
 SHIPPED = ("exchange", "suite", "diagnosis", "text.py")
@@ -101,10 +104,7 @@ def release(
 ) -> list[str]:
     """Write the student's folder and return the paths of its files.
 
-    Args:
-        assignment: the assignment.
-        out: a new folder.
-        known: computes the numbers of known mistakes, by component.
+    `known` computes the numbers of known mistakes, by component.
 
     Raises:
         UsageError: `out` cannot take them, or a stub or the handout is missing.
@@ -134,6 +134,35 @@ def release(
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
     return sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+
+
+def unfilled(assignment: Assignment) -> Iterator[tuple[Path, int]]:
+    """Yield every file and line that is still to be filled in; stubs follow their solutions."""
+    stubs = {assignment.public / f"{component}.py" for component in assignment.totals}
+    for folder in (assignment.secret, assignment.public):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix not in _MARKED or path in stubs or not path.is_file():
+                continue
+            text = path.read_text(encoding="utf-8", errors="replace")
+            for number, line in enumerate(text.splitlines(), start=1):
+                if MARK in line:
+                    yield path, number
+
+
+def must_be_filled_in(assignment: Assignment) -> None:
+    """See that nothing is left to be filled in.
+
+    Raises:
+        UsageError: something is; the message names the first place.
+    """
+    found = list(unfilled(assignment))
+    if found:
+        path, line = found[0]
+        more = f", and {len(found) - 1} more places" if len(found) > 1 else ""
+        raise UsageError(
+            f"{assignment.name} is not filled in: {path.relative_to(assignment.root)}, line "
+            f"{line}{more}, where {MARK} says what is wanted; take out the mark when it is there"
+        )
 
 
 def must_be_new(folder: Path, repair: str) -> None:

@@ -62,11 +62,8 @@ def rows_of(
     """Return every row.
 
     Args:
-        assignment: whose suites are to be proven.
-        pairs: how many pairs of misconceptions of each component, None for all.
-        mutants: how many mutants of each component, None for all.
-        components: those that are to be proven; all if there are none.
-        kinds: those of the rows, beside the solution; all if there are none.
+        pairs, mutants: how many of each component, None for all.
+        components, kinds: those that are wanted; all if there are none. The solution always is.
         followed: how many misconceptions of each component are graded in the components that build
             on it, too; None for all. There the stand-in takes the component's place, whichever
             mistake is in it, so a few rows show what all would.

@@ -52,11 +52,9 @@ def stub_of(assignment: Assignment, component: str) -> str:
 
 
 def drifted(assignment: Assignment, components: Iterable[str] = ()) -> list[str]:
-    """Return the stubs in `assignments/` that are not what the solutions give.
+    """Return the stubs in `assignments/` that differ from those that the solutions give.
 
-    Args:
-        assignment: whose.
-        components: those to look at; by default all.
+    By default all components are looked at.
     """
     found = []
     for component in components or assignment.totals:

@@ -38,14 +38,9 @@ _FORM = "write `# equivalent: REASON`, or name the change as the report does bef
 
 @dataclass(frozen=True)
 class Mark:
-    """A comment that says that mutants of a line are equivalent to the solution.
+    """A comment in `line` on mutants of the line `target`.
 
-    Attributes:
-        file: the solution.
-        line: where it stands.
-        target: the line that it is about.
-        changes: the changes that it names; empty for the only survivor of the line.
-        reason: why nothing can tell them apart.
+    `changes` are those that it names; empty for the only survivor of the line.
     """
 
     file: str
@@ -56,15 +51,9 @@ class Mark:
 
 
 class MutantReport(BaseModel):
-    """What became of a mutant.
+    """A mutant and its result.
 
     Attributes:
-        component: whose solution was changed.
-        file: the solution.
-        line: where the change begins, from 1.
-        change: what became what, as a mark names it.
-        old: the lines that changed, as one.
-        new: what they became, as one.
         caught: whether it lost points.
         failed: the criteria whose check failed, errors, hangs and deaths apart.
         equivalent: the reason by which it is marked, or empty.
@@ -91,12 +80,9 @@ def survivors_of(
     solved: Mapping[str, ComponentResult],
     graded: Sequence[tuple[str, Mutant, ComponentResult]],
 ) -> tuple[list[MutantReport], list[str]]:
-    """Say what became of the mutants, and what is wrong with the suites or the marks.
+    """Report on every mutant, and say what is wrong with the suites or the marks.
 
-    Args:
-        assignment: whose they are.
-        solved: the results of the solutions.
-        graded: every mutant with its component and its result.
+    `solved` has the results of the solutions.
     """
     reports, faults = [], []
     for name in dict.fromkeys(component for component, *_ in graded):
@@ -160,15 +146,9 @@ def without_marks(source: str, file: str) -> str:
 def settle(
     marks: Sequence[Mark], known: Collection[Mutant], survivors: Sequence[Mutant]
 ) -> tuple[dict[Mutant, str], list[str]]:
-    """Find the survivors that are marked.
+    """Return the reason for every marked survivor, and a sentence for every mark that is wrong.
 
-    Args:
-        marks: the marks of one solution.
-        known: all mutants of it that were graded.
-        survivors: those that lost nothing.
-
-    Returns:
-        The reason for every marked survivor, and a sentence for every mark that is wrong.
+    `known` are all mutants of the solution that were graded.
     """
     reasons: dict[Mutant, str] = {}
     faults = []

@@ -113,11 +113,7 @@ def submissions(
 
 
 def faults_of(results: Mapping[str, SubmissionResult]) -> list[str]:
-    """Say which criteria trivial submissions pass that are not marked as form.
-
-    Args:
-        results: of trivial submissions, by their names.
-    """
+    """Say which criteria trivial submissions pass that are not marked as form."""
     passing: dict[str, list[str]] = {}
     parts: dict[str, str] = {}
     for way, result in results.items():
@@ -140,13 +136,9 @@ def faults_of(results: Mapping[str, SubmissionResult]) -> list[str]:
 def without_work(
     solution: str, expression: str, *, program: bool = False, bare: bool = False
 ) -> str:
-    """Return a component with the names of a solution, in which everything answers alike.
+    """Return a component with the names of a solution, in which everything answers `expression`.
 
-    Args:
-        solution: the source that names and signatures are taken from.
-        expression: what is answered.
-        program: whether it is run as a program.
-        bare: whether it can do without torch and numpy.
+    A `bare` component may not import torch and numpy.
     """
     imports = "np = torch = None\nModule = object" if bare else _IMPORTS
     head = _HEAD.replace("{imports}", imports)
@@ -165,12 +157,7 @@ def without_work(
 
 
 def built_alone(solution: str, expression: str) -> str:
-    """Return a solution whose modules are built as they should be, and do no work.
-
-    Args:
-        solution: the source.
-        expression: what every function and method answers.
-    """
+    """Return a solution whose modules have the right parameters and answer `expression`."""
     lines = [solution, "", _HEAD.replace("{imports}", _IMPORTS).replace("{expression}", expression)]
     for node in ast.parse(solution).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):

@@ -18,9 +18,9 @@ from autograder.authoring import new as beginning
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
+from autograder.authoring.release import MARK, must_be_filled_in, unfilled
 from autograder.authoring.rows import KINDS, rows_of
 from autograder.authoring.tables import table
-from autograder.authoring.unfilled import MARK, must_be_filled_in, places
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
 from autograder.grading.workers import SuiteBroken, cores
@@ -95,7 +95,7 @@ def _begin(folder: str, from_: str | None, root: Path | None) -> None:
 def _add(root: Path, name: str, components: list[str]) -> None:
     made = beginning.new_assignment(root, name, components)
     say(f"To be filled in, wherever it says {MARK}:")
-    for path in dict.fromkeys(path for path, _ in places(made)):
+    for path in dict.fromkeys(path for path, _ in unfilled(made)):
         say(path.relative_to(root).as_posix(), "  ")
     say(f"Next: autograder stubs {name}, then autograder selftest {name}")
 

@@ -14,8 +14,8 @@ from autograder import private
 from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
+from autograder.authoring.release import must_be_filled_in
 from autograder.authoring.tables import Tables
-from autograder.authoring.unfilled import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
 from autograder.nbgrader.collected import CONFIG as CONFIG
