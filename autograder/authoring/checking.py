@@ -1,8 +1,8 @@
-"""The author's inner loop: a solution and its stub through the suite, in the sandbox.
+"""The author's inner loop: run a solution and its stub through the suite, in the sandbox.
 
-A solution may lose here: everything it loses is shown with its message, the call and the answers.
-The stub is the one that the solution gives now, with one more comment in it, so that it is run:
-an untouched one is not.
+A solution may lose points here: every criterion that it loses is shown with its message, the call
+and the answers. The stub is generated from the solution as it is now. It gets one more comment,
+because a stub that nobody touched is not run.
 """
 
 from __future__ import annotations
@@ -32,17 +32,16 @@ _TOUCHED = b"\n# touched\n"
 
 @dataclass
 class Checked:
-    """What trying out the suites of an assignment, or of one component, came to.
+    """The outcome of a check.
 
     Attributes:
         sandbox: how the code was isolated.
-        solution: what became of the solution, by component.
-        stub: what became of the stub, by component.
-        lost: what the solution loses in the sandbox, explained.
-        elsewhere: what is said of criteria that the solution loses in the judge's own process
-            alone, or whose tests are broken.
-        faults: what else is wrong.
-        notes: what is to be done before a release.
+        solution, stub: their results, by component.
+        lost: the criteria that the solution loses in the sandbox, explained.
+        elsewhere: messages on criteria that the solution loses in the judge's own process alone,
+            or whose tests are broken.
+        faults: everything else that is wrong.
+        notes: things to do before a release.
     """
 
     sandbox: str
@@ -189,7 +188,7 @@ def _of_stubs(stubs: Mapping[str, ComponentResult]) -> Iterator[str]:
 
 
 def print_checked(print_: Printer, found: Checked) -> None:
-    """Print what a check came to: a line a component, then everything that is wrong."""
+    """Print the outcome of a check: one line per component, then everything that is wrong."""
     for name, solution in found.solution.items():
         if name not in found.stub:
             continue

@@ -1,4 +1,4 @@
-"""What `selftest` prints: matrices of misconceptions by criteria, figures, surviving mutants."""
+"""Print the report of a selftest: misconceptions by criteria, figures, surviving mutants."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from autograder.reports.disputes import print_call, print_component
 from autograder.reports.terminal import Printer, safe
 
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
-
-
 # More survivors than can be looked at in one go stand in the JSON report alone.
 _SHOWN = 20
 
 
 def print_report(console: Console, report: Report) -> None:
-    """Print the matrices, the figures of the diagnosis, every fault, and what mutants survive."""
+    """Print the matrices, the figures of the diagnosis, every fault, and the surviving mutants."""
     for component, criteria in report.criteria.items():
         rows = [r for r in report.rows if r.kind == "misconception" and r.component == component]
         if rows:

@@ -29,7 +29,7 @@ Outcome = Literal["named", "unnamed", "falsely"]
 
 
 class RowReport(BaseModel):
-    """What became of a row."""
+    """The result of a row."""
 
     id: str
     kind: Kind
@@ -50,11 +50,11 @@ class Naming(BaseModel):
     """How the wrong variants of a component were named, in variants.
 
     Attributes:
-        expected: those in which something should be named.
-        named: those of them in which it was.
+        expected: variants in which something should be named.
+        named: those of them in which exactly that was named.
         unnamed: those of them in which nothing was named, or half of a pair.
-        nothing: those in which nothing should be named.
-        falsely: those of both kinds in which something else was named.
+        nothing: variants in which nothing should be named.
+        falsely: variants of both kinds in which something else was named.
     """
 
     expected: int = 0
@@ -67,7 +67,7 @@ class Naming(BaseModel):
 class Figures(BaseModel):
     """How well the diagnosis names mistakes, and how many mutants lose points, in rows.
 
-    Mistakes that hidden criteria alone find are none of `misconceptions` and `pairs`.
+    `misconceptions` and `pairs` leave out mistakes that only hidden criteria find.
     """
 
     misconceptions: int = 0
@@ -94,9 +94,9 @@ class Loss(BaseModel):
 class Report(BaseModel):
     """The outcome of a selftest; `faults` is empty if the suites hold.
 
-    `left_out` names the components that were not looked at, and `kinds`, if there are any, the only
-    kinds of rows that were. Mutants stand in `mutants` alone. `wrong_variants` counts by component.
-    `why` shows what right work loses, with calls and answers.
+    `left_out` names the components that were not looked at. `kinds`, if there are any, are the only
+    kinds of rows that were. Mutants are in `mutants`, not in `rows`. `wrong_variants` counts by
+    component. `why` explains criteria that right work loses, with calls and answers.
     """
 
     assignment: str

@@ -1,8 +1,8 @@
-"""What the solutions drew, asked and answered, kept on disk: it is the same in every run.
+"""A cache on disk: the examples, questions and answers of the solutions, the same in every run.
 
-Everything is kept under a hash of all that it follows from, so that nothing that is kept can be
-out of date. The folder lies outside every course, is its owner's alone, and can be deleted at any
-time. No student's code can read it: the sandbox does not open it, and its probe tries to.
+The key of a value is a hash of everything that the value follows from, so that no value is ever
+out of date. The folder lies outside every course, belongs to its owner alone, and can be deleted at
+any time. Student code cannot read it: the sandbox does not open it, and its probe tries to.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Cache:
     """Values by their keys, a database each.
 
     Args:
-        folder: where they are kept; with None nothing is.
-        most_bytes: of what was used least recently, the rest goes.
+        folder: the folder of the databases; with None nothing is kept.
+        most_bytes: beyond this size, the databases that were used least recently are deleted.
     """
 
     def __init__(self, folder: Path | None, most_bytes: int = 512 * 1024 * 1024) -> None:
@@ -44,10 +44,10 @@ class Cache:
         self._read: dict[Path, list[tuple[str, bytes]]] = {}
 
     def key_of(self, assignment: Assignment, component: str, what: str) -> str:
-        """Return the key of something that follows from one component of an assignment.
+        """Return the key of a value that follows from one component of an assignment.
 
-        That is all that decides a mark, but the tests and misconceptions of other components. An
-        assignment's files are read once.
+        The key depends on everything that decides a mark, except the tests and misconceptions of
+        other components. An assignment's files are read once.
         """
         if assignment.secret not in self._read:
             self._read[assignment.secret] = [
@@ -64,7 +64,7 @@ class Cache:
         return digest.hexdigest()
 
     def load(self, key: str) -> Any | None:
-        """Return what is kept under a key, or None if it is not, or is damaged."""
+        """Return the value of a key; None if there is none, or it is damaged."""
         store = self.answers(key)
         found = store.get("")
         store.close()
@@ -73,7 +73,7 @@ class Cache:
         return None
 
     def save(self, key: str, value: object) -> None:
-        """Keep a value; where that is not possible, it is made anew the next time."""
+        """Keep a value. If that is not possible, it is computed again the next time."""
         if self._folder is None:
             return
         self._make_room(self._folder)
@@ -91,7 +91,7 @@ class Cache:
         return self._folder / f"{key}.sqlite"
 
     def _make_room(self, folder: Path) -> None:
-        """Remove what was used least recently; others may do the same."""
+        """Delete the databases that were used least recently; other processes may do the same."""
         with contextlib.suppress(OSError):
             files = [(path.stat(), path) for path in folder.glob("*.sqlite")]
             files.sort(key=lambda one: one[0].st_mtime, reverse=True)
@@ -102,10 +102,10 @@ class Cache:
 
 
 class AnswerStore:
-    """What mistakes answer, one row an example: a diagnosis looks at few of very many.
+    """The answers of wrong variants, one row per example: a diagnosis reads few of very many.
 
-    Most mistakes show in few examples, so that many answer alike: equal values are read once, and
-    are one object. What is added is written by `flush` alone, in one go, also by several processes.
+    Most mistakes show in few examples, so many answers are equal: equal values are read once, and
+    are one object. Only `flush` writes, everything at once; several processes may do so.
 
     Args:
         path: the database; with None nothing is kept.
@@ -153,7 +153,7 @@ class AnswerStore:
         return self._read[data]
 
     def flush(self) -> None:
-        """Write what was added; where that is not possible, it is computed anew the next time."""
+        """Write the added answers; otherwise they are computed again the next time."""
         if self._path is None or not self._added:
             return
         try:
@@ -188,7 +188,7 @@ class AnswerStore:
         return self._opened
 
     def _give_up(self, error: Exception) -> None:
-        """Do without: it is damaged, so that it goes, or cannot be read or written now."""
+        """Go on without the database, which cannot be read or written; a damaged one is deleted."""
         path, self._path = self._path, None
         with contextlib.suppress(Exception):
             self.close()

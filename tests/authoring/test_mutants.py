@@ -121,8 +121,8 @@ FILES = [
     *sorted((ROOT / "reference" / "transformer_block").glob("*.py")),
     *sorted((ROOT / "tests" / "courses" / "basics" / "reference" / "basics").glob("*.py")),
     # Some that use more of the language.
-    ROOT / "autograder" / "judge" / "submission.py",
-    ROOT / "autograder" / "authoring" / "marks.py",
+    ROOT / "autograder" / "authoring" / "wrong_variants.py",
+    ROOT / "autograder" / "authoring" / "survivors.py",
 ]
 
 
