@@ -93,7 +93,7 @@ class Cache:
     def _make_room(self, folder: Path) -> None:
         """Delete the databases that were used least recently; other processes may do the same."""
         with contextlib.suppress(OSError):
-            files = [(path.stat(), path) for path in folder.glob("*.sqlite")]
+            files = [(path.stat(), path) for path in folder.iterdir() if path.is_file()]
             files.sort(key=lambda one: one[0].st_mtime, reverse=True)
             sizes = itertools.accumulate(found.st_size for found, _ in files)
             for total, (_, path) in zip(sizes, files, strict=True):
