@@ -1,14 +1,13 @@
 """Trivial submissions, made from the names and signatures of an assignment's solutions.
 
-Whoever hands one in has read the handout's headings and nothing else: every function raises, or
-returns the same whatever it is asked. In some the parameters of every module are right, too. None
-may pass a criterion, but one of form.
+Every function raises, or gives the same kind of answer to every call. In some of the submissions
+the parameters of every module are right, too. They may pass criteria of form, and no others.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from autograder.assignment import Assignment
 from autograder.results import SubmissionResult
@@ -191,15 +190,11 @@ def _function(node: ast.FunctionDef, indent: str = "", first: str = "") -> list[
 
 def _count(returns: ast.expr | None) -> int:
     """Return how many things a function is said to return."""
-    if isinstance(returns, ast.Subscript) and isinstance(returns.value, ast.Name):
-        items = returns.slice.elts if isinstance(returns.slice, ast.Tuple) else []
-        if returns.value.id in ("tuple", "Tuple") and not _has_ellipsis(items):
-            return max(1, len(items))
+    match returns:
+        case ast.Subscript(value=ast.Name(id="tuple" | "Tuple"), slice=ast.Tuple(elts=items)):
+            endless = any(isinstance(item, ast.Constant) and item.value is ... for item in items)
+            return 1 if endless else max(1, len(items))
     return 1
-
-
-def _has_ellipsis(items: Sequence[ast.expr]) -> bool:
-    return any(isinstance(item, ast.Constant) and item.value is ... for item in items)
 
 
 def _class(node: ast.ClassDef) -> list[str]:
