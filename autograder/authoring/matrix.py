@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
@@ -13,6 +14,7 @@ from autograder.authoring.survivors import MutantReport
 from autograder.reports.disputes import print_call, print_component
 from autograder.reports.terminal import Printer, safe
 
+_Say = Callable[..., None]
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
 # More survivors than can be looked at in one go stand in the JSON report alone.
 _SHOWN = 20
@@ -20,27 +22,24 @@ _SHOWN = 20
 
 def print_report(console: Console, report: Report) -> None:
     """Print the matrices, the figures of the diagnosis, every fault, and the surviving mutants."""
+    say = functools.partial(console.print, highlight=False)
     for component, criteria in report.criteria.items():
         rows = [r for r in report.rows if r.kind == "misconception" and r.component == component]
         if rows:
-            _print_matrix(console, component, criteria, rows)
+            _print_matrix(say, component, criteria, rows)
     for line in [f"sandbox {report.sandbox}", *_figures(report)]:
-        console.print(safe(line, 1000), highlight=False)
+        say(safe(line, 1000))
     for row in report.rows:
         if row.kind == "misconception" and row.named != row.wrong:
-            named = " or ".join(row.named) or "nothing"
-            console.print(f"[yellow]not named[/yellow] {row.id}: {safe(named)}", highlight=False)
+            say(f"[yellow]not named[/yellow] {row.id}: {safe(' or '.join(row.named) or 'nothing')}")
     for row in report.rows:
         if row.outcome == "unnamed":
-            wanted = " or ".join(row.wrong) if row.alternatives else " and ".join(row.wrong)
-            named = " and ".join(row.named) or "nothing"
-            console.print(
-                f"[yellow]unnamed[/yellow] {safe(row.id)}: {safe(named)}, expected: {safe(wanted)}",
-                highlight=False,
-            )
-    _print_survivors(console, [mutant for mutant in report.mutants if mutant.survives])
+            wanted = safe((" or " if row.alternatives else " and ").join(row.wrong))
+            named = safe(" and ".join(row.named) or "nothing")
+            say(f"[yellow]unnamed[/yellow] {safe(row.id)}: {named}, expected: {wanted}")
+    _print_survivors(say, [mutant for mutant in report.mutants if mutant.survives])
     for fault in report.faults:
-        console.print(f"[red]fault[/red] {safe(fault, 1000)}", highlight=False)
+        say(f"[red]fault[/red] {safe(fault, 1000)}")
     for loss in report.why:
         print_loss(Printer(console), loss)
     verdict = "the suites hold" if report.holds else f"{len(report.faults)} faults"
@@ -48,7 +47,7 @@ def print_report(console: Console, report: Report) -> None:
         verdict += f"; not looked at: {', '.join(report.left_out)}"
     if report.kinds:
         verdict += f"; rows of these kinds alone: {', '.join(report.kinds)}"
-    console.print(f"{report.assignment}: {verdict}", highlight=False)
+    say(f"{report.assignment}: {verdict}")
 
 
 def _figures(report: Report) -> Iterator[str]:
@@ -81,55 +80,37 @@ def _figures(report: Report) -> Iterator[str]:
     )
 
 
-def _print_survivors(console: Console, survivors: list[MutantReport]) -> None:
+def _print_survivors(say: _Say, survivors: list[MutantReport]) -> None:
     """Show the mutants that keep every point, as what to close or to mark."""
     if not survivors:
         return
-    console.print(
+    say(
         "\n[bold]mutants that keep every point[/bold]: sharpen the check that should see the "
         "change, or mark it\nin the solution, at the end of the line or right above it, "
-        "with the reason",
-        highlight=False,
+        "with the reason"
     )
     for mutant in survivors[:_SHOWN]:
-        console.print(f"  {mutant.file}:{mutant.line}", highlight=False)
-        mark = f"# equivalent: `{mutant.change}`: WHY"
-        for style, text in (
-            ("red", f"- {mutant.old}"),
-            ("green", f"+ {mutant.new}"),
-            ("dim", mark),
-        ):
-            console.print(f"    [{style}]{safe(text, 160)}[/{style}]", highlight=False)
+        say(f"  {mutant.file}:{mutant.line}")
+        say(f"    [red]{safe(f'- {mutant.old}', 160)}[/red]")
+        say(f"    [green]{safe(f'+ {mutant.new}', 160)}[/green]")
+        say(f"    [dim]{safe(f'# equivalent: `{mutant.change}`: WHY', 160)}[/dim]")
     if len(survivors) > _SHOWN:
-        rest = f"and {len(survivors) - _SHOWN} more: --component shows fewer, --json all"
-        console.print(f"  {rest}", highlight=False)
-    console.print()
+        say(f"  and {len(survivors) - _SHOWN} more: --component shows fewer, --json all")
+    say()
 
 
-def _print_matrix(
-    console: Console, component: str, criteria: list[str], rows: list[RowReport]
-) -> None:
-    console.print(f"\n[bold]{component}[/bold]: the criteria that each misconception loses")
-    width = max(len(row.id.partition(".")[2]) for row in rows)
-    for row in rows:
-        cells = "".join(
-            letter if criterion in row.lost else "·"
-            for letter, criterion in zip(_LETTERS, criteria, strict=False)
-        )
-        name = row.id.partition(".")[2]
-        partly = [
-            f"{letter} {row.partly[criterion]}"
-            for letter, criterion in zip(_LETTERS, criteria, strict=False)
-            if criterion in row.partly
-        ]
+def _print_matrix(say: _Say, component: str, criteria: list[str], rows: list[RowReport]) -> None:
+    say(f"\n[bold]{component}[/bold]: the criteria that each misconception loses")
+    columns = list(zip(_LETTERS, criteria, strict=False))
+    names = [row.id.partition(".")[2] for row in rows]
+    width = max(map(len, names))
+    for name, row in zip(names, rows, strict=True):
+        cells = "".join(letter if criterion in row.lost else "·" for letter, criterion in columns)
+        partly = [f"{letter} {row.partly[c]}" for letter, c in columns if c in row.partly]
         said = f"; {', '.join(partly)} cases" if partly else ""
-        console.print(
-            f"  {name:<{width}}  {cells}  {round(row.lost_points, 2):4g} points{said}",
-            highlight=False,
-        )
-    names = [criterion.partition(".")[2] for criterion in criteria]
-    legend = ", ".join(f"{letter} {n}" for letter, n in zip(_LETTERS, names, strict=False))
-    console.print(f"  [dim]{legend}[/dim]\n", highlight=False)
+        say(f"  {name:<{width}}  {cells}  {round(row.lost_points, 2):4g} points{said}")
+    legend = ", ".join(f"{letter} {c.partition('.')[2]}" for letter, c in columns)
+    say(f"  [dim]{legend}[/dim]\n")
 
 
 def print_loss(print_: Printer, loss: Loss) -> None:
