@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from typing import Any
@@ -36,6 +37,7 @@ class Tables:
         self._tell = tell
         self._names = [(one, name) for one in assignments for name in one.totals]
         self._pool: ProcessPoolExecutor | None = None
+        self._starting = threading.Thread()
         self._processes: set[multiprocessing.process.BaseProcess] = set()
         self._begun: dict[tuple[str, str], Future[dict[str, Any]]] = {}
 
@@ -48,17 +50,23 @@ class Tables:
             context = multiprocessing.get_context("forkserver" if fresh else "spawn")
             context.set_forkserver_preload(["autograder.authoring.known_numbers"])
             self._pool = ProcessPoolExecutor(side_by_side, context)
-            before = {*multiprocessing.active_children()}
             # The most work first, so that none is left with it alone.
-            for assignment, name in sorted(self._names, key=lambda one: _work(*one), reverse=True):
-                begun = self._pool.submit(_table_of, assignment, name)
-                self._begun[assignment.name, name] = begun
-            self._processes = {*multiprocessing.active_children()} - before
+            order = sorted(self._names, key=lambda one: _work(*one), reverse=True)
+            # The first process comes only when the fork server has imported torch.
+            self._starting = threading.Thread(target=self._start, args=(self._pool, order))
+            self._starting.start()
         return self
+
+    def _start(self, pool: ProcessPoolExecutor, order: Sequence[tuple[Assignment, str]]) -> None:
+        before = {*multiprocessing.active_children()}
+        for assignment, name in order:
+            self._begun[assignment.name, name] = pool.submit(_table_of, assignment, name)
+        self._processes = {*multiprocessing.active_children()} - before
 
     def __exit__(self, *raised: object) -> None:
         """End; what is still being computed is not waited for."""
         if self._pool is not None:
+            self._starting.join()
             for process in self._processes:
                 process.terminate()
             self._pool.shutdown(cancel_futures=True)
@@ -75,6 +83,7 @@ class Tables:
                 self._tell(f"computing what the known mistakes answer: {name}")
                 found[name] = _table_of(assignment, name)
             return found
+        self._starting.join()
         begun = {name: self._begun[assignment.name, name] for name in assignment.totals}
         for number, done in enumerate(as_completed(begun.values()), 1):
             # A broken suite ends all.

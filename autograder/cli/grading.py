@@ -29,8 +29,7 @@ from autograder.grading.messages import GradeJob, Unchanged
 from autograder.grading.workers import CannotGrade, Tell, cores, slow_build
 from autograder.judge.begin import begin
 from autograder.nbgrader import course
-from autograder.nbgrader.collected import exchange_problem, why_not
-from autograder.nbgrader.places import results_folder
+from autograder.nbgrader.collected import exchange_problem, results_folder, why_not
 from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
 from autograder.reports.feedback import print_single

@@ -1,13 +1,10 @@
-"""The workbook's graded cells, as the instructor's version in the gradebook has them."""
+"""Reading a submitted workbook, and bringing its graded cells back to those of the gradebook."""
 
 from __future__ import annotations
 
-import copy
 import json
 import re
-import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +19,9 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.lock import alone
-from autograder.nbgrader.places import results_folder
+from autograder.nbgrader.collected import results_folder
+from autograder.nbgrader.exchange import forgive
 from autograder.nbgrader.preprocessors import GradeSubmission
-from autograder.nbgrader.times import forgive
 
 # Where a browser would begin a tag; outside of one, `<` is only a sign.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
@@ -39,15 +36,15 @@ _REPLACED = (
 class WorkbookExporter(NotebookExporter):  # type: ignore[misc]
     """Reads workbooks; one that cannot be read costs no mark of the modules beside it.
 
-    nbgrader makes one before it touches a submission, so that here is where a run of `autograde`
-    sees to it that nobody else marks the assignment.
+    nbgrader makes one before it touches a submission. So a run of `autograde` locks the assignment
+    here, and nobody else marks it meanwhile.
     """
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
         forgive(self.parent)
-        # Who marks a whole class has seen to that already.
-        if isinstance(self.parent, Autograde) and not hasattr(self.parent, "result_of"):
+        # `grade --gradebook` has locked it already.
+        if isinstance(self.parent, Autograde) and not hasattr(self.parent, "gradeformer"):
             convert = self.parent.convert_notebooks
             self.parent.convert_notebooks = lambda: _alone(self.parent, convert)
 
@@ -61,7 +58,7 @@ class WorkbookExporter(NotebookExporter):  # type: ignore[misc]
 
 
 def _alone(converter: Autograde, convert: Callable[[], None]) -> None:
-    """Have a run of nbgrader mark its submissions while nobody else does."""
+    """Have a run of nbgrader mark its submissions, with the assignment locked."""
     course, name = converter.coursedir, converter.coursedir.assignment_id
     step = GradeSubmission(parent=converter)
     if name in step.executed:
@@ -78,7 +75,7 @@ def _alone(converter: Autograde, convert: Callable[[], None]) -> None:
 
 
 def is_readable(path: Path) -> bool:
-    """Tell whether a file is a notebook whose cells are in order."""
+    """Return whether a file is a notebook whose cells are in order."""
     try:
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return False
@@ -112,34 +109,14 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Restore the cells of one notebook."""
         names = resources["nbgrader"]
-        truth = self._released(names["db_url"], names["assignment"], names["notebook"])
+        with Gradebook(names["db_url"]) as gradebook:
+            released = gradebook.find_notebook(names["notebook"], names["assignment"])
+            kernel = json.loads(released.kernelspec) if released.kernelspec else {}
+            truth = _cells_of(released)
         cells = [_harmless(cell, number) for number, cell in enumerate(nb.cells)]
-        nb.cells = _restored(cells, copy.deepcopy(truth.cells))
-        nb.metadata = {"kernelspec": truth.kernel, "language_info": {"name": "python"}}
+        nb.cells = _restored(cells, truth)
+        nb.metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
         return nb, resources
-
-    def _released(self, url: str, assignment: str, name: str) -> _Released:
-        """Read the released cells, once in a run of nbgrader."""
-        run = _known.setdefault(self.parent, {}) if self.parent is not None else {}
-        if (url, assignment, name) not in run:
-            with Gradebook(url) as gradebook:
-                notebook = gradebook.find_notebook(name, assignment)
-                kernel = json.loads(notebook.kernelspec) if notebook.kernelspec else {}
-                run[url, assignment, name] = _Released(_cells_of(notebook), kernel)
-        return run[url, assignment, name]
-
-
-@dataclass(frozen=True)
-class _Released:
-    """What a gradebook knows of a workbook."""
-
-    cells: list[tuple[str, Any]]
-    kernel: dict[str, Any]
-
-
-# By the exporter, of which every run of nbgrader has its own.
-_known: weakref.WeakKeyDictionary[Any, dict[tuple[str, str, str], _Released]]
-_known = weakref.WeakKeyDictionary()
 
 
 def _cells_of(notebook: Any) -> list[tuple[str, Any]]:
@@ -170,7 +147,7 @@ def _cells_of(notebook: Any) -> list[tuple[str, Any]]:
 def _harmless(cell: Any, number: int) -> Any:
     """Return a new cell with a student's text, without HTML that a browser would act on.
 
-    Of all else, which may be of any form, only the name and the pictures are kept.
+    Of the old cell's metadata, which a student can write, only name and pictures are kept.
     """
     source = _writable(cell.source)
     named = cell.metadata.get("nbgrader")
@@ -185,7 +162,7 @@ def _harmless(cell: Any, number: int) -> Any:
 
 
 def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
-    """Return what came with a cell, as far as it is what nbconvert reads: text by its type."""
+    """Return the attachments that nbconvert can read: texts by their type."""
     if not isinstance(attachments, dict):
         return {}
     found = {

@@ -1,4 +1,8 @@
-"""How a submission came into a course: what our own collect notes, and what tells of another."""
+"""Where a course keeps submissions and results, and which submissions may be marked.
+
+A submission may be marked if our own `Collect` put it there, or somebody by hand. nbgrader's own
+collect follows links, so that what it copied may be a file of whoever collects.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +11,41 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
+from autograder import private
+from autograder.grading.entries import Entry, submission_in
 from autograder.judge.folders import NotOrdinary, TooMany, Wanted, files_in
 from autograder.judge.intake import MAX_ENTRIES
 
 CONFIG = "nbgrader_config.py"
-# What nbgrader's `submit` puts beside the work; with the second, feedback finds its way back.
+# nbgrader's `submit` puts these beside the work; by the second, feedback finds its way back.
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
-
-EXCHANGE = """\
+COLLECT = "autograder.nbgrader.exchange.Collect"
+_SETTING = f'c.ExchangeFactory.collect = "{COLLECT}"'
+EXCHANGE = f"""\
 # Collecting follows no link and takes only what belongs to its student; feedback that cannot be
 # released keeps back nobody else's.
-c.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"
+{_SETTING}
 c.ExchangeFactory.release_feedback = "autograder.nbgrader.exchange.ReleaseFeedback"
 """
-COLLECT = "autograder.nbgrader.exchange.Collect"
 _COLLECT = re.compile(r"""^\s*c\.ExchangeFactory\.collect\s*=\s*["']([\w.]+)["']""", re.MULTILINE)
 
 
+def results_folder(course: Path, assignment: str) -> Path:
+    """Return where the results of a course's assignment are kept."""
+    return course / "gradeformer" / assignment
+
+
+def entry_of(student: str, folder: Path, assignment: str) -> Entry:
+    """Return the entry of a student whose files are in `folder`, as a batch would find it."""
+    if folder.name == assignment:
+        return Entry(student, submission_in(folder.parent, assignment))
+    return Entry(student, folder)
+
+
 def exchange_problem(course: Path) -> str | None:
-    """Return how to repair a course that collects with nbgrader's own class; None if nothing is."""
+    """Return how to repair a course that collects with nbgrader's own class, or None."""
     if not (course / CONFIG).is_file():
         return None
     named = _named(course)
@@ -36,23 +53,22 @@ def exchange_problem(course: Path) -> str | None:
         return None
     return (
         "nbgrader's own collect follows links to files of whoever collects: add to "
-        f"{course / CONFIG}: {EXCHANGE.splitlines()[2]}"
+        f"{course / CONFIG}: {_SETTING}"
     )
 
 
 def _named(course: Path) -> str:
-    """Return the class that a course's own configuration collects with, or ""."""
+    """Return the class that a course's configuration collects with, or ""."""
     found = _COLLECT.findall((course / CONFIG).read_text(encoding="utf-8", errors="replace"))
     return found[-1] if found else ""
 
 
 def note(folder: Path) -> None:
     """Note beside a submission that our collect has put it there."""
-    path = _note_of(folder)
-    # Another grader's cannot be written to, but replaced.
-    path.unlink(missing_ok=True)
-    path.write_text(_hash_of(folder), encoding="ascii")
-    path.chmod(0o660 if folder.stat().st_mode & stat.S_IWGRP else 0o600)
+    private.write_file(_note_of(folder), _hash_of(folder).encode())
+    if private.is_shared(folder):
+        # The folder above may be as another program made it.
+        _note_of(folder).chmod(0o660)
 
 
 def was_followed(folder: Path) -> bool:
@@ -76,7 +92,7 @@ def _hash_of(folder: Path) -> str:
 
 
 def why_not(folder: Path, course: Path | None = None) -> str | None:
-    """Return why a submission in a course is not marked; None if it is, or is in no course.
+    """Return why a submission in a course may not be marked; None if it may, or is in no course.
 
     Args:
         folder: where its files are.
@@ -84,28 +100,29 @@ def why_not(folder: Path, course: Path | None = None) -> str | None:
     """
     folder = folder.absolute()
     course = course or folder.parents[min(2, len(folder.parents) - 1)]
-    # Archives, and links in a folder's place, are refused where submissions are taken in.
+    # Intake refuses archives, and links in the place of a folder.
     if not (course / CONFIG).is_file() or folder.is_symlink() or not folder.is_dir():
         return None
     again = f"collect it with `nbgrader collect {folder.name} --update`"
-    may_own = _graders(course)
+    graders = _graders(course)
     try:
-        if not may_own(folder.stat().st_uid):
+        if folder.stat().st_uid not in graders:
             return f"its folder belongs to an account that does not grade: {again}, or copy it"
-        for name, file in files_in(folder, Wanted(_any, _any, MAX_ENTRIES)):
+        everything = Wanted(lambda name: True, lambda name: True, MAX_ENTRIES)
+        for name, file in files_in(folder, everything):
             if isinstance(file, NotOrdinary):
                 return f"{name} {file}: {again}, or put the file itself there"
-            if not may_own(os.fstat(file.fileno()).st_uid):
+            if os.fstat(file.fileno()).st_uid not in graders:
                 return f"{name} belongs to an account that does not grade: {again}, or copy it"
     except TooMany:
         return f"it holds more than {MAX_ENTRIES} files and folders"
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
-    # Another collect, of a JupyterHub's exchange, may know no links.
-    another = _named(course) and exchange_problem(course) is None and _named(course) != COLLECT
+    problem = exchange_problem(course)
+    # Another class, of a JupyterHub's exchange, may know no links.
+    another = problem is None and _named(course) not in ("", COLLECT)
     if another or not was_followed(folder):
         return None
-    problem = exchange_problem(course)
     first = f"{problem}, then " if problem else ""
     return (
         f"nbgrader's own collect has put it there: {first}{again}; "
@@ -113,14 +130,11 @@ def why_not(folder: Path, course: Path | None = None) -> str | None:
     )
 
 
-def _any(name: str) -> bool:
-    return True
-
-
-def _graders(course: Path) -> Callable[[int], bool]:
-    """Return whether an account may be a grader of a course, by its number."""
+def _graders(course: Path) -> set[int]:
+    """Return the numbers of the accounts that may grade a course."""
     if os.name != "posix":
-        return _everybody
+        # Windows gives every file this one.
+        return {0}
     import grp
     import pwd
 
@@ -134,8 +148,4 @@ def _graders(course: Path) -> Callable[[int], bool]:
                 for user in pwd.getpwall()
                 if user.pw_gid == about.st_gid or user.pw_name in members
             }
-    return known.__contains__
-
-
-def _everybody(account: int) -> bool:
-    return True
+    return known

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder import private
 from autograder.assignment import Assignment
@@ -250,11 +250,8 @@ def gradebook(course: Path, url: str, assignment: Assignment) -> ClassGradebook:
     Raises:
         UsageError: nbgrader is missing, or the gradebook cannot be used.
     """
-    _need_nbgrader()
-    # Here, because nbgrader is an extra.
-    from autograder.nbgrader.gradebook import ClassGradebook
-
-    return ClassGradebook(course, url, assignment)
+    found: ClassGradebook = _nbgraders().ClassGradebook(course, url, assignment)
+    return found
 
 
 def must_be_course(folder: Path) -> Path:
@@ -280,13 +277,18 @@ def complaints(course: Path, root: Path | None) -> list[str]:
     """
     secret = project_of(course, root) / FOLDERS[1]
     found = [private.exposed([place]) for place in (secret, course)]
-    # Here, because nbgrader is an extra.
-    from autograder.nbgrader.gradebook import is_groupshared
-
-    if is_groupshared(course):
+    if _nbgraders().app_of(course).coursedir.groupshared:
         found.append(private.unshared(course))
     found.append(exchange_problem(course) or "")
     return [words for words in found if words]
+
+
+def _nbgraders() -> Any:
+    """Return our module that uses nbgrader, which is an extra and slow to import."""
+    _need_nbgrader()
+    from autograder.nbgrader import gradebook
+
+    return gradebook
 
 
 def _need_nbgrader() -> None:
@@ -312,11 +314,8 @@ def project_of(course: Path, root: Path | None) -> Path:
     Raises:
         UsageError: nbgrader is missing, or none of the places has a project.
     """
-    _need_nbgrader()
-    # Here, because nbgrader is an extra.
-    from autograder.nbgrader.gradebook import configured_root
-
-    configured = configured_root(course) if root is None else ""
+    found = _nbgraders()
+    configured = "" if root else str(found.app_of(course).config.GradeSubmission.get("root", ""))
     # Relative to the course: nbgrader stands there when it grades.
     named = course / configured if configured else root
     return find_root(named, f"--root or {_OPTION}")

@@ -7,24 +7,35 @@ student's own files, or instructors', whose code the student runs anyway.
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import os
 import shutil
+from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import parse_utc
 
-from autograder.judge.folders import BY_DESCRIPTOR, TooMany, open_folder
+from autograder import private
+from autograder.judge.folders import (
+    BY_DESCRIPTOR,
+    NotOrdinary,
+    TooMany,
+    Wanted,
+    files_in,
+    open_folder,
+)
 from autograder.judge.intake import MAX_ENTRIES
 from autograder.nbgrader.collected import SECRET, TIMESTAMP, note, was_followed
-from autograder.nbgrader.copying import copy
-from autograder.nbgrader.times import handed_in_since, says, write_time
 from autograder.text import clean
 
 # Of what is left out of one submission, these are named.
 _NAMED = 20
+_DEEPEST = 20
+_PIECE = 1 << 20
+_LONGEST_TIME = 100
 
 
 class Collect(ExchangeCollect):  # type: ignore[misc]
@@ -56,7 +67,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
         return {"username": name if fault else student, **found}
 
     def _disowned(self, student: str, owner: int) -> str:
-        """Return what speaks against a folder's being a student's; "" if nothing does."""
+        """Return why a folder cannot be a student's, or ""."""
         import pwd
 
         try:
@@ -107,7 +118,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
                 return "it was exchanged for another"
             shutil.rmtree(part, ignore_errors=True)
             stack.callback(shutil.rmtree, part, ignore_errors=True)
-            left_out = copy(place, part, record["owner"], course)
+            left_out = _copy(place, part, record["owner"], course)
             self._put(part, dest, student, record["timestamp"])
         for name, why in [*left_out.items()][:_NAMED]:
             self.log.error("LEFT OUT of %s's submission: %s %s", student, _shown(name), why)
@@ -118,9 +129,10 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
 
     def _put(self, part: Path, dest: Path, student: str, time: datetime) -> None:
         """Put what was copied in its place."""
-        if not says(part, time):
+        if _said_by(part) != time:
             self.log.error("%s's timestamp.txt is not the time of submission: corrected", student)
-            write_time(part, time)
+            said = f"{time:%Y-%m-%d %H:%M:%S.%f} UTC"
+            (part / TIMESTAMP).write_text(said, encoding="ascii")
         if not any(part.glob("*.ipynb")):
             self.log.error("%s's submission has no notebook: nbgrader autograde skips it", student)
         if dest.exists():
@@ -131,8 +143,67 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
     def _is_due(self, dest: Path, time: datetime) -> bool:
         if not dest.is_dir():
             return True
-        newer = was_followed(dest) or not handed_in_since(dest, time)
-        return bool((self.update and newer) or (self.before_duedate and not says(dest, time)))
+        said = _said_by(dest)
+        newer = was_followed(dest) or said is None or said < time
+        return bool((self.update and newer) or (self.before_duedate and said != time))
+
+
+def _copy(place: int, dest: Path, owner: int, course: Any) -> dict[str, str]:
+    """Copy what may be copied of a submission; return why the rest is left out, by its path.
+
+    Args:
+        place: a descriptor of the submission's folder, to which its student can write.
+        dest: a folder that does not exist yet.
+        owner: the account that the files have to belong to.
+        course: nbgrader's CourseDirectory, which says what is ignored and how much is too much.
+
+    Raises:
+        TooMany: there are more entries than are looked at.
+        OSError: what was copied cannot be written.
+    """
+    left_out: dict[str, str] = {}
+    space = 1000 * course.max_dir_size
+
+    def is_entered(name: str) -> bool:
+        if name.count("/") >= _DEEPEST:
+            left_out[name] = f"lies in more than {_DEEPEST} folders"
+        return name not in left_out and not _matches(name, course.ignore)
+
+    def is_opened(name: str) -> bool:
+        return _matches(name, course.include) and not _matches(name, course.ignore)
+
+    missing = [folder for folder in (dest, *dest.parents) if not folder.is_dir()]
+    private.make_folder(dest)
+    # nbgrader's word counts, whatever the modes of folders that somebody else made.
+    for folder in missing if course.groupshared else ():
+        folder.chmod(0o2770)
+    for name, file in files_in(place, Wanted(is_opened, is_entered, MAX_ENTRIES, owner)):
+        if isinstance(file, NotOrdinary):
+            left_out[name] = str(file)
+            continue
+        if not all(_is_plain(part) for part in name.split("/")):
+            left_out[name] = "has a name with '..', a backslash or what cannot be printed"
+            continue
+        most, size = min(1000 * course.max_file_size, space), 0
+        private.make_folder((dest / name).parent)
+        with private.open_file(dest / name) as made:
+            while size <= most and (piece := file.read(_PIECE)):
+                size += made.write(piece)
+        if size > most:
+            (dest / name).unlink()
+            left_out[name] = "is more than c.CourseDirectory.max_file_size or max_dir_size"
+        else:
+            space -= size
+    return left_out
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    base = PurePosixPath(name).name
+    return any(fnmatch.fnmatch(base, pattern) for pattern in patterns)
+
+
+def _is_plain(part: str) -> bool:
+    return part.isprintable() and not part.startswith("..") and "\\" not in part
 
 
 def _shown(name: str) -> str:
@@ -174,3 +245,46 @@ def _unreadable(folder: Path) -> str:
         except (OSError, ValueError):
             return name
     return ""
+
+
+def _time_of(folder: Path) -> datetime | None:
+    """Return when a submission was handed in, in UTC; None if it does not say.
+
+    Raises:
+        ValueError: its timestamp.txt, which a student can write to, holds no time.
+    """
+    path = folder / TIMESTAMP
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LONGEST_TIME).decode().strip()
+        return parse_utc(text) if text else None
+    # dateutil's own among them; a number too large for a date, a zone that is none.
+    except (ValueError, OverflowError, TypeError, OSError) as error:
+        raise ValueError(f"{path} does not hold a time") from error
+
+
+def _said_by(folder: Path) -> datetime | None:
+    with contextlib.suppress(ValueError):
+        return _time_of(folder)
+    return None
+
+
+def forgive(converter: Any) -> None:
+    """Have one of nbgrader's converters mark work whose `timestamp.txt` holds no time.
+
+    nbgrader itself ends in an AttributeError there. The work then counts as handed in without one.
+    """
+    coursedir = getattr(converter, "coursedir", None)
+    if coursedir is None:
+        return
+
+    def existing(folder: str) -> datetime | None:
+        try:
+            return _time_of(Path(folder))
+        except ValueError as error:
+            converter.log.error("%s; the work counts as handed in without one", error)
+            return None
+
+    coursedir.get_existing_timestamp = existing

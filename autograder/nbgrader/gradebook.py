@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,9 @@ from autograder.errors import UsageError
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.grading.store import Held
-from autograder.nbgrader.places import results_folder
-from autograder.nbgrader.preprocessors import must_agree, stamp
+from autograder.nbgrader.collected import results_folder
+from autograder.nbgrader.preprocessors import Run, must_agree, stamp
 from autograder.results import SubmissionResult, light
-from autograder.settings import Feedback
 
 
 class MarkClass(Autograde):  # type: ignore[misc]
@@ -36,34 +36,13 @@ class MarkClass(Autograde):  # type: ignore[misc]
     or that cannot be read, costs no mark of the modules beside it.
     """
 
-    def __init__(
-        self,
-        entries: Sequence[Entry],
-        result_of: Callable[[Entry], SubmissionResult],
-        again: bool,
-        feedback: Feedback,
-        **more: Any,
-    ) -> None:
+    def __init__(self, entries: Sequence[Entry], run: Run, again: bool, **more: Any) -> None:
         super().__init__(**more)
         self.force = True
-        self.feedback = feedback
+        self.gradeformer = run
         self._again = again
-        self.result_of = self._remembered(result_of)
         self._entries = {entry.id: entry for entry in entries}
         self._notebooks: list[str] = []
-
-    def _remembered(
-        self, result_of: Callable[[Entry], SubmissionResult]
-    ) -> Callable[[Entry], SubmissionResult]:
-        last: dict[str, SubmissionResult] = {}
-
-        def remembered(entry: Entry) -> SubmissionResult:
-            if entry.id not in last:
-                last.clear()
-                last[entry.id] = result_of(entry)
-            return last[entry.id]
-
-        return remembered
 
     def init_notebooks(self) -> None:
         """Take every submission, in order, whether its workbook is there or not."""
@@ -80,43 +59,33 @@ class MarkClass(Autograde):  # type: ignore[misc]
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         """Make room for a submission's autograded files; False if they are up to date."""
-        result = self.result_of(self._entries[student_id])
+        result = self.gradeformer.result_of(self._entries[student_id])
         if not self._again and self._is_marked(result, assignment_id):
             return False
         return bool(super().init_destination(assignment_id, student_id))
 
     def _is_marked(self, result: SubmissionResult, name: str) -> bool:
-        """Tell whether files and gradebook hold this result of this submission."""
-        student = result.submission
+        """Return whether files and gradebook hold this result of this submission."""
+        student, times = result.submission, self.coursedir.get_existing_timestamp
         source = Path(self._format_source(name, student))
         done = Path(self.coursedir.format_path(self._output_directory, student, name))
-        if result.graded is None:
+        if result.graded is None or times(str(source)) != times(str(done)):
             return False
-        old = self.coursedir.get_existing_timestamp(str(done))
-        if self.coursedir.get_existing_timestamp(str(source)) != old:
-            return False
+        outcomes = self.gradeformer.feedback.shows(datetime.now(UTC))
         for notebook in self._notebooks:
             try:
                 made = json.loads((done / notebook).read_bytes())["metadata"]["gradeformer"]
             except (OSError, ValueError, LookupError, TypeError):
                 return False
-            outcomes = self.feedback.shows(datetime.now(UTC))
             if made != stamp(result, source / notebook, outcomes):
                 return False
-        return self._holds(result, name)
-
-    def _holds(self, result: SubmissionResult, name: str) -> bool:
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
             try:
-                submission = gradebook.find_submission(name, result.submission)
+                notebooks = gradebook.find_submission(name, student).notebooks
             except MissingEntry:
                 return False
-            found = {
-                grade.name: grade.auto_score
-                for notebook in submission.notebooks
-                for grade in notebook.grades
-            }
-        return all(found.get(key) == part.score for key, part in result.components.items())
+            marks = {grade.name: grade.auto_score for book in notebooks for grade in book.grades}
+        return all(marks.get(key) == part.score for key, part in result.components.items())
 
 
 def _shown(url: str, course: Path) -> str:
@@ -142,17 +111,7 @@ def _shown(url: str, course: Path) -> str:
     return shown
 
 
-def configured_root(course: Path) -> str:
-    """Return what a course's configuration names as the project that grades it, or ""."""
-    return str(_app_of(course).config.GradeSubmission.get("root", ""))
-
-
-def is_groupshared(course: Path) -> bool:
-    """Return whether nbgrader is told that several people mark a course."""
-    return bool(_app_of(course).coursedir.groupshared)
-
-
-def _app_of(course: Path) -> Any:
+def app_of(course: Path) -> Any:
     """Start nbgrader in a course, which reads its configuration."""
     app = AutogradeApp(log_level=logging.ERROR)
     app.initialize([], root=str(course))
@@ -176,7 +135,7 @@ class ClassGradebook:
     """
 
     def __init__(self, course: Path, url: str, assignment: Assignment) -> None:
-        self._app = _app_of(course)
+        self._app = app_of(course)
         self._name = assignment.name
         self.results = results_folder(course, assignment.name)
         self._feedback = assignment.feedback
@@ -203,22 +162,6 @@ class ClassGradebook:
             hint = f": pip install {error.name}" if isinstance(error, ImportError) else ""
             raise UsageError(f"the gradebook {shown} cannot be opened: {reason}{hint}") from error
 
-    def _mark(
-        self,
-        entries: Sequence[Entry],
-        result_of: Callable[[Entry], SubmissionResult],
-        again: bool,
-    ) -> bool:
-        coursedir = self._app.coursedir
-        converter = MarkClass(
-            entries, result_of, again, self._feedback, coursedir=coursedir, parent=self._app
-        )
-        try:
-            converter.start()
-        except NbGraderException:
-            return False
-        return True
-
     def grade(
         self,
         batch: Batch,
@@ -240,21 +183,29 @@ class ClassGradebook:
         coming = iter(entries)
         held = Held(TypeAdapter(SubmissionResult))
         found: dict[str, int] = {}
+        last: SubmissionResult | None = None
 
         def result_of(entry: Entry) -> SubmissionResult:
-            batch.begin(entry)
-            batch.ahead(coming)
-            result, kept = batch.result(entry)
-            found[entry.id] = len(held)
-            held.append(light(result))
-            progress(result, kept)
-            return result
+            nonlocal last
+            # nbgrader comes to each twice, one right after the other.
+            if last is None or last.submission != entry.id:
+                batch.begin(entry)
+                batch.ahead(coming)
+                last, kept = batch.result(entry)
+                found[entry.id] = len(held)
+                held.append(light(last))
+                progress(last, kept)
+            return last
 
+        app, run = self._app, Run(result_of, self._feedback)
+        complete = False
         try:
-            complete = self._mark(entries, result_of, again)
+            converter = MarkClass(entries, run, again, coursedir=app.coursedir, parent=app)
+            with contextlib.suppress(NbGraderException):
+                converter.start()
+                complete = True
             # Whatever kept nbgrader from one of them, its result is wanted.
-            missing = [entry for entry in entries if entry.id not in found]
-            for entry in missing:
+            for entry in [entry for entry in entries if entry.id not in found]:
                 result_of(entry)
         finally:
             batch.close()

@@ -1,10 +1,20 @@
-"""The steps that `nbgrader autograde` runs in place of executing a student's notebook."""
+"""The steps that `nbgrader autograde` runs in place of executing a student's notebook.
+
+One piece of code marks a class, whoever starts it: nbgrader's `Autograde` comes to one submission
+after another, `GradeSubmission` has it graded and fills in its grade cells, and `SaveGrades` writes
+the marks. `nbgrader autograde` and formgrader do so by nbgrader's configuration, and
+`autograder grade --gradebook` by `gradebook.py`.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import hashlib
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,14 +25,13 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
 from traitlets import Bool, Int, List, Unicode
 
-from autograder.assignment import Assignment, load_assignment
+from autograder.assignment import load_assignment
 from autograder.errors import UsageError
-from autograder.grading import accepted
+from autograder.grading import accepted, store
+from autograder.grading.batch import Batch
 from autograder.grading.entries import Entry
 from autograder.grading.workers import cores
-from autograder.nbgrader.collected import why_not
-from autograder.nbgrader.kept import CourseAssignment, kept_batch
-from autograder.nbgrader.places import entry_of
+from autograder.nbgrader.collected import entry_of, results_folder, why_not
 from autograder.project import find_root
 from autograder.reports.feedback import component_page, fault_page
 from autograder.reports.shown import FAULT, shown
@@ -30,8 +39,23 @@ from autograder.results import ComponentResult, SubmissionResult
 from autograder.settings import Feedback
 
 _KEY = "gradeformer"
-# Of what steps hand on: the grade cells whose components are held for review.
+# In the resources that one step passes to the next: cells whose components are held for review.
 _HELD = "gradeformer_held"
+# A worker holds some 500 MB: workers that nobody needs are ended after this.
+_IDLE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run of nbgrader comes to results; an attribute `gradeformer` of its converter.
+
+    Attributes:
+        result_of: returns the result of a submission as soon as it is there.
+        feedback: what the assignment says about hidden criteria.
+    """
+
+    result_of: Callable[[Entry], SubmissionResult]
+    feedback: Feedback
 
 
 class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
@@ -60,56 +84,56 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         if names["assignment"] in self.executed:
             found: tuple[Any, Any] = Execute(parent=self.parent).preprocess(nb, resources)
             return found
+        course = self._course()
         entry = self._entry(names["assignment"], names["student"])
-        if reason := why_not(entry.path, self._course()):
+        if reason := why_not(entry.path, course):
             raise UsageError(f"{entry.id} is not marked: {reason}")
-        # Who marks a whole class has graded it already, or is about to.
-        given: Callable[[Entry], SubmissionResult] | None
-        given = getattr(self.parent.parent, "result_of", None)
-        result = self._graded(entry, names) if given is None else given(entry)
-        # Who marks a whole class says also what it is shown.
-        feedback: Feedback | None = getattr(self.parent.parent, "feedback", None)
-        if feedback is None:
-            feedback = self._assignment(names["assignment"]).feedback
+        # Kept there, because every submission gets new preprocessors.
+        if not hasattr(self.parent.parent, _KEY):
+            setattr(self.parent.parent, _KEY, self._run(course, names))
+        run: Run = getattr(self.parent.parent, _KEY)
+        result = run.result_of(entry)
         now = datetime.now(UTC)
         if result.status == "error":
             self.log.error("%s could not be graded: %s", result.submission, result.message)
         if result.held:
-            typed = accepted.command(self._course(), entry.id)
+            typed = accepted.command(course, entry.id)
             self.log.warning(
                 "%s: %s; accept it with `%s` and autograde it again",
                 *(entry.id, result.remarks, typed),
             )
-        resources[_KEY], resources[_HELD] = fill_in(nb, result, feedback, now), set(result.held)
+        resources[_KEY], resources[_HELD] = fill_in(nb, result, run.feedback, now), {*result.held}
         workbook = entry.path / f"{names['notebook']}.ipynb"
-        nb.metadata[_KEY] = stamp(result, workbook, feedback.shows(now))
+        nb.metadata[_KEY] = stamp(result, workbook, run.feedback.shows(now))
         return nb, resources
 
     def _course(self) -> Path:
         return Path(self.parent.parent.coursedir.root).resolve()
 
-    def _assignment(self, name: str) -> Assignment:
-        named = self._course() / self.root if self.root else None
-        return load_assignment(find_root(named, "c.GradeSubmission.root"), name)
+    def _run(self, course: Path, names: Mapping[str, str]) -> Run:
+        """Return how a run that nbgrader has started comes to results."""
+        named = course / self.root if self.root else None
+        assignment = load_assignment(
+            find_root(named, "c.GradeSubmission.root"), names["assignment"]
+        )
+        jobs, resume = self.jobs or cores(), not self.parent.parent.force
+        # A changed suite is another.
+        key = (assignment, assignment.suite_hash(), course, self.sandbox, jobs, resume)
+        coming = self._coming(course, names)
 
-    def _graded(self, entry: Entry, names: dict[str, str]) -> SubmissionResult:
-        converter = self.parent.parent
-        # Kept there, because every submission gets new preprocessors: how this run of nbgrader
-        # grades, and what it will come to.
-        if not hasattr(converter, _KEY):
-            what = CourseAssignment(
-                self._assignment(names["assignment"]),
-                self._course(),
-                self.sandbox,
-                self.jobs or cores(),
-                not converter.force,
-            )
-            setattr(converter, _KEY, (what, self._next(names)))
-        what, coming = getattr(converter, _KEY)
-        with kept_batch(what) as batch:
-            batch.begin(entry)
-            batch.ahead(coming)
-            return batch.result(entry)[0]
+        def make() -> Batch:
+            out = results_folder(course, assignment.name)
+            store.make_writable(out)
+            store.sweep(out)
+            return Batch(assignment, out, self.sandbox, jobs, resume)
+
+        def result_of(entry: Entry) -> SubmissionResult:
+            with _warm.lent(key, make) as batch:
+                batch.begin(entry)
+                batch.ahead(coming)
+                return batch.result(entry)[0]
+
+        return Run(result_of, assignment.feedback)
 
     def _entry(self, assignment: str, student: str) -> Entry:
         coursedir = self.parent.parent.coursedir
@@ -117,8 +141,8 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         # Not resolved: where a link leads is none of the student's work.
         return entry_of(student, Path(folder).absolute(), assignment)
 
-    def _next(self, names: dict[str, str]) -> Iterator[Entry]:
-        """Name the submissions that this run of nbgrader will come to."""
+    def _coming(self, course: Path, names: Mapping[str, str]) -> Iterator[Entry]:
+        """Yield the submissions that this run of nbgrader will come to after this one."""
         converter = self.parent.parent
         coursedir = converter.coursedir
         pattern = coursedir.format_path(
@@ -131,11 +155,11 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
             student = found["student"]
             if student > names["student"] and self._is_due(folder, student, names["assignment"]):
                 entry = self._entry(names["assignment"], student)
-                if why_not(entry.path, self._course()) is None:
+                if why_not(entry.path, course) is None:
                     yield entry
 
     def _is_due(self, folder: str, student: str, assignment: str) -> bool:
-        """Tell whether nbgrader will process a submission, by its own rule."""
+        """Return whether nbgrader will process a submission, by its own rule."""
         converter = self.parent.parent
         coursedir = converter.coursedir
         if student in coursedir.student_id_exclude.split(","):
@@ -148,6 +172,44 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         return new is not None and old is not None and new > old
 
 
+class _Warm:
+    """The last batch, kept warm for a server that grades one submission at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._key: object = None
+        self._batch: Batch | None = None
+        self._timer: threading.Timer | None = None
+        atexit.register(self._end)
+
+    @contextlib.contextmanager
+    def lent(self, key: object, make: Callable[[], Batch]) -> Iterator[Batch]:
+        """Lend the batch of this key, to one user at a time; a batch of another key is ended."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._batch is None or key != self._key:
+                self._end()
+                self._key, self._batch = key, make()
+            try:
+                yield self._batch
+            finally:
+                self._timer = threading.Timer(_IDLE_S, self._end)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._batch is not None:
+                self._batch.close()
+            self._batch = None
+
+
+_warm = _Warm()
+
+
 class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
     """Writes the marks of a result into the gradebook, as they are; the rest as nbgrader does.
 
@@ -157,7 +219,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Write all marks of a workbook at once."""
+        """Write all marks of a workbook in one transaction."""
         marks = resources.get(_KEY)
         if marks is None:
             found: tuple[Any, Any] = super().preprocess(nb, resources)
@@ -189,7 +251,7 @@ def _mark(grade: Any, cell: Any, marks: Mapping[str, float | None], held: bool) 
 
 
 def stamp(result: SubmissionResult, workbook: Path, outcomes: bool) -> dict[str, Any]:
-    """Return what an autograded workbook was made from: if it stays, so does what was made.
+    """Return what an autograded workbook was made from. While that is the same, it is up to date.
 
     Args:
         result: the result.

@@ -9,20 +9,21 @@ from autograder.grading.store import Held
 from autograder.results import ComponentResult, CriterionResult, Graded, SubmissionResult
 
 TEXTS = st.text(max_size=8)
+SCORES, MOST = st.floats(0, 9), st.floats(9, 20)
 CRITERIA = st.builds(
     CriterionResult,
     id=TEXTS,
     title=TEXTS,
-    score=st.floats(0, 9),
-    max_score=st.floats(0, 9),
+    score=SCORES,
+    max_score=MOST,
     passed=st.none() | st.booleans(),
     facts=st.lists(TEXTS, max_size=3),
     message=TEXTS,
 )
 COMPONENTS = st.builds(
     ComponentResult,
-    score=st.floats(0, 9),
-    max_score=st.floats(0, 9),
+    score=SCORES,
+    max_score=MOST,
     criteria=st.lists(CRITERIA, max_size=2),
     misconceptions=st.lists(TEXTS, max_size=2),
 )
@@ -30,8 +31,9 @@ RESULTS = st.builds(
     SubmissionResult,
     submission=TEXTS,
     assignment=TEXTS,
-    score=st.none() | st.floats(0, 9),
-    max_score=st.floats(0, 9),
+    status=st.just("graded"),
+    score=SCORES,
+    max_score=MOST,
     components=st.dictionaries(TEXTS, COMPONENTS, max_size=2),
     graded=st.none() | st.builds(Graded, versions=st.dictionaries(TEXTS, TEXTS, max_size=2)),
 )

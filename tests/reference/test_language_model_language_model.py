@@ -131,9 +131,9 @@ def test_the_loss_is_the_mean_surprise(lm: ModuleType, pad: int | None) -> None:
 @pytest.mark.parametrize(
     ("tokens", "pad"), [([[2]], None), ([[2, 0, 0], [0, 0, 0]], 0), ([[1, 1]], 1)]
 )
-def test_nothing_to_foretell_is_an_error(lm: ModuleType, tokens: list, pad: int | None) -> None:
+def test_a_loss_of_no_position_is_an_error(lm: ModuleType, tokens: list, pad: int | None) -> None:
     ids = torch.tensor(tokens)
-    with pytest.raises(ValueError, match="no token to foretell"):
+    with pytest.raises(ValueError, match="no position counts"):
         lm.next_token_loss(torch.zeros(*ids.shape, 3), ids, pad)
 
 

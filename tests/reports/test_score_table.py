@@ -15,20 +15,23 @@ from autograder.grading.store import write_table
 from autograder.reports.score_table import print_left_out, print_table
 from autograder.results import ComponentResult, Held, SubmissionResult
 
+# Points possible of a component.
+MOST = 40.0
 STATUSES = ("graded", "missing", "not_attempted", "import_error", "timeout", "crashed", "forbidden")
 
 
 def component(score: float, status: str = "graded") -> ComponentResult:
-    return ComponentResult(status=status, score=score, max_score=20.0, criteria=[])
+    return ComponentResult(status=status, score=score, max_score=MOST, criteria=[])
 
 
 def result(name: str, scores: dict[str, float], status: str = "graded") -> SubmissionResult:
+    score = {"graded": round(sum(scores.values()), 4), "rejected": 0.0, "error": None}[status]
     return SubmissionResult(
         submission=name,
         assignment="a",
         status=status,
-        score=round(sum(scores.values()), 4) if status == "graded" else 0.0,
-        max_score=20.0 * len(scores),
+        score=score,
+        max_score=MOST * len(scores),
         components={n: component(s) for n, s in scores.items()} if status == "graded" else {},
         sandbox="none",
     )
@@ -183,20 +186,20 @@ def test_of_a_large_class_those_without_a_mark_and_the_lowest_are_shown() -> Non
     assert "s059" not in shown
     # The mean is that of all.
     scores = [one.score for one in people if one.score is not None]
-    assert f"61 submissions: 60 graded, 1 error; mean {sum(scores) / 60:.1f} of 20\n" in text
+    assert f"61 submissions: 60 graded, 1 error; mean {sum(scores) / 60:.1f} of 40\n" in text
     assert not printed(people[:60], ["one"]).startswith("The ")
 
 
 def test_what_is_in_no_mean_is_counted_and_explained() -> None:
     empty = result("s02", {"one": 0.0})
     empty.components["one"] = component(0.0, "missing")
-    fault = result("s03", {}, "error").model_copy(update={"score": None, "message": "no [red]disk"})
+    fault = result("s03", {}, "error").model_copy(update={"message": "no [red]disk"})
     rejected = result("s04", {}, "rejected").model_copy(update={"message": "a\x1b[31m bomb"})
     text = printed([result("s01", {"one": 5.0}), empty, fault, rejected], ["one"])
     for row in (["s01", "5", "5"], ["s02", "empty", "–"], ["s03", "error"], ["s04", "rejected"]):
         assert row in lines_of(text)
     assert "s03: error: no [red]disk\ns04: rejected: a [31m bomb\n" in text
-    assert text.endswith("4 submissions: 1 graded, 1 empty, 1 rejected, 1 error; mean 5.0 of 20\n")
+    assert text.endswith("4 submissions: 1 graded, 1 empty, 1 rejected, 1 error; mean 5.0 of 40\n")
     for words in (
         "empty: no file of the assignment, in no mean",
         "rejected: could not be taken in, in no mean",

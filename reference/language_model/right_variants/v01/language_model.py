@@ -23,7 +23,7 @@ def next_token_loss(logits, token_ids, pad_id=None):
     ignored = -1 if pad_id is None else pad_id
     targets = token_ids[:, 1:].reshape(-1)
     if (targets == ignored).all():
-        raise ValueError("nothing to foretell")
+        raise ValueError("no position counts")
     scores = logits[:, :-1].reshape(-1, logits.shape[-1])
     return nn.functional.cross_entropy(scores, targets, ignore_index=ignored)
 
