@@ -30,7 +30,7 @@ NOT_DECIDING = ("workbook", "right_variants", "wrong_variants")
 _TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder", "conftest")
 # What a worker imports: the rooms that decide a mark.
 DECIDING = (
-    *("exchange", "suite", "diagnosis", "sandbox", "solutions", "judge"),
+    *("api", "diagnosis", "sandbox", "judge"),
     *("assignment.py", "settings.py", "results.py", "errors.py", "text.py"),
     "grading/messages.py",
 )

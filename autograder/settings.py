@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from autograder.exchange.forbidden import OPERATIONS
-from autograder.exchange.rules import Rules
+from autograder.api.forbidden import OPERATIONS
+from autograder.api.rules import Rules
 
 
 class Strict(BaseModel):

@@ -27,12 +27,12 @@ from autograder.authoring.release import release
 from autograder.authoring.tables import table
 from autograder.cli import main
 from autograder.judge.collection import collect
+from autograder.judge.places import CACHE_VARIABLE
 from autograder.judge.suite import Suite
 from autograder.project import ROOT_VARIABLE
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
-from autograder.solutions.places import CACHE_VARIABLE
 
 # What solutions answer is kept for this run alone, and shared by all its processes.
 if CACHE_VARIABLE not in os.environ:

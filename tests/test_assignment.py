@@ -100,8 +100,8 @@ def package(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "path",
     [
-        *("judge/submission.py", "judge/session.py", "suite/expect.py", "exchange/executor.py"),
-        *("sandbox/child.py", "solutions/reference.py", "grading/messages.py", "results.py"),
+        *("judge/submission.py", "judge/session.py", "api/expect.py", "api/executor.py"),
+        *("sandbox/child.py", "judge/reference.py", "grading/messages.py", "results.py"),
         *("assignment.py", "text.py", "errors.py"),
     ],
 )
@@ -114,9 +114,7 @@ def test_the_suite_hash_follows_what_decides_a_mark(
     assert found.suite_hash(package) != before
 
 
-@pytest.mark.parametrize(
-    "room", ["exchange", "suite", "diagnosis", "sandbox", "solutions", "judge"]
-)
+@pytest.mark.parametrize("room", ["api", "diagnosis", "sandbox", "judge"])
 def test_the_suite_hash_follows_a_new_file_where_marks_are_decided(
     small_project: Path, package: Path, room: str
 ) -> None:
@@ -130,7 +128,7 @@ def test_the_suite_hash_follows_a_new_file_where_marks_are_decided(
     "path",
     [
         *("cli/grading.py", "reports/terminal.py", "reports/disputes.py", "reports/feedback.py"),
-        *("reports/more.py", "authoring/release.py", "nbgrader/gradebook.py"),
+        *("reports/more.py", "authoring/release.py", "platforms/nbgrader/gradebook.py"),
         *("grading/batch.py", "grading/store.py", "__init__.py"),
     ],
 )

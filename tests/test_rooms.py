@@ -9,8 +9,8 @@ import pytest
 
 import autograder
 
-LIGHT = ["autograder.cli", "autograder.grading.batch", "autograder.nbgrader.course"]
-LIGHT += ["autograder.similar.comparing", "autograder.cluster.client"]
+LIGHT = ["autograder.cli", "autograder.grading.batch", "autograder.platforms.nbgrader.course"]
+LIGHT += ["autograder.platforms.similar.comparing", "autograder.platforms.cluster.client"]
 LIGHT += [
     f"autograder.reports.{module.name}"
     for module in pkgutil.iter_modules([str(Path(autograder.__file__).parent / "reports")])
@@ -24,7 +24,8 @@ def test_what_only_reads_results_or_starts_workers_needs_no_torch(module: str) -
 
 
 def test_only_who_asks_for_a_cluster_needs_dask() -> None:
-    code = "import sys, autograder.cli, autograder.cluster.client; sys.exit('dask' in sys.modules)"
+    imported = "autograder.cli, autograder.platforms.cluster.client"
+    code = f"import sys, {imported}; sys.exit('dask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
 from autograder.authoring.matrix import print_loss
@@ -24,7 +25,6 @@ from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, un
 from autograder.reports.terminal import Printer
 from autograder.results import ComponentResult, SubmissionResult
 from autograder.sandbox.scratch import temporary_folder
-from autograder.suite.criterion import COUNTS_LATER
 from autograder.text import clean
 
 _TOUCHED = b"\n# touched\n"

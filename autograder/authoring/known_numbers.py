@@ -16,6 +16,10 @@ from typing import Any
 
 import torch
 
+from autograder.api.criterion import Criterion
+from autograder.api.likeness import all_alike
+from autograder.api.messages import Reply, Request
+from autograder.api.values import tensors_in
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, Example, Names, examples_of
 from autograder.diagnosis.table import (
@@ -27,16 +31,12 @@ from autograder.diagnosis.table import (
     write_slack,
 )
 from autograder.errors import UsageError
-from autograder.exchange.messages import Reply, Request
-from autograder.exchange.values import tensors_in
+from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
+from autograder.judge.misconceptions import Misconception, read
+from autograder.judge.places import cache_folder
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.solutions.cache import Cache
-from autograder.solutions.misconceptions import Misconception, read
-from autograder.solutions.places import cache_folder
-from autograder.solutions.variants import Variants, variants_of
-from autograder.suite.criterion import Criterion
-from autograder.suite.likeness import all_alike
+from autograder.judge.variants import Variants, variants_of
 
 # Longer questions and answers would only make the file long.
 _MAX_GIVEN = 400

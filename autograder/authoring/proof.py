@@ -7,13 +7,13 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
 from autograder.authoring.rows import RIGHT, Kind, Row
 from autograder.authoring.survivors import MutantReport, survivors_of
 from autograder.grading.messages import Explained
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
-from autograder.suite.criterion import COUNTS_LATER
 
 # What the diagnosis must reach, in shares of the misconceptions, of the pairs, and of the wrong
 # variants in which it should name something.

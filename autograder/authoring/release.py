@@ -18,7 +18,7 @@ MARK = "REPLACE(author)"
 _MARKED = (".json", ".md", ".py", ".toml")
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
-SHIPPED = ("exchange", "suite", "diagnosis", "text.py")
+SHIPPED = ("api", "diagnosis", "text.py")
 _KNOWN_FILE = "known_mistakes.json"
 _CONFTEST = '''\
 """Runs the checks in this folder on the files one folder up. Generated; there is nothing to edit.
@@ -62,9 +62,9 @@ def pytest_configure(config):
             ) from None
     sys.meta_path.insert(0, Modules())
     from autograder.diagnosis.known import read_table
-    from autograder.exchange.rules import Rules
-    from autograder.suite.local import Terms
-    from autograder.suite.student import StudentPlugin
+    from autograder.api.rules import Rules
+    from autograder.api.local import Terms
+    from autograder.api.student import StudentPlugin
 
     page = config.getoption("--page", None)
     terms = {{

@@ -15,7 +15,7 @@ from autograder.authoring.mutants import Mutant, mutants_of, sampled
 from autograder.authoring.survivors import marks_of
 from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
-from autograder.solutions.misconceptions import file_of, read, with_mistakes
+from autograder.judge.misconceptions import file_of, read, with_mistakes
 
 Kind = Literal[
     "solution", "stand-in", "right", "stub", "trivial", "misconception", "pair", "wrong", "mutant"

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.grading.workers import cores
-from autograder.solutions.misconceptions import read
+from autograder.judge.misconceptions import read
 
 
 def table(

@@ -210,8 +210,8 @@ def _pictures(assignment: Assignment) -> dict[str, bytes]:
         return {}
     _extra("matplotlib")
     # Here and not above: they bring torch along.
-    from autograder.solutions.reference import reference_of
-    from autograder.suite.component import Component
+    from autograder.api.component import Component
+    from autograder.judge.reference import reference_of
 
     # Not imported: bytecode of a file that was changed within the same second would be taken.
     figures = runpy.run_path(str(path), run_name=f"figures_of_{assignment.name}")

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
-from autograder.solutions.misconceptions import read
+from autograder.judge.misconceptions import read
 from autograder.text import clean
 
 _HEAD = re.compile(r"@@ (?P<name>\w+) in (?P<base>\w+): (?P<what>.*\S) *")

@@ -24,11 +24,11 @@ from autograder.authoring.tables import table
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
 from autograder.grading.workers import SuiteBroken, cores
-from autograder.nbgrader import course
+from autograder.judge.places import cache_folder
+from autograder.platforms.nbgrader import course
 from autograder.project import find_root, usual_assignments
 from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
 from autograder.sandbox.scratch import temporary_folder
-from autograder.solutions.places import cache_folder
 
 # The word that `new` has an assignment begun by.
 _ASSIGNMENT = "assignment"

@@ -19,7 +19,6 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.wrong_variants import write_class
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, warn
 from autograder.cli.reporting import write_after_grading
-from autograder.cluster.schedulers import Wanted, wanted
 from autograder.errors import ExitCode, UsageError
 from autograder.grading import accepted, store
 from autograder.grading.batch import Batch, Regraded
@@ -28,8 +27,9 @@ from autograder.grading.lock import alone
 from autograder.grading.messages import GradeJob, Unchanged
 from autograder.grading.workers import CannotGrade, Tell, cores, slow_build
 from autograder.judge.begin import begin
-from autograder.nbgrader import course
-from autograder.nbgrader.collected import exchange_problem, results_folder, why_not
+from autograder.platforms.cluster.schedulers import Wanted, wanted
+from autograder.platforms.nbgrader import course
+from autograder.platforms.nbgrader.collected import exchange_problem, results_folder, why_not
 from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
 from autograder.reports.feedback import print_single
@@ -41,7 +41,7 @@ from autograder.sandbox.scratch import temporary_folder
 from autograder.text import clean
 
 if TYPE_CHECKING:
-    from autograder.nbgrader.gradebook import ClassGradebook
+    from autograder.platforms.nbgrader.gradebook import ClassGradebook
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ def _started(
         stack.callback(batch.close)
         return batch, workers, f"sandbox {batch.start(tell)}"
     # It brings Dask along.
-    from autograder.cluster.client import Grader
+    from autograder.platforms.cluster.client import Grader
 
     tell("reaching the cluster")
     far = Grader(how.cluster, assignment, how.sandbox)

@@ -10,14 +10,14 @@ import typer
 
 from autograder import private
 from autograder.authoring.release import must_be_new
-from autograder.ci import written
 from autograder.cli.options import Name, NameOption, Root, the_assignment
 from autograder.errors import ExitCode, UsageError
+from autograder.platforms.ci import written
 from autograder.reports.terminal import say
 from autograder.text import clean
 
 if TYPE_CHECKING:
-    from autograder.ci.fetching import Fetched
+    from autograder.platforms.ci.fetching import Fetched
 
 Work_ = Annotated[
     Path, typer.Option(help="The pipeline's folder: what is fetched, graded and posted.")
@@ -77,11 +77,11 @@ def fetch(
     The token is in the variable GRADEFORMER_FETCH_TOKEN. Exit code 1: not all could be fetched.
     """
     # Imported here, as no other command needs httpx.
-    from autograder.ci import roster
-    from autograder.ci.api import ApiFault
-    from autograder.ci.fetching import Fetcher
-    from autograder.ci.platforms import FETCH_TOKEN, Platform, dialect_of, take_token
-    from autograder.ci.work import Work
+    from autograder.platforms.ci import roster
+    from autograder.platforms.ci.api import ApiFault
+    from autograder.platforms.ci.fetching import Fetcher
+    from autograder.platforms.ci.platforms import FETCH_TOKEN, Platform, dialect_of, take_token
+    from autograder.platforms.ci.work import Work
 
     if (repositories is None) == (organisation is None):
         raise UsageError(
@@ -137,9 +137,9 @@ def post(
 
     The token is in the variable GRADEFORMER_POST_TOKEN. Exit code 1: not all could be told.
     """
-    from autograder.ci.platforms import POST_TOKEN, Platform, dialect_of, take_token
-    from autograder.ci.posting import Poster
-    from autograder.ci.work import Work
+    from autograder.platforms.ci.platforms import POST_TOKEN, Platform, dialect_of, take_token
+    from autograder.platforms.ci.posting import Poster
+    from autograder.platforms.ci.work import Work
 
     found = the_assignment(assignment, root, "whose results are posted?")
     on = Platform(dialect_of(platform), api, take_token(POST_TOKEN))

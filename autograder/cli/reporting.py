@@ -199,8 +199,8 @@ def similar(
 ) -> None:
     """Look for similar submissions; a help for a person, and no mark."""
     # Here, since no other command needs it.
-    from autograder.similar.comparing import find
-    from autograder.similar.listing import print_pairs, write
+    from autograder.platforms.similar.comparing import find
+    from autograder.platforms.similar.listing import print_pairs, write
 
     folder = find_root(root)
     wanted = load_assignment(folder, assignment_of(folder, assignment))

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.api.asking import Session
+from autograder.api.likeness import Comparison, Slack
+from autograder.api.messages import Reply, Request
 from autograder.diagnosis.search import Answers, Example, Fit, Names, Search, Solution
 from autograder.diagnosis.table import (
     Known,
@@ -17,9 +20,6 @@ from autograder.diagnosis.table import (
     read_slack,
     sampled,
 )
-from autograder.exchange.messages import Reply, Request
-from autograder.suite.asking import Session
-from autograder.suite.likeness import Comparison, Slack
 
 
 class KnownMistakes:

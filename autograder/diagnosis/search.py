@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.exchange.messages import Reply, Request
-from autograder.exchange.operations import entries_of
-from autograder.suite.likeness import CLEARLY
-from autograder.suite.symptoms import raised_wrongly
+from autograder.api.likeness import CLEARLY
+from autograder.api.messages import Reply, Request
+from autograder.api.operations import entries_of
+from autograder.api.symptoms import raised_wrongly
 
 # Mistakes that are in force together, by name.
 Names = frozenset[str]

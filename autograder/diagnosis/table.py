@@ -21,7 +21,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exchange.messages import (
+from autograder.api.likeness import Slack
+from autograder.api.messages import (
     PARTS,
     Reply,
     Request,
@@ -31,8 +32,7 @@ from autograder.exchange.messages import (
     write_parts,
     write_request,
 )
-from autograder.exchange.values import DTYPE_NAMES, DTYPES, Reader, Writer, with_tensors
-from autograder.suite.likeness import Slack
+from autograder.api.values import DTYPE_NAMES, DTYPES, Reader, Writer, with_tensors
 
 _DIGITS = 6
 # How many numbers of a floating-point tensor are kept.

@@ -22,15 +22,15 @@ import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
+from autograder.api.criterion import EXAMPLES, MARKER, criterion_of
+from autograder.api.forbidden import resolve
+from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment
-from autograder.exchange.forbidden import resolve
+from autograder.judge.cache import Cache
+from autograder.judge.places import cache_folder
+from autograder.judge.reference import reference_of, solution_of
 from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
-from autograder.solutions.cache import Cache
-from autograder.solutions.places import cache_folder
-from autograder.solutions.reference import reference_of, solution_of
-from autograder.solutions.workplace import workplace
-from autograder.suite.criterion import EXAMPLES, MARKER, criterion_of
-from autograder.suite.run import VIEWS, drawings_of
+from autograder.judge.workplace import workplace
 
 # None of these is needed to collect, and some cost seconds.
 _QUIET = (

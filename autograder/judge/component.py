@@ -9,22 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from autograder.api.answer import CheckFailed, StudentRaised
+from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
+from autograder.api.messages import ForbiddenUse, Reply, Request
+from autograder.api.rules import used_by
+from autograder.api.upstream import files_of
+from autograder.api.wording import error_words, find, forbidden_words
 from autograder.assignment import Assignment, ComponentSpec
 from autograder.diagnosis.search import Heard
-from autograder.exchange.messages import ForbiddenUse, Reply, Request
-from autograder.exchange.rules import used_by
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
+from autograder.judge.reference import ReferenceFault
 from autograder.judge.session import LATE, ComponentSession, NotRun
 from autograder.judge.suite import Attempt, Suite
 from autograder.judge.terms import Claims, ComponentTime, terms_of, with_provided
 from autograder.results import ComponentStatus, Usage
 from autograder.sandbox.handle import ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox
-from autograder.solutions.reference import ReferenceFault
-from autograder.suite.answer import CheckFailed, StudentRaised
-from autograder.suite.criterion import COUNTS_LATER, Criterion, form_counts
-from autograder.suite.upstream import files_of
-from autograder.suite.wording import error_words, find, forbidden_words
 
 _FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
 _RUN_AGAIN = 2

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from autograder.api.likeness import Comparison, all_alike
+from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import (
     RIGHT,
@@ -23,12 +25,10 @@ from autograder.diagnosis.search import (
     Search,
     examples_of,
 )
-from autograder.exchange.messages import Reply, Request
-from autograder.solutions.cache import AnswerStore
-from autograder.solutions.misconceptions import Misconception, read
-from autograder.solutions.plan import Planned
-from autograder.solutions.variants import Variants, reseeded, variants_of
-from autograder.suite.likeness import Comparison, all_alike
+from autograder.judge.cache import AnswerStore
+from autograder.judge.misconceptions import Misconception, read
+from autograder.judge.plan import Planned
+from autograder.judge.variants import Variants, reseeded, variants_of
 
 # Beyond these a diagnosis costs more than it helps: examples computed, further questions put.
 _MAX_COMPUTED = 1500

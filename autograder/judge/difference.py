@@ -8,8 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.exchange.messages import Reply, Request
-from autograder.exchange.operations import (
+from autograder.api.answer import CheckFailed
+from autograder.api.expect import Expect
+from autograder.api.likeness import tolerance_of
+from autograder.api.messages import Reply, Request
+from autograder.api.operations import (
     Build,
     Call,
     Get,
@@ -23,7 +26,7 @@ from autograder.exchange.operations import (
     Train,
     WriteGiven,
 )
-from autograder.exchange.values import (
+from autograder.api.values import (
     FORM_WORDS,
     SHOWN_VALUES,
     Embedding,
@@ -33,10 +36,7 @@ from autograder.exchange.values import (
     show_tensor,
     show_value,
 )
-from autograder.suite.answer import CheckFailed
-from autograder.suite.expect import Expect
-from autograder.suite.likeness import tolerance_of
-from autograder.suite.wording import error_words
+from autograder.api.wording import error_words
 
 _SHOWN = 12
 

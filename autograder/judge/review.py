@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 
+from autograder.api.reading import Finding, Reading, each_reading, instead, reading_of
 from autograder.assignment import GIVEN, Assignment
-from autograder.exchange.reading import Finding, Reading, each_reading, instead, reading_of
 from autograder.judge.terms import with_provided
 from autograder.results import Held
 from autograder.sandbox.handle import ChildGone

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.likeness import same_kinds
+from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.judge.plan import Planned, batches
 from autograder.judge.terms import Claims
 from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone
 from autograder.sandbox.replies import decode_reply
 from autograder.sandbox.wire import encode_request
-from autograder.solutions.plan import Planned, batches
-from autograder.suite.likeness import same_kinds
 
 LATE = "out of time"
 _T = TypeVar("_T")

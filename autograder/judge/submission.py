@@ -8,18 +8,18 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
+from autograder.api.criterion import Criterion
+from autograder.api.rules import used_by
+from autograder.api.scopes import Own
+from autograder.api.upstream import OWN, files_of, with_stand_ins
+from autograder.api.wording import lines_of
 from autograder.assignment import ComponentSpec
-from autograder.exchange.rules import used_by
-from autograder.exchange.scopes import Own
 from autograder.judge.component import ComponentRun, Judge, counted
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.review import HELD_WORDS, Review, held_words, review
 from autograder.judge.suite import Attempt
 from autograder.judge.terms import ComponentTime, SubmissionTime
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
-from autograder.suite.criterion import Criterion
-from autograder.suite.upstream import OWN, files_of, with_stand_ins
-from autograder.suite.wording import lines_of
 
 
 def grade_submission(

@@ -19,18 +19,18 @@ from unittest import mock
 import pytest
 from hypothesis.errors import UnsatisfiedAssumption
 
-from autograder.exchange.messages import Reply, Request
+from autograder.api.answer import Question, StudentRaised
+from autograder.api.asking import Session
+from autograder.api.component import Component
+from autograder.api.criterion import Criterion
+from autograder.api.expect import Expect
+from autograder.api.make import Make
+from autograder.api.messages import Reply, Request
+from autograder.api.run import Run
+from autograder.api.wording import find
+from autograder.judge.plan import Planned, RecordedExpect, Recorder
+from autograder.judge.reference import ReferenceSession, SolutionSession
 from autograder.results import HIDDEN_WORDS, Outcome
-from autograder.solutions.plan import Planned, RecordedExpect, Recorder
-from autograder.solutions.reference import ReferenceSession, SolutionSession
-from autograder.suite.answer import Question, StudentRaised
-from autograder.suite.asking import Session
-from autograder.suite.component import Component
-from autograder.suite.criterion import Criterion
-from autograder.suite.expect import Expect
-from autograder.suite.make import Make
-from autograder.suite.run import Run
-from autograder.suite.wording import find
 
 FIXTURES = ("component", "reference", "expect", "make")
 

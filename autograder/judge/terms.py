@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from typing import TypeVar
 
+from autograder.api.messages import ForbiddenUse, Reply, StudentError
 from autograder.assignment import GIVEN, Assignment, ComponentSpec
-from autograder.exchange.messages import ForbiddenUse, Reply, StudentError
 from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.sandbox.profile import Budget, Profile
 from autograder.settings import Limits

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autograder.exchange.messages import Reply, Request
-from autograder.exchange.operations import Call
+from autograder.api.likeness import all_alike
+from autograder.api.messages import Reply, Request
+from autograder.api.operations import Call
+from autograder.api.wording import find
 from autograder.grading.messages import (
     ExplainAnswer,
     Explained,
@@ -23,13 +25,11 @@ from autograder.judge.component import Judge
 from autograder.judge.difference import differences, written_answer, written_call
 from autograder.judge.intake import Rejected
 from autograder.judge.limited import take_in_limited
+from autograder.judge.plan import Planned
 from autograder.judge.session import NotRun
 from autograder.judge.submission import grade_component
 from autograder.judge.suite import Attempt
 from autograder.sandbox.handle import ChildGone
-from autograder.solutions.plan import Planned
-from autograder.suite.likeness import all_alike
-from autograder.suite.wording import find
 
 
 def explain_criterion(judge: Judge, job: ExplainJob) -> ExplainAnswer:

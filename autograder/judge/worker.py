@@ -37,21 +37,21 @@ from autograder.grading.messages import (
     written,
 )
 from autograder.judge.begin import begin
+from autograder.judge.cache import AnswerStore, Cache
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
+from autograder.judge.places import cache_folder
+from autograder.judge.reference import ReferenceFault
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.judge.trace import explain_criterion
+from autograder.judge.workplace import workplace
 from autograder.results import SubmissionResult
 from autograder.sandbox import confine
 from autograder.sandbox.packages import PackageFault, versions
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
-from autograder.solutions.cache import AnswerStore, Cache
-from autograder.solutions.places import cache_folder
-from autograder.solutions.reference import ReferenceFault
-from autograder.solutions.workplace import workplace
 
 # After so many jobs forks are made cheaper.
 _SETTLED = 1

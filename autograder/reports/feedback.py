@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from autograder.api.page import Line, Row, page
 from autograder.reports.shown import LINE, WHOLE, Shown, ShownComponent, ShownCriterion
 from autograder.reports.terminal import Printer
-from autograder.suite.page import Line, Row, page
 from autograder.text import clean
 
 STATUS_WORDS = {

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from autograder.exchange.exceptions import unsent
-from autograder.exchange.executor import Executor
-from autograder.exchange.guard import Guard
-from autograder.exchange.messages import Reply, StudentError
-from autograder.exchange.reading import read_files
+from autograder.api.exceptions import unsent
+from autograder.api.executor import Executor
+from autograder.api.guard import Guard
+from autograder.api.messages import Reply, StudentError
+from autograder.api.reading import read_files
 from autograder.sandbox import confine
 from autograder.sandbox.handed import imports_from
 from autograder.sandbox.probe import attempt_escapes

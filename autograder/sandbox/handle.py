@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.exchange.messages import Reply, Request
+from autograder.api.messages import Reply, Request
 from autograder.sandbox.profile import Budget
 from autograder.sandbox.replies import read_reply, receive_reply
 from autograder.sandbox.wire import FRAME, Receive, WireError, encode_request, with_nonce

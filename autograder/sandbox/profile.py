@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from autograder.exchange.rules import Rules
+from autograder.api.rules import Rules
 
 
 @dataclass(frozen=True)

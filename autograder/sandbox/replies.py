@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exchange.messages import (
+from autograder.api.messages import (
     ERROR_KINDS,
     GRADIENTS,
     MAX_TEXT,
@@ -21,7 +21,7 @@ from autograder.exchange.messages import (
     read_parts,
     write_parts,
 )
-from autograder.exchange.values import (
+from autograder.api.values import (
     DTYPE_NAMES,
     DTYPES,
     MAX_ITEMS,

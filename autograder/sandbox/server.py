@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.exchange.guard import Guard
+from autograder.api.guard import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import Setup, Task, run_child
 from autograder.sandbox.profile import Profile

@@ -21,12 +21,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exchange.messages import (
+from autograder.api.messages import (
     Request,
     read_request,
     write_request,
 )
-from autograder.exchange.values import DTYPE_NAMES, DTYPES, Reader, Writer, tensor_bytes
+from autograder.api.values import DTYPE_NAMES, DTYPES, Reader, Writer, tensor_bytes
 
 ALIGN = 16
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import load_assignment
 from autograder.authoring import stubs
 from autograder.authoring.checking import Checked, check
 from autograder.errors import UsageError
-from autograder.suite.criterion import COUNTS_LATER
 from tests import sources
 from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from autograder.api.executor import Executor
+from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment
 from autograder.authoring.tables import table
 from autograder.diagnosis.known import KnownMistakes
-from autograder.exchange.executor import Executor
-from autograder.exchange.messages import Reply, Request
-from autograder.solutions.misconceptions import file_of, read
-from autograder.solutions.reference import import_apart
-from autograder.solutions.variants import Variants
+from autograder.judge.misconceptions import file_of, read
+from autograder.judge.reference import import_apart
+from autograder.judge.variants import Variants
 from tests import foreign
 
 # The table of a whole assignment takes most of a minute; test_release.py has a small one, and a

@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
+from autograder.api.answer import Answer
+from autograder.api.component import Component, Module, Object
+from autograder.api.expect import Expect
+from autograder.api.make import Make
+from autograder.api.show import Show
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import stubs, workbook
 from autograder.judge.collection import collect
-from autograder.solutions.misconceptions import read, with_mistakes
-from autograder.suite.answer import Answer
-from autograder.suite.component import Component, Module, Object
-from autograder.suite.expect import Expect
-from autograder.suite.make import Make
-from autograder.suite.show import Show
+from autograder.judge.misconceptions import read, with_mistakes
 from tests.conftest import ROOT
 from tests.page import Example, examples, write_course
 

@@ -14,7 +14,7 @@ from autograder.assignment import Assignment
 from autograder.authoring.release import conftest, release
 from autograder.authoring.tables import table
 from autograder.errors import UsageError
-from autograder.solutions.misconceptions import file_of, read, with_mistakes
+from autograder.judge.misconceptions import file_of, read, with_mistakes
 from tests.conftest import ROOT
 
 # The project and what it needs are hidden from the run, as on a student's machine.
@@ -57,7 +57,7 @@ def test_nothing_of_the_reference_is_in_it(assignment: Assignment, folder: Path)
     lines = {line for line in lines if not line.startswith(("from ", "import "))}
     given_away = [line for line in lines if line in released and line not in public]
     assert not given_away
-    for word in ("ReferenceSession", "autograder.judge", "autograder.solutions", str(ROOT)):
+    for word in ("ReferenceSession", "autograder.judge", "autograder.judge", str(ROOT)):
         assert word not in released
 
 
@@ -83,7 +83,7 @@ def imported(text: str, everywhere: bool) -> set[str]:
 
 def test_the_conftest_holds_whole_rooms_as_they_are(assignment: Assignment) -> None:
     package = ROOT / "autograder"
-    rooms = ("exchange", "suite", "diagnosis")
+    rooms = ("api", "diagnosis")
     shipped = [path for room in rooms for path in (package / room).glob("*.py")]
     expected = {"autograder": ""}
     for path in [*shipped, package / "text.py"]:
@@ -141,7 +141,7 @@ def test_origin(component):
     modules = {name: m for name, m in sys.modules.items() if name.partition(".")[0] == "autograder"}
     origins = {name: m.__spec__.origin for name, m in modules.items()}
     assert origins == {name: f"<{name}>" for name in origins}
-    assert "autograder.suite.student" in origins
+    assert "autograder.api.student" in origins
 '''
 
 

@@ -20,8 +20,8 @@ from autograder.authoring.proof import Report, report_on
 from autograder.authoring.rows import Kind, Row, rows_of
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked, Unchanged
 from autograder.grading.workers import Tell
+from autograder.judge.places import CACHE_VARIABLE
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
-from autograder.solutions.places import CACHE_VARIABLE
 from tests import sources
 from tests.grading.fakes import mark
 from tests.tiny import write_tiny

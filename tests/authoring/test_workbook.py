@@ -18,15 +18,15 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from autograder.api.answer import StudentRaised
+from autograder.api.component import Component
+from autograder.api.run import Run, drawings_of
+from autograder.api.show import Show
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import workbook
 from autograder.errors import UsageError
 from autograder.judge.collection import complaints
-from autograder.solutions.reference import SolutionSession
-from autograder.suite.answer import StudentRaised
-from autograder.suite.component import Component
-from autograder.suite.run import Run, drawings_of
-from autograder.suite.show import Show
+from autograder.judge.reference import SolutionSession
 from tests import sources
 from tests.conftest import ROOT
 

@@ -17,7 +17,7 @@ from autograder.authoring.proof import Naming, Report, faults_of, outcome_of
 from autograder.authoring.rows import rows_of
 from autograder.authoring.wrong_variants import read_edits, read_variants
 from autograder.errors import UsageError
-from autograder.solutions.misconceptions import read
+from autograder.judge.misconceptions import read
 from tests.tiny import PUBLIC, write_tiny
 
 MISTAKES = """

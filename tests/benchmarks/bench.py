@@ -27,10 +27,10 @@ from autograder.assignment import load_assignment
 from autograder.authoring.wrong_variants import read_variants
 from autograder.grading.messages import Answer, GradeJob, Marked
 from autograder.grading.workers import Worker
+from autograder.judge import reference as reference_module
+from autograder.judge.misconceptions import file_of, read, with_mistakes
 from autograder.results import SubmissionResult
 from autograder.sandbox import handle, host
-from autograder.solutions import reference as reference_module
-from autograder.solutions.misconceptions import file_of, read, with_mistakes
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "transformer_block"

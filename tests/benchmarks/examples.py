@@ -22,19 +22,19 @@ from unittest import mock
 
 import pytest
 
+from autograder.api.asking import Session
+from autograder.api.criterion import EXAMPLES, Criterion, criterion_of
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.rows import Row, rows_of
 from autograder.judge import collection
+from autograder.judge.cache import Cache
 from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Attempt, Suite
 from autograder.judge.terms import all_forbidden, largest_budget
+from autograder.judge.workplace import workplace
 from autograder.sandbox.tiers import open_sandbox
-from autograder.solutions.cache import Cache
-from autograder.solutions.workplace import workplace
-from autograder.suite.asking import Session
-from autograder.suite.criterion import EXAMPLES, Criterion, criterion_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = ("misconception", "wrong", "mutant")

@@ -14,13 +14,13 @@ from typing import Any
 import hypothesis
 import pytest
 
+from autograder.api.component import Component
+from autograder.api.criterion import EXAMPLES, component_of
+from autograder.api.local import Terms
+from autograder.api.run import Run
+from autograder.api.student import Examples, StudentPlugin
 from autograder.assignment import load_assignment
-from autograder.solutions.reference import ReferenceSession
-from autograder.suite.component import Component
-from autograder.suite.criterion import EXAMPLES, component_of
-from autograder.suite.local import Terms
-from autograder.suite.run import Run
-from autograder.suite.student import Examples, StudentPlugin
+from autograder.judge.reference import ReferenceSession
 
 
 class FreshRun(Run):

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from autograder.api.messages import Reply, Request, StudentError
+from autograder.api.operations import Call, Reset
 from autograder.diagnosis.known import KnownMistakes
 from autograder.diagnosis.table import Known, write_known, write_question
-from autograder.exchange.messages import Reply, Request, StudentError
-from autograder.exchange.operations import Call, Reset
 
 Double = Callable[[Tensor], Tensor]
 # Of a component `double`, by number; the words of a mistake are its name.

@@ -17,8 +17,8 @@ from autograder import results
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.wrong_variants import read_variants
 from autograder.judge.collection import collect
+from autograder.judge.misconceptions import read
 from autograder.judge.suite import Suite
-from autograder.solutions.misconceptions import read
 from tests.conftest import ROOT
 
 NAMES = ("transformer_block", "language_model")

@@ -19,7 +19,9 @@ PATIENCE_S = 1200.0
 # As the console script does it.
 COMMAND = "from autograder.cli import main; main()"
 # Told that there is no Dask worker after a second, and not after minutes.
-HASTY = "from autograder.cluster import schedulers; schedulers.PATIENCE_S = 1.0; " + COMMAND
+HASTY = (
+    "from autograder.platforms.cluster import schedulers; schedulers.PATIENCE_S = 1.0; " + COMMAND
+)
 # Also where tests run in the background, in which shells let SIGINT be ignored.
 _HEARING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 # First of all, until there is a Dask worker of the scheduler that the first argument names.

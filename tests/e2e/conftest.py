@@ -157,7 +157,7 @@ def autograde_with(
 def autograded(
     request: pytest.FixtureRequest, autograde_with: Callable[[str], Autograded]
 ) -> Autograded:
-    """The course with each kind of gradebook; tests/nbgrader has SQLite, without a browser."""
+    """The course with each kind of gradebook; SQLite without a browser is tried elsewhere."""
     return autograde_with(request.param)
 
 

@@ -10,8 +10,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from autograder.cluster import client, far
 from autograder.grading.messages import GradeAnswer, GradeJob
+from autograder.platforms.cluster import client, far
 from tests.e2e.waiting import until
 
 KILLER, LATE = "killer", "z"

@@ -9,8 +9,8 @@ from typing import Any
 
 from distributed import get_worker
 
-from autograder.cluster import far
 from autograder.grading.messages import GradeAnswer, GradeJob, Marked
+from autograder.platforms.cluster import far
 from autograder.results import SubmissionResult
 
 KILLER, LATE_KILLER, STUMBLER, FAILURE = "killer", "late", "stumbler", "failure"

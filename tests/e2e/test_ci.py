@@ -17,8 +17,8 @@ import pytest
 
 from autograder.cli.accepting import accept
 from tests import sources, tiny
-from tests.ci.platform import Platform, serving
 from tests.e2e.conftest import _need
+from tests.platforms.ci.platform import Platform, serving
 
 _need("yaml")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.ci import packing
+from autograder.platforms.ci import packing
 from tests import tiny
 from tests.e2e.conftest import _need
 
@@ -125,7 +125,8 @@ def test_the_programs_in_the_zip_are_sound(autograder, home, tmp_path) -> None:
 def test_the_wheel_that_is_packed_can_be_installed(tmp_path, place) -> None:
     wheel = tmp_path / packing.WHEEL_NAME
     # In a checkout its metadata are another's than where it is installed.
-    code = "import sys; from autograder.ci import packing; sys.stdout.buffer.write(packing.wheel())"
+    made_by = "from autograder.platforms.ci import packing"
+    code = f"import sys; {made_by}; sys.stdout.buffer.write(packing.wheel())"
     made = subprocess.run([sys.executable, "-c", code], cwd=place, capture_output=True, timeout=60)
     wheel.write_bytes(made.stdout)
     target = tmp_path / "installed"

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import load_assignment
-from autograder.cluster.schedulers import Local
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
 from autograder.grading.workers import CannotGrade
+from autograder.platforms.cluster.schedulers import Local
 from tests import sources
 from tests.packing import make_folder
 from tests.tiny import write_tiny
 
 pytest.importorskip("distributed", reason="DASK IS NOT INSTALLED: run `make test-e2e`")
 
-from autograder.cluster import far
-from autograder.cluster.client import Grader
+from autograder.platforms.cluster import far
+from autograder.platforms.cluster.client import Grader
 from tests.e2e import quick
 
 # tests/e2e/test_cluster.py has a class on a cluster, graded as on one machine.

@@ -14,7 +14,7 @@ from tests.e2e.gradebook import read
 from tests.e2e.people import People
 from tests.e2e.submissions import attack
 
-# The other tests here take PostgreSQL's gradebook, and tests/nbgrader SQLite's.
+# The other tests here take PostgreSQL's gradebook, and tests/platforms/nbgrader SQLite's.
 pytestmark = pytest.mark.release
 
 

@@ -13,7 +13,7 @@ import pytest
 from autograder.assignment import load_assignment
 from autograder.authoring.wrong_variants import write_class
 from tests.conftest import ROOT
-from tests.nbgrader.conftest import Course
+from tests.platforms.nbgrader.conftest import Course
 
 # The other tests here take the first assignment the same way.
 pytestmark = pytest.mark.release

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 
-from autograder.exchange.messages import Reply, Request
+from autograder.api.messages import Reply, Request
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import decode_request
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import Assignment, load_assignment
+from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
+from autograder.judge.reference import SolutionSession
 from autograder.judge.suite import FIXTURES, Suite, SuiteFault
-from autograder.solutions.cache import Cache
-from autograder.solutions.reference import SolutionSession
 from tests import sources
 from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
 

@@ -15,20 +15,20 @@ from typing import Any
 
 import pytest
 
+from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.operations import Call
+from autograder.api.reading import read_files
 from autograder.assignment import load_assignment
-from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
-from autograder.exchange.operations import Call
-from autograder.exchange.reading import read_files
+from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
+from autograder.judge.reference import SolutionSession, solution_of
 from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.profile import Profile
 from autograder.settings import Limits
-from autograder.solutions.cache import Cache
-from autograder.solutions.reference import SolutionSession, solution_of
 from tests.judge.fakes import AnsweringChild
 
 SOLUTION = """\

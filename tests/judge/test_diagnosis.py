@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.api.executor import Executor
+from autograder.api.messages import Reply, Request
+from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import Heard, Names
-from autograder.exchange.executor import Executor
-from autograder.exchange.messages import Reply, Request
-from autograder.exchange.operations import Call, Reset
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
+from autograder.judge.plan import Recorder
+from autograder.judge.variants import Variants
 from autograder.results import ComponentResult
-from autograder.solutions.plan import Recorder
-from autograder.solutions.variants import Variants
 from tests.sources import FORWARD, MODULE, block, norm
 
 BY_NUMPY = """\

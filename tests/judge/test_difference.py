@@ -7,8 +7,9 @@ import warnings
 import pytest
 import torch
 
-from autograder.exchange.messages import Reply, Request, StudentError
-from autograder.exchange.operations import (
+from autograder.api.likeness import alike
+from autograder.api.messages import Reply, Request, StudentError
+from autograder.api.operations import (
     Build,
     Call,
     Load,
@@ -18,9 +19,8 @@ from autograder.exchange.operations import (
     Train,
     WriteGiven,
 )
-from autograder.exchange.values import DTYPES, OPAQUE, Embedding
+from autograder.api.values import DTYPES, OPAQUE, Embedding
 from autograder.judge.difference import differences, written_answer, written_call
-from autograder.suite.likeness import alike
 
 X = torch.tensor([1.0, 2.0, 3.0])
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.api.criterion import COUNTS_LATER, Criterion
+from autograder.api.local import Terms
+from autograder.api.tally import Tally
 from autograder.assignment import load_assignment
 from autograder.authoring.trivial import faults_of, submissions
+from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.component import counted
 from autograder.judge.suite import Attempt, Suite, SuiteFault
 from autograder.results import SubmissionResult
-from autograder.solutions.cache import Cache
-from autograder.suite.criterion import COUNTS_LATER, Criterion
-from autograder.suite.local import Terms
-from autograder.suite.tally import Tally
 from tests import sources
 from tests.tiny import TOML, write_tiny
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import load_assignment
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge
@@ -20,7 +21,6 @@ from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
 from autograder.results import HIDDEN_WORDS, ComponentResult
 from autograder.sandbox.host import Sandbox
-from autograder.suite.criterion import COUNTS_LATER
 from tests import sources
 from tests.tiny import write_tiny
 

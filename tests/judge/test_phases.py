@@ -13,21 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.operations import Call
+from autograder.api.reading import read_files
 from autograder.assignment import load_assignment
-from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
-from autograder.exchange.operations import Call
-from autograder.exchange.reading import read_files
+from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
+from autograder.judge.reference import solution_of
 from autograder.judge.submission import grade_submission
 from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.profile import Profile
-from autograder.solutions.cache import Cache
-from autograder.solutions.reference import solution_of
 from tests.judge.fakes import AnsweringChild
 
 BASE = "def double(x):\n    return 2 * x\n\n\ndef third(x):\n    return x / 3\n"

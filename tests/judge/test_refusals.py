@@ -334,7 +334,7 @@ from autograder.errors import UsageError
 from autograder.settings import Forbidden, Limits
 from autograder.judge.collection import collect
 from autograder.judge.suite import SuiteFault
-from autograder.solutions.reference import ReferenceFault
+from autograder.judge.reference import ReferenceFault
 
 for root in sys.argv[1:]:
     # In a process each: their modules have the same names.

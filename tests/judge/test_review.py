@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from autograder.api.reading import read_files
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.rows import rows_of
-from autograder.exchange.reading import read_files
 from autograder.judge.review import Review, held_words, review
 from autograder.sandbox.handle import ChildGone
 from tests.conftest import ROOT, make_project

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.exchange.messages import ForbiddenUse, Reply, Request, StudentError
-from autograder.exchange.operations import Call, Reset
+from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.operations import Call, Reset
 from autograder.judge import session as sessions
+from autograder.judge.plan import Planned, Recorder
 from autograder.judge.session import LATE, ComponentSession, LeftThePlan, NotRun
 from autograder.judge.terms import Claims
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import decode_request, encode_request
-from autograder.solutions.plan import Planned, Recorder
 
 FOREVER = float("inf")
 # Bytes that are under way at most.

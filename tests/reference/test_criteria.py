@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import Assignment
+from autograder.judge.misconceptions import file_of, read, with_mistakes
+from autograder.judge.reference import SolutionSession
 from autograder.judge.suite import Suite
-from autograder.solutions.misconceptions import file_of, read, with_mistakes
-from autograder.solutions.reference import SolutionSession
 
 NO_BUILDING_BLOCK = """import math
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from autograder.assignment import load_assignment
-from autograder.solutions.misconceptions import read
+from autograder.judge.misconceptions import read
 from tests.conftest import ROOT
 
 NAMES = ("transformer_block", "language_model")

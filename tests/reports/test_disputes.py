@@ -219,7 +219,10 @@ def test_no_result_and_a_result_without_a_submission(desk: Desk, tmp_path: Path)
         ("[]", "is no result file"),
         (json.dumps({**result, "path": str(tmp_path / "gone")}), "gone does not exist"),
         (json.dumps({**result, "path": ""}), "--submission PATH"),
-        (json.dumps({**result, "status": "error", "graded": None}), "the grader failed on right"),
+        (
+            json.dumps({**result, "status": "error", "score": None, "graded": None}),
+            "the grader failed on right",
+        ),
     ):
         other.write_text(text)
         with pytest.raises(UsageError, match=words):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.exchange.messages import ForbiddenUse, Reply, StudentError
-from autograder.exchange.values import Unsendable
+from autograder.api.messages import ForbiddenUse, Reply, StudentError
+from autograder.api.values import Unsendable
 from autograder.sandbox import wire
 from autograder.sandbox.replies import decode_reply, encode_reply
 from autograder.sandbox.wire import WireError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exchange.messages import Request
+from autograder.api.messages import Request
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.host import Sandbox
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.exchange.messages import Request
-from autograder.exchange.operations import Call
+from autograder.api.messages import Request
+from autograder.api.operations import Call
 from autograder.sandbox import packages
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
@@ -147,7 +147,7 @@ def test_where_nothing_is_kept_apart_the_same_can_be_imported(site: Path, projec
     try:
         assert run(sandbox, "import needing, space.a, jinja2, torch.distributions") == ""
         assert run(sandbox, "assert not hasattr(sys, 'canary')") == ""
-        for module in ("autograder", "autograder.exchange.guard", "solution"):
+        for module in ("autograder", "autograder.api.guard", "solution"):
             assert run(sandbox, f"import {module}").startswith("ModuleNotFoundError")
         body = f"sys.path.insert(0, {str(ROOT)!r})\nimport autograder"
         assert run(sandbox, body).startswith("ModuleNotFoundError")

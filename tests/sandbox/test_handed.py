@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exchange.loading import ComponentCode
+from autograder.api.loading import ComponentCode
 from autograder.sandbox.handed import imports_from
 
 

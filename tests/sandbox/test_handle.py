@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from autograder.exchange.messages import Reply, Request
+from autograder.api.messages import Reply, Request
 from autograder.sandbox.handle import Child, ChildGone
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import decode_request, encode_request

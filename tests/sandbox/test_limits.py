@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.exchange.messages import Reply
+from autograder.api.messages import Reply
 from autograder.sandbox import handle as handles
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.profile import Budget

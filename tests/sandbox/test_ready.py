@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from autograder.exchange.messages import Request
-from autograder.exchange.operations import Call
+from autograder.api.messages import Request
+from autograder.api.operations import Call
 from autograder.sandbox import start
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox

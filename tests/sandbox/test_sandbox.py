@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.exchange.messages import Reply, Request
-from autograder.exchange.operations import Call
-from autograder.exchange.rules import Rules
+from autograder.api.messages import Reply, Request
+from autograder.api.operations import Call
+from autograder.api.rules import Rules
 from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox

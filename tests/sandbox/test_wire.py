@@ -11,8 +11,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.exchange.forbidden import OPERATIONS
-from autograder.exchange.messages import (
+from autograder.api.forbidden import OPERATIONS
+from autograder.api.messages import (
     ERROR_KINDS,
     GRADIENTS,
     MAX_TEXT,
@@ -23,7 +23,7 @@ from autograder.exchange.messages import (
     Request,
     StudentError,
 )
-from autograder.exchange.operations import (
+from autograder.api.operations import (
     Build,
     Call,
     Load,
@@ -33,7 +33,7 @@ from autograder.exchange.operations import (
     Train,
     WriteGiven,
 )
-from autograder.exchange.values import ABSENT, DTYPES, OPAQUE, Embedding, Unsendable, tensors_in
+from autograder.api.values import ABSENT, DTYPES, OPAQUE, Embedding, Unsendable, tensors_in
 from autograder.sandbox import replies, wire
 from autograder.sandbox.replies import decode_reply
 from autograder.sandbox.wire import WireError, decode_request

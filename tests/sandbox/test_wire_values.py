@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from autograder.exchange.messages import Reply, Request, StudentError
-from autograder.exchange.operations import Build, Call, Get, RunProgram, Take
-from autograder.exchange.values import (
+from autograder.api.messages import Reply, Request, StudentError
+from autograder.api.operations import Build, Call, Get, RunProgram, Take
+from autograder.api.values import (
     ARRAY_DTYPES,
     DTYPES,
     MAX_ITEMS,

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from autograder.api.page import pictures
 from autograder.reports.feedback import STATUS_WORDS, lines_of
 from autograder.reports.pages.mistakes import sourced
 from autograder.reports.pages.render import page
 from autograder.reports.shown import WHOLE, Shown, ShownCriterion
-from autograder.suite.page import pictures
 
 # Smaller differences of points are rounding errors.
 _SAME = 1e-9

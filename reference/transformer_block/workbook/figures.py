@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from autograder.exchange.values import Embedding
+from autograder.api.values import Embedding
 
 BLUE, ORANGE, VERMILION, GREEN = "#0072B2", "#E69F00", "#D55E00", "#009E73"
 PALE, GREY, INK = "#D9D9D9", "#7F7F7F", "#222222"

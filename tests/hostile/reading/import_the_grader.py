@@ -11,7 +11,7 @@ import sys
 
 FOUND = []
 NAMES = (
-    "autograder", "autograder.suite.judging", "autograder.suite.reference", "autograder.judge",
+    "autograder", "autograder.api.judging", "autograder.api.reference", "autograder.judge",
     "reference", "reference.transformer_block.layer_norm", "tests.test_hostile", "conftest",
 )  # fmt: skip
 # Not this folder, where the name of the solution is the name of this file.

@@ -10,8 +10,8 @@ from autograder.assignment import Assignment
 from autograder.grading import store
 from autograder.grading.batch import Batch
 from autograder.grading.entries import discover
+from autograder.judge.misconceptions import file_of, read, with_mistakes
 from autograder.results import ComponentResult, SubmissionResult
-from autograder.solutions.misconceptions import file_of, read, with_mistakes
 
 # By component: what was put into it ("" for nothing, "missing"), and what it was graded.
 Parts = Mapping[str, Sequence[tuple[str, ComponentResult]]]

@@ -1,0 +1,259 @@
+"""The only way a test touches a component.
+
+`component.call(name, ...)` calls a function, `component.build(name, ...)` makes a module,
+`component.make(name, ...)` any object, `component.run(...)` runs a program. Both backends, the
+student's imported module and the judge's sandbox, stand behind the same `Session`, so a test
+cannot tell them apart. What a test asks for beside a call, as a seed, stands in `asking(...)`:
+every argument of a call is the student's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.api.answer import Answer, Question, StudentRaised
+from autograder.api.asking import Asker, Kept, Line, Options, Session, handed
+from autograder.api.messages import Request
+from autograder.api.operations import (
+    Build,
+    Get,
+    Load,
+    Move,
+    Operation,
+    ReadState,
+    RunProgram,
+    Take,
+    Train,
+    WriteGiven,
+)
+from autograder.api.values import DTYPE_NAMES
+
+
+class Object(Kept):
+    """An object that lives beside the component, under a handle.
+
+    Attributes:
+        question: what made it.
+    """
+
+    _is_module = False
+
+    def __init__(
+        self,
+        line: Line,
+        name: str,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        *,
+        provided: str = "",
+        of: Object | None = None,
+    ) -> None:
+        super().__init__(line, Options())
+        self.handle = next(line.handles)
+        arguments = (*(("", arg) for arg in args), *kwargs.items())
+        self.question: Question = Question(name, arguments, None if of is None else of.question)
+        self._called = False
+        self._pending = Request() if of is None else of.taken()
+        given, named = handed(self._pending, args, kwargs)
+        owner = None if of is None else of.handle
+        self._pending.ops.append(
+            Build(self.handle, name, given, named, self._is_module, owner, provided)
+        )
+
+    def __repr__(self) -> str:
+        return self.question.text(values=False)
+
+    def __call__(self, *args: object, **kwargs: object) -> Answer:
+        """Call the object itself."""
+        return self._asked_by(self, "", args, kwargs)
+
+    def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
+        """Call a method of the object."""
+        return self._asked_by(self, method, args, kwargs)
+
+    def _asked_by(
+        self, asker: Asker, method: str, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Answer:
+        """Call the object or its method with the options of an asker, which may be itself."""
+        again, self._called = self._called, True
+        request, handle, of = self.taken(), self.handle, self._shown()
+        return asker._put(request, method, args, kwargs, handle, of=of, again=again)
+
+    def _shown(self) -> Question:
+        """Return in words what is asked."""
+        return self.question
+
+    def make(self, method: str, /, *args: object, **kwargs: object) -> Object:
+        """Keep what a method of the object makes, as an iterator or another object."""
+        return Object(self._line, method, args, kwargs, of=self)
+
+    def get(self, attribute: str) -> Answer:
+        """Read an attribute."""
+        return self._ask(Get(self.handle, attribute), Question(attribute, None, self.question))
+
+    def take(self, count: int) -> Answer:
+        """Take the next items of an iterator, at most `count`, as a list."""
+        words = f"the next {count} of {self!r}"
+        return self._ask(Take(self.handle, count), Question(words, None))
+
+    def asking(
+        self,
+        *,
+        seed: int | None = None,
+        cotangent: Tensor | None = None,
+        keep_inputs: bool = False,
+        cost: bool = False,
+    ) -> Asked:
+        """Return the object, to be asked for more than its answer; see `Options`."""
+        return Asked(self, Options(seed, cotangent, keep_inputs, cost))
+
+    def _ask(self, operation: Operation, question: Question) -> Answer:
+        request = self.taken()
+        request.ops.append(operation)
+        return self._line.ask(request, question)
+
+    def taken(self) -> Request:
+        """Take what is still to be done before the object can be asked."""
+        request, self._pending = self._pending, Request()
+        return request
+
+
+class Asked(Asker):
+    """An object with options for its next answers."""
+
+    def __init__(self, asked: Object, options: Options) -> None:
+        super().__init__(asked._line, options)
+        self._asked = asked
+
+    def __call__(self, *args: object, **kwargs: object) -> Answer:
+        """Call the object itself."""
+        return self._asked._asked_by(self, "", args, kwargs)
+
+    def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
+        """Call a method of the object."""
+        return self._asked._asked_by(self, method, args, kwargs)
+
+
+@dataclass(frozen=True)
+class State:
+    """A module's state_dict entries, its parameters, and the weight of a given embedding."""
+
+    entries: dict[str, Tensor]
+    parameters: dict[str, Tensor]
+    given: Tensor | None
+
+
+class Module(Object):
+    """A module built by a component.
+
+    `load`, `to`, `train` and `write_given` take effect with the next question and return the
+    module itself, so they can be chained.
+    """
+
+    _is_module = True
+    _mode = ""
+
+    def _shown(self) -> Question:
+        """Return in words what is asked, in the mode that it was put in."""
+        return Question(self._mode, (), self.question) if self._mode else self.question
+
+    def load(self, state: dict[str, Tensor]) -> Module:
+        """Write every tensor of `state` into the state_dict entry of that key."""
+        return self._queue(Load(self.handle, state))
+
+    def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> Module:
+        """Move the module to a dtype, a device, or both."""
+        name = None if dtype is None else DTYPE_NAMES[dtype]
+        return self._queue(Move(self.handle, name, device))
+
+    def train(self, on: bool = True) -> Module:
+        """Switch between training and evaluation."""
+        self._mode = "train" if on else "eval"
+        return self._queue(Train(self.handle, on))
+
+    def write_given(self, weight: Tensor) -> Module:
+        """Overwrite, in place, the weight of the embedding that the module was given."""
+        return self._queue(WriteGiven(self.handle, weight))
+
+    def state(self) -> State:
+        """Fetch the module's state_dict, its parameters and the weight it was given."""
+        request = self.taken()
+        request.ops.append(ReadState(self.handle))
+        reply = self._line.session.perform(request)
+        self._line.observe(Answer(reply, self.question, False))
+        if reply.error is not None:
+            raise StudentRaised(reply.error, self.question)
+        return State(reply.state, reply.parameters, reply.given)
+
+    def _queue(self, operation: Operation) -> Module:
+        self._pending.ops.append(operation)
+        return self
+
+
+class Component(Asker):
+    """One component under test, or code that is provided with it."""
+
+    def __init__(
+        self,
+        session: Session,
+        observe: Callable[[Answer], None],
+        *,
+        options: Options | None = None,
+        line: Line | None = None,
+        provided: str = "",
+    ) -> None:
+        super().__init__(line or Line(session, observe), options or Options())
+        self._provided = provided
+
+    def asking(
+        self,
+        *,
+        seed: int | None = None,
+        cotangent: Tensor | None = None,
+        keep_inputs: bool = False,
+        cost: bool = False,
+    ) -> Component:
+        """Return the component, to be asked for more than its answer; see `Options`."""
+        options = Options(seed, cotangent, keep_inputs, cost)
+        return self._like(options, self._provided)
+
+    def provided(self, module: str) -> Component:
+        """Return `provided/<module>.py`, the grader's own copy, to be called like a component."""
+        return self._like(self._options, module)
+
+    def _like(self, options: Options, provided: str) -> Component:
+        line = self._line
+        return Component(line.session, line.observe, options=options, line=line, provided=provided)
+
+    def call(self, function: str, /, *args: object, **kwargs: object) -> Answer:
+        """Call a function."""
+        return self._put(Request(), function, args, kwargs, provided=self._provided)
+
+    def build(self, cls: str, /, *args: object, **kwargs: object) -> Module:
+        """Build a module. What its constructor raises shows in the module's first answer."""
+        return Module(self._line, cls, args, kwargs, provided=self._provided)
+
+    def make(self, name: str, /, *args: object, **kwargs: object) -> Object:
+        """Keep what a class, a class method ("Tokenizer.load") or a function makes.
+
+        What it raises shows in the object's first answer.
+        """
+        return Object(self._line, name, args, kwargs, provided=self._provided)
+
+    def run(
+        self, *arguments: str, stdin: str = "", files: Mapping[str, str | bytes] | None = None
+    ) -> Answer:
+        """Run the component as a program, in a folder that holds `files`, and wait for its end."""
+        given = {
+            name: data.encode() if isinstance(data, str) else data
+            for name, data in (files or {}).items()
+        }
+        request = Request([RunProgram(tuple(arguments), stdin, given, self._options.cost)])
+        shown: list[tuple[str, Any]] = [("", argument) for argument in arguments]
+        shown += [("stdin", stdin)] if stdin else []
+        return self._line.ask(request, Question("the program", tuple(shown)))

@@ -1,0 +1,386 @@
+"""Run requests on a component that lives in this process."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from autograder.api.exceptions import Stop, describe, unsent
+from autograder.api.loading import ComponentCode
+from autograder.api.messages import Reply, Request, StudentError
+from autograder.api.operations import (
+    Build,
+    Call,
+    Get,
+    Load,
+    Move,
+    Operation,
+    ReadState,
+    Reset,
+    RunProgram,
+    Take,
+    Train,
+    WriteGiven,
+)
+from autograder.api.values import (
+    DTYPES,
+    Unsendable,
+    Value,
+    answered,
+    handles_in,
+    made_real,
+    plain_tensor,
+    with_tensors,
+)
+
+# Arguments that are what they are.
+_SIMPLE = frozenset((Tensor, int, float, str, bool, type(None)))
+
+
+class Executor:
+    """Answers requests for the component in `folder`/`name`.py.
+
+    Args:
+        folder: where the component and the modules it imports lie.
+        name: the component; its file is `name`.py.
+        fatal: exception classes that are let through instead of being reported.
+        own_tensors: whether requests bring tensors that nobody else holds.
+        given: where `provided` lies, if not beside the component.
+        program: whether the component is run as a program, and not imported.
+        free: whether a person has accepted it, whatever it uses.
+
+    Attributes:
+        raised: the last exception of the student's code, for a traceback in its own process.
+        code: the component's code.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        fatal: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
+        own_tensors: bool = False,
+        given: Path | None = None,
+        program: bool = False,
+        free: bool = False,
+    ) -> None:
+        self._folder = str(folder)
+        self._fatal = fatal
+        self._own_tensors = own_tensors
+        self.code = ComponentCode(folder, name, given or folder, program, free)
+        self.raised: BaseException | None = None
+        self._objects: dict[int, Any] = {}
+        self._embeddings: dict[int, nn.Embedding] = {}
+        self._unbuilt: dict[int, StudentError] = {}
+
+    def load(self) -> StudentError | None:
+        """Import the component, after what is provided; return what went wrong, or None."""
+        self.code.load_provided()
+        try:
+            with self._reporting("import"):
+                self.code.load()
+        except Stop as stop:
+            return stop.error
+        return None
+
+    def perform(self, request: Request) -> Reply:
+        """Perform the operations of `request` in order and answer the last one."""
+        self.raised = None
+        if not self._own_tensors:
+            request = request.with_tensors(_private_copy)
+        reply = Reply()
+        start = time.process_time()
+        try:
+            for operation in request.ops:
+                reply = self._do(operation) or reply
+            reply.seconds = time.process_time() - start
+            if not self._own_tensors:
+                # What comes back is as it was then, whatever becomes of the object it is part of.
+                for name, _, value in reply.parts():
+                    setattr(reply, name, with_tensors(value, Tensor.clone))
+        except Stop as stop:
+            reply = Reply(error=stop.error)
+        except self._fatal:
+            raise
+        except Exception as error:
+            # What the student returned can misbehave even when it is only looked at.
+            reply = Reply(error=describe(error, "call", self._folder))
+        return reply
+
+    def _do(self, operation: Operation) -> Reply | None:
+        match operation:
+            case Call():
+                return self._call(operation)
+            case Reset():
+                self._reset(operation)
+            case Build():
+                self._build(operation)
+            case Load():
+                module = self._object(operation.handle)
+                with self._reporting("load"):
+                    _load_state(module, operation.state)
+            case Move():
+                module = self._object(operation.handle)
+                with self._reporting("move"):
+                    if operation.dtype is not None:
+                        module.to(DTYPES[operation.dtype])
+                    if operation.device is not None:
+                        module.to(operation.device)
+            case Train():
+                with self._reporting("move"):
+                    self._object(operation.handle).train(operation.on)
+            case WriteGiven():
+                self._object(operation.handle)
+                with torch.no_grad():
+                    self._embeddings[operation.handle].weight.copy_(operation.weight)
+            case ReadState():
+                return self._read_state(operation)
+            case Get():
+                owner = self._object(operation.handle)
+                with self._reporting("call"):
+                    found = self._find(operation.name, owner)
+                return self._returned(found)
+            case Take():
+                iterator = self._object(operation.handle)
+                with self._reporting("call"):
+                    items = list(islice(iterator, operation.count))
+                return self._returned(items)
+            case RunProgram():
+                with self._reporting("call"):
+                    done = self.code.run(operation.arguments, operation.stdin, operation.files)
+                return Reply(value=done.value())
+            case _:
+                raise TypeError(f"no component can do {operation.kind!r}")
+        return None
+
+    def _reset(self, operation: Reset) -> None:
+        self._objects.clear()
+        self._embeddings.clear()
+        self._unbuilt.clear()
+        _seed_all(operation.seed)
+
+    def _build(self, operation: Build) -> None:
+        handle = operation.handle
+        owner = self._owner(operation.of, operation.provided)
+        make = self._find(operation.name, owner) if operation.name else owner
+        args, kwargs = self._arguments(operation)
+        self._objects.pop(handle, None)
+        try:
+            # A method that makes something is called; so is a function.
+            with self._reporting("build" if isinstance(make, type) else "call"):
+                made = make(*args, **kwargs)
+        except Stop as stop:
+            self._unbuilt[handle] = stop.error
+            raise
+        if operation.module and not isinstance(made, nn.Module):
+            error = StudentError("TypeError", "build", f"{operation.name} is not a torch.nn.Module")
+            raise Stop(error)
+        self._objects[handle] = made
+        for arg in args:
+            if isinstance(arg, nn.Embedding):
+                self._embeddings[handle] = arg
+
+    def _read_state(self, operation: ReadState) -> Reply:
+        module = self._object(operation.handle)
+        with self._reporting("state"):
+            state = {key: plain_tensor(value) for key, value in module.state_dict().items()}
+            parameters = {key: plain_tensor(p) for key, p in module.named_parameters()}
+        given = self._embeddings.get(operation.handle)
+        weight = None if given is None else given.weight.detach()
+        return Reply(state=state, parameters=parameters, given=weight)
+
+    def _call(self, operation: Call) -> Reply:
+        args, kwargs = self._arguments(operation)
+        sources: list[Tensor | None] = []
+        if operation.cotangent is not None:
+            sources, args, kwargs = _differentiable(args, kwargs)
+        owner = self._owner(operation.handle, operation.provided)
+        function = self._find(operation.name, owner) if operation.name else owner
+        if operation.seed is not None:
+            _seed_torch(operation.seed)
+        if operation.cotangent is not None and isinstance(owner, nn.Module):
+            owner.zero_grad(set_to_none=True)
+        counter: Any = FlopCounterMode(display=False) if operation.cost else None
+        with self._reporting("call"), counter or nullcontext():
+            result = function(*args, **kwargs)
+        gradients = self._gradients(operation, owner, result, sources)
+        reply = replace(self._returned(result), **gradients)
+        reply.operations = None if counter is None else counter.get_total_flops()
+        if operation.keep_inputs:
+            reply.inputs_after = [plain_tensor(a) for a in _tensor_arguments(args, kwargs)]
+        return reply
+
+    def _gradients(
+        self, operation: Call, owner: object, result: object, sources: list[Tensor | None]
+    ) -> dict[str, Any]:
+        """Take the gradients that a call asks for; return the fields of a reply that tell them."""
+        output = _first_output(result)
+        if operation.cotangent is None or output is None:
+            return {}
+        outcome = self._backward(output, operation.cotangent)
+        found: dict[str, Any] = {"gradient": outcome}
+        if outcome == "computed":
+            found["input_gradients"] = [None if s is None else s.grad for s in sources]
+            if operation.handle is not None and isinstance(owner, nn.Module):
+                found["parameter_gradients"] = {
+                    key: None if p.grad is None else plain_tensor(p.grad)
+                    for key, p in owner.named_parameters()
+                }
+                given = self._embeddings.get(operation.handle)
+                found["given_gradient"] = None if given is None else given.weight.grad
+        return found
+
+    def _backward(self, output: Tensor, cotangent: Tensor) -> str:
+        if not output.requires_grad:
+            return "detached"
+        if output.shape != cotangent.shape:
+            return "wrong shape"
+        with self._reporting("backward"):
+            torch.autograd.backward(output, cotangent.to(output.dtype))
+        return "computed"
+
+    def _returned(self, result: object) -> Reply:
+        try:
+            return Reply(value=answered(result))
+        except Unsendable as error:
+            raise Stop(unsent(error)) from None
+
+    # Looking things up and reporting what the student's code raised.
+
+    def _owner(self, handle: int | None, provided: str) -> Any:
+        """Return what a name is looked up in: an object, a provided module or the component."""
+        if handle is not None:
+            return self._object(handle)
+        return self.code.provided(provided) if provided else self.code.module
+
+    def _find(self, name: str, owner: Any) -> Any:
+        found = owner
+        for part in name.split("."):
+            try:
+                found = getattr(found, part)
+            except AttributeError:
+                raise Stop(StudentError("MissingName", "call", name)) from None
+        return found
+
+    def _object(self, handle: int) -> Any:
+        """Return an object; one that could not be made fails every later question, too."""
+        if handle not in self._objects:
+            missing = StudentError("Exception", "build", "the module was not built")
+            raise Stop(self._unbuilt.get(handle, missing))
+        return self._objects[handle]
+
+    def _arguments(self, operation: Build | Call) -> tuple[list[Any], dict[str, Any]]:
+        real = self._real
+        args = [v if type(v) in _SIMPLE else real(v) for v in operation.args]
+        return args, {k: v if type(v) in _SIMPLE else real(v) for k, v in operation.kwargs.items()}
+
+    def _real(self, value: Value) -> Any:
+        for handle in handles_in(value):
+            self._object(handle.number)
+        return made_real(value, self._objects)
+
+    @contextmanager
+    def _reporting(self, phase: str) -> Iterator[None]:
+        try:
+            yield
+        except Stop:
+            raise
+        except Unsendable as error:
+            raise Stop(unsent(error)) from None
+        except self._fatal:
+            raise
+        except BaseException as error:
+            self.raised = error
+            raise Stop(describe(error, phase, self._folder)) from None
+
+
+# What belongs to one call.
+
+
+def _seed_all(seed: int) -> None:
+    """Seed torch, Python and numpy: nothing of an example hangs on those before it."""
+    _seed_torch(seed)
+    random.seed(seed)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(seed % 2**32)
+
+
+def _seed_torch(seed: int) -> None:
+    """Seed torch's generator."""
+    # Not torch.manual_seed: for machines without a GPU that formats a traceback for each kind of
+    # GPU there is, at more than the cost of the call being graded.
+    torch.default_generator.manual_seed(seed)
+
+
+def _first_output(result: object) -> Tensor | None:
+    """Return what gradients are taken of: the tensor returned, or the first of a pair of them."""
+    if isinstance(result, Tensor):
+        return result
+    if isinstance(result, tuple | list) and len(result) == 2:
+        first, second = result
+        if isinstance(first, Tensor) and isinstance(second, Tensor):
+            return first
+    return None
+
+
+def _tensor_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    """Return the arguments that are tensors, in order."""
+    return [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+
+
+def _differentiable(
+    args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Tensor | None], list[Any], dict[str, Any]]:
+    """Make the arguments of a call those that gradients are taken by.
+
+    Returns:
+        for each tensor argument the one that gets the gradient (None for whole numbers), and
+        what to call with.
+    """
+    leaves = _tensor_arguments(args, kwargs)
+    sources = [t.requires_grad_() if t.is_floating_point() else None for t in leaves]
+    # The student gets a copy that is no leaf, so that writing to it is a fault of its own and
+    # does not also cost the gradients.
+    copies = {id(t): t.clone() for t in leaves}
+    given = {key: copies.get(id(a), a) for key, a in kwargs.items()}
+    return sources, [copies.get(id(a), a) for a in args], given
+
+
+def _private_copy(tensor: Tensor) -> Tensor:
+    """Copy `tensor` with its strides, so that no write here reaches the test's own tensor."""
+    if tensor.device.type == "meta":
+        # It has no values to write to, but a shape that the student may change in place.
+        return tensor.detach()
+    collapsed = tensor[tuple(slice(0, 1) if s == 0 else slice(None) for s in tensor.stride())]
+    strides = list(collapsed.stride())
+    copy = torch.empty_strided(collapsed.shape, strides, dtype=tensor.dtype)
+    return copy.copy_(collapsed).expand(tensor.shape)
+
+
+def _load_state(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Write tensors into the entries of a module's state_dict.
+
+    Raises:
+        Stop: an entry is not there, or has another shape.
+    """
+    with torch.no_grad():
+        own = nn.Module.state_dict(module)
+        for key, tensor in state.items():
+            if key not in own:
+                raise Stop(StudentError("StateKeys", "load", key=key, found=tuple(own)))
+            if own[key].shape != tensor.shape:
+                shape, wanted = tuple(own[key].shape), tuple(tensor.shape)
+                error = StudentError("StateShape", "load", key=key, shape=shape, wanted=wanted)
+                raise Stop(error)
+            own[key].copy_(tensor)

@@ -1,0 +1,437 @@
+"""Run the public suite in the student's own `pytest`, on the modules beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import hypothesis
+import pytest
+import torch
+from hypothesis.errors import Flaky
+
+from autograder.api.answer import StudentRaised
+from autograder.api.asking import Session
+from autograder.api.component import Component
+from autograder.api.condensed import Condensed
+from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
+from autograder.api.expect import Expect
+from autograder.api.guard import PROVIDED, Guard
+from autograder.api.local import LocalSession, Terms, student_lines
+from autograder.api.make import Make
+from autograder.api.messages import ForbiddenUse
+from autograder.api.page import Line, document
+from autograder.api.reading import Finding, Ordinary, each_reading, instead, read
+from autograder.api.rules import Rules, used_by
+from autograder.api.run import Run, drawings_of
+from autograder.api.tally import HIDDEN_CHECKS, Tally
+from autograder.api.upstream import Upstream, may_be_upstream
+from autograder.api.wording import error_words, find, forbidden_words, lines_of
+from autograder.text import clean
+
+_LETTERS = {
+    "not attempted": ("n", ("NOT ATTEMPTED", {"yellow": True})),
+    "missing": ("m", ("MISSING", {"yellow": True})),
+    "upstream": ("u", ("UPSTREAM", {"yellow": True})),
+    "not run": ("-", ("NOT RUN", {"red": True})),
+    "held": ("h", ("HELD FOR REVIEW", {"yellow": True})),
+}
+
+
+def _held(finding: Finding) -> str:
+    return f"{clean(finding.words)}; {instead(finding.what)}"
+
+
+def _unseen(excinfo: object, style: object = None) -> str:
+    return ""
+
+
+class Known(Protocol):
+    """Names the known mistakes of one component by what it answers."""
+
+    def causes(self, criterion: str, session: Session) -> list[str]:
+        """Return the words of the mistakes that a failed criterion may be due to."""
+
+
+def load_profile() -> None:
+    """Draw the same examples in every run, and shrink the one that fails."""
+    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase.shrink]
+    hypothesis.settings.register_profile(
+        "gradeformer-student",
+        max_examples=30,
+        phases=phases,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    hypothesis.settings.load_profile("gradeformer-student")
+
+
+class Examples:
+    """Begins every test, and every example of a property.
+
+    Attributes:
+        unwritten: what the last test ran into that is not written yet, if it was a property's.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.unwritten: StudentRaised | None = None
+
+    @contextlib.contextmanager
+    def beginning(self, item: pytest.Item) -> Iterator[None]:
+        """Begin a test; for a property, begin every example it draws."""
+        self.unwritten = None
+        self._run.begin({})
+        handle = getattr(getattr(item, "obj", None), "hypothesis", None)
+        if handle is None:
+            yield
+            return
+        inner = handle.inner_test
+        fixtures = set(getattr(item, "fixturenames", ()))
+
+        @functools.wraps(inner)
+        def noted(*args: Any, **kwargs: Any) -> None:
+            self._run.begin({key: value for key, value in kwargs.items() if key not in fixtures})
+            try:
+                inner(*args, **kwargs)
+            except StudentRaised as raised:
+                if raised.error.kind != "NotAttempted":
+                    raise
+                # There is nothing to be made smaller.
+                self.unwritten = raised
+                pytest.skip("not written yet")
+
+        handle.inner_test = noted
+        try:
+            yield
+        finally:
+            handle.inner_test = inner
+
+
+class Enforcement:
+    """Refuses what one component may not use, and tells what is out of the ordinary in it.
+
+    Args:
+        folder: where the student's component files are.
+        terms: those of every component.
+        packages: the modules that it may import beside torch and numpy.
+    """
+
+    def __init__(
+        self, folder: Path, terms: Mapping[str, Terms], packages: Sequence[str] = ()
+    ) -> None:
+        rules = [terms.rules for terms in terms.values()]
+        names = [name for rule in rules for name in (*rule.operations, *rule.functions)]
+        self._guard = Guard(names, ours=(PROVIDED, "tests"))
+        self._folder = folder
+        self._terms = terms
+        self._packages = packages
+        self._uses = {name: terms.uses for name, terms in terms.items()}
+
+    def begin(self) -> None:
+        """Prepare for the rules of all components."""
+        self._guard.install()
+
+    def read(self) -> dict[str, list[Finding]]:
+        """Return what is out of the ordinary in what every component runs."""
+        files = {
+            path.relative_to(self._folder).as_posix(): path.read_bytes()
+            for path in self._folder.rglob("*.py")
+            if path.relative_to(self._folder).parts[0] not in (PROVIDED, "tests")
+            and not any(part.startswith((".", "_")) for part in path.parent.parts[1:])
+        }
+        programs = [f"{name}.py" for name, terms in self._terms.items() if terms.program]
+        own = [*self._terms, PROVIDED]
+        kinds = {name: (terms.ordinary, terms.unusual) for name, terms in self._terms.items()}
+        readings = each_reading(
+            kinds,
+            self._uses,
+            lambda kind: read(files, Ordinary(self._packages, own, programs, *kind)),
+        )
+        return {name: found.about(f"{name}.py", without) for name, found, without in readings}
+
+    def end(self) -> None:
+        """Refuse nothing from now on."""
+        self._guard.uninstall()
+
+    def component(self, name: str) -> None:
+        """Enforce the rules of the component that is tested from now on."""
+        others = [f"{other}.py" for other in used_by(name, self._uses)]
+        self._guard.begin(self._folder, self._terms[name].rules, others=others)
+
+    def nothing(self) -> None:
+        """Refuse nothing: what runs now is not the student's alone."""
+        self._guard.begin(self._folder, Rules())
+
+    def uses(self, component: str) -> list[ForbiddenUse]:
+        """Return what a component's own file has used of what was refused."""
+        return [use for use in self._guard.uses() if use.file == f"{component}.py"]
+
+
+class StudentPlugin:
+    """Points and plain words instead of tracebacks.
+
+    Args:
+        folder: where the student's component files are.
+        terms: those of every component, in order.
+        known: what names known mistakes, by component.
+        page: where to write the results as HTML, if they are wanted so.
+        stand_ins: working components, by name, for those that others use.
+        packages: the modules that they may import beside torch and numpy.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        terms: Mapping[str, Terms],
+        known: Mapping[str, Known] | None = None,
+        page: Path | None = None,
+        stand_ins: Mapping[str, str] | None = None,
+        packages: Sequence[str] = (),
+    ) -> None:
+        self._run = Run(self.session)
+        self._known = known or {}
+        self._page = page
+        self._rules = Enforcement(folder, terms, packages)
+        self._folder = folder
+        self._terms = terms
+        self._sessions: dict[str, LocalSession] = {}
+        self._criteria: dict[str, Criterion] = {}
+        self._upstream = Upstream(folder, terms, stand_ins or {})
+        self._examples = Examples(self._run)
+        self._found: dict[str, list[Finding]] = {}
+        self._condenses = False
+        self._tally = Tally(terms)
+
+    @pytest.fixture
+    def component(self, request: pytest.FixtureRequest) -> Component:
+        """The component under test, named by the test file."""
+        return self._run.component(component_of(request.path))
+
+    @pytest.fixture
+    def expect(self) -> Expect:
+        """Expectations that fail in words a student understands."""
+        return Expect(self._run.coarse, self._run.asked)
+
+    @pytest.fixture
+    def make(self) -> Make:
+        """Seeded tensors."""
+        return Make()
+
+    def session(self, component: str) -> LocalSession:
+        """Import the component at its first use."""
+        if component not in self._sessions:
+            self._rules.component(component)
+            terms = self._terms[component]
+            self._sessions[component] = LocalSession(
+                self._folder, component, terms.program, free=terms.review == "note"
+            )
+        return self._sessions[component]
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Draw the same examples in every run, and shrink the one that fails."""
+        config.addinivalue_line("markers", MARKER)
+        self._condenses = config.getoption("verbose") < 1
+        self._rules.begin()
+        # More of them take longer over the small tensors of the questions than they save.
+        torch.set_num_threads(1)
+        load_profile()
+
+    def pytest_unconfigure(self) -> None:
+        """Leave this process as it was."""
+        self._rules.end()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Read what a person would have to look at, before anything runs."""
+        self._found = self._rules.read()
+        for component, found in self._found.items():
+            if found and self._terms[component].review == "hold":
+                self._tally.stopped[component] = ("held", f"held for review: {_held(found[0])}")
+
+    def pytest_report_header(self) -> list[str]:
+        """Say first what was read."""
+        found = (finding for findings in self._found.values() for finding in findings)
+        return list(dict.fromkeys(f"out of the ordinary: {_held(finding)}" for finding in found))
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Read every test's criterion; keep the components in the handout's order."""
+        order = list(self._terms)
+        for item in items:
+            self._criteria[item.nodeid] = criterion_of(item, "public")
+        items.sort(key=lambda item: order.index(component_of(item.path)))
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Skip what cannot run: a file that is not there or cannot be imported."""
+        component = component_of(item.path)
+        self._rules.component(component)
+        file = f"{component}.py"
+        if not (self._folder / file).is_file():
+            self._tally.stopped[component] = ("missing", f"missing: there is no {file}")
+        if component not in self._tally.stopped:
+            load_error = self.session(component).load_error
+            if load_error is not None:
+                words, other = error_words(load_error), load_error.file.removesuffix(".py")
+                if other in self._terms[component].uses:
+                    words += f"; repair {other} first"
+                self._tally.stopped[component] = ("not run", words)
+        if component in self._tally.stopped:
+            pytest.skip(self._tally.stopped[component][1])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Begin the test; for a property, begin every example it draws."""
+        with self._examples.beginning(item):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, Any, Any]:
+        """Replace tracebacks through the test machinery by what the student needs to know."""
+        if call.when == "call":
+            # To write it out reads the sources of this machinery, and nobody would see it.
+            item.repr_failure = _unseen  # type: ignore[method-assign]
+        report: Any = yield
+        vars(item).pop("repr_failure", None)
+        criterion = self._criteria[item.nodeid]
+        outcome = ""
+        if call.when == "setup" and criterion.component in self._tally.stopped:
+            outcome = "stopped"
+            report.gradeformer = self._tally.stopped[criterion.component][0]
+        elif call.when == "call":
+            outcome = "passed"
+            failure = (
+                None if call.excinfo is None else self._examples.unwritten or call.excinfo.value
+            )
+            if failure is not None and not self._because_of_others(item, report, failure):
+                outcome = self._failed(report, criterion, failure)
+            outcome = self._charged(report, criterion, outcome)
+        if outcome:
+            self._tally.add(criterion, outcome)
+        return report
+
+    def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> bool:
+        """Tell whether a check passes with working components in the place of broken ones."""
+        criterion = self._criteria[item.nodeid]
+        component = criterion.component
+        broken = [name for name in self._upstream.used_by(component) if self._tally.broken(name)]
+        if not broken or not may_be_upstream(failure, component):
+            return False
+        asked, drawn, plain = self._run.question, self._run.drawn, self._sessions
+
+        def again(working: LocalSession) -> None:
+            self._sessions = {**plain, component: working}
+            call, given = item.obj, item.funcargs  # type: ignore[attr-defined]
+            with self._examples.beginning(item):
+                call(**{n: given[n] for n in inspect.signature(call).parameters if n in given})
+
+        self._rules.nothing()
+        try:
+            guilty = self._upstream.guilty(component, broken, again)
+        finally:
+            self._rules.component(component)
+            self._sessions = plain
+            self._run.question, self._run.drawn = asked, drawn
+        if guilty:
+            names = " and ".join(filter(None, (", ".join(guilty[:-1]), guilty[-1])))
+            report.outcome = "skipped"
+            report.longrepr = (str(self._folder), 0, f"fails only because of {names}")
+            report.gradeformer = "upstream"
+            self._tally.follow(criterion, names)
+        return bool(guilty)
+
+    def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
+        """Fail what used something forbidden, even if nothing came of it: so does the grader."""
+        used = self._rules.uses(criterion.component)
+        if outcome != "passed" or not used:
+            return outcome
+        words = forbidden_words(used[0])
+        report.outcome = "failed"
+        report.longrepr = f"{criterion.title}\n{words}; a file that does so scores 0"
+        self._tally.tell(criterion, [Line(words)])
+        return "failed"
+
+    def _failed(self, report: Any, criterion: Criterion, failure: BaseException) -> str:
+        if isinstance(failure, KeyboardInterrupt | pytest.exit.Exception):
+            return "failed"
+        lines = [criterion.title, f"source: {criterion.source}"]
+        if isinstance(failure, Flaky):
+            lines.append("it answers the same call differently each time")
+            outcome = "failed"
+        else:
+            found = find(failure, self._run.question)
+            outcome = found.outcome
+            fact, *more = lines_of(found.facts, found.hints)
+            causes = self._causes(criterion, outcome)
+            told = [Line(fact), *(Line(words, cause=True) for words in causes), *map(Line, more)]
+            self._tally.tell(criterion, told)
+            leads = ["likely cause: ", *["or: "] * len(causes)]
+            named = [lead + words for lead, words in zip(leads, causes, strict=False)]
+            lines += [fact, *named, *more]
+        if outcome == "not_attempted":
+            report.outcome = "skipped"
+            report.longrepr = (str(self._folder), 0, lines[-1])
+            report.gradeformer = "not attempted"
+            return outcome
+        if self._run.drawn:
+            shown = ", ".join(f"{key}={value!r}" for key, value in self._run.drawn.items())
+            lines.append("smallest failing input: " + clean(shown))
+        if isinstance(failure, StudentRaised):
+            raised = self.session(criterion.component).executor.raised
+            lines += student_lines(raised, self._folder)
+        if not isinstance(failure, StudentRaised | AssertionError | Flaky):
+            lines += [f"{type(failure).__name__}: {clean(str(failure))}"]
+        report.longrepr = "\n".join(lines)
+        return outcome
+
+    def _causes(self, criterion: Criterion, outcome: str) -> list[str]:
+        """Return the words of the known mistakes that may be behind a lost criterion."""
+        known = self._known.get(criterion.component)
+        if known is None or outcome == "not_attempted":
+            return []
+        session = self.session(criterion.component)
+        # Its questions come after the one that failed, whose traceback is still to be shown.
+        raised = session.executor.raised
+        causes = known.causes(criterion.id, session)
+        session.executor.raised = raised
+        return causes
+
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
+        """Count what was not attempted apart from what failed."""
+        found = getattr(report, "gradeformer", None)
+        return (found, *_LETTERS[found]) if found else None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, Any, Any]:
+        """Show the first failures of every component; close with one line a component."""
+        shown = Condensed(terminalreporter, self._condenses)
+        result = yield
+        shown.write(lambda report: self._criteria[report.nodeid].component)
+        if self._tally.components:
+            terminalreporter.section("points on the public checks")
+            for component in self._tally.components:
+                terminalreporter.write_line(self._tally.line(component))
+            terminalreporter.write_line(HIDDEN_CHECKS)
+            shown.write_more()
+        return result
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the page; what is not attempted is not a success."""
+        if self._page is not None:
+            pages = [self._page_of(component) for component in self._tally.components]
+            self._page.write_text(document(pages), encoding="utf-8")
+        if not self._tally.complete and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _page_of(self, component: str) -> str:
+        drawn = self._tally.runs(component)
+        views = self._run.views(component, drawings_of(self._folder / "tests")) if drawn else []
+        return self._tally.page(component, views)

@@ -1,0 +1,156 @@
+"""What became of every public criterion in the student's own run: rows, one line, a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
+from autograder.api.local import Terms
+from autograder.api.page import Line, Row, page
+
+HIDDEN_CHECKS = "Hidden checks decide the rest; they compare with a reference on other inputs."
+
+
+class Tally:
+    """Outcomes and words of the criteria that ran, by component.
+
+    Args:
+        terms: those of every component.
+    """
+
+    def __init__(self, terms: Mapping[str, Terms]) -> None:
+        self._terms = terms
+        self._results: dict[str, list[_Case]] = {}
+        self._lines: dict[str, list[Line]] = {}
+        # Criteria that fail only because of other components, and those components' names.
+        self._followed: dict[str, str] = {}
+        # Why a component did not run: a word and a sentence.
+        self.stopped: dict[str, tuple[str, str]] = {}
+
+    @property
+    def components(self) -> list[str]:
+        """The components of which something ran or was stopped."""
+        return list(self._results)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything passed, and nothing only with working components beside it."""
+        return not self._followed and all(
+            case.outcome == "passed" for found in self._results.values() for case in found
+        )
+
+    def broken(self, component: str) -> bool:
+        """Tell whether a component has lost a criterion of its own, or did not run."""
+        lost = (case.outcome != "passed" for case in self._results.get(component, ()))
+        return component in self.stopped or any(lost)
+
+    def follow(self, criterion: Criterion, others: str) -> None:
+        """Keep that a criterion fails only because of other components, and so counts."""
+        self._followed[criterion.id] = others
+        self._lines[criterion.id] = [Line(f"fails only because of {others}: it counts")]
+
+    def tell(self, criterion: Criterion, lines: list[Line]) -> None:
+        """Keep what a lost criterion is explained with."""
+        self._lines[criterion.id] = lines
+
+    def add(self, criterion: Criterion, outcome: str) -> None:
+        """Count one case of a criterion."""
+        found = self._results.setdefault(criterion.component, [])
+        found.append(_Case(criterion, outcome))
+
+    def line(self, component: str) -> str:
+        """Return what a component earned, in one line."""
+        total = self._terms[component].points
+        if component in self.stopped:
+            return f"{component:<22} {self.stopped[component][1]}"
+        if self._untouched(component):
+            return f"{component:<22} not attempted (worth {total:g})"
+        rows = self._rows(component)
+        points = sum(row.max_score for row in rows)
+        earned = sum(row.score for row in rows)
+        shared = [f"{row.passed} of {row.cases}" for row in rows if 0 < row.passed < row.cases]
+        partly = f"; in part: {', '.join(shared)} cases" if shared else ""
+        worth = f"(worth {total:g} in all)"
+        form = sum(c.points * share for c, share in self._shares(component) if c.form)
+        waits = form and not form_counts(self._shares(component))
+        later = f"; {round(form, 2):g} more count once another check holds" if waits else ""
+        earns = f"{round(earned, 2):g} of {points:g} public points"
+        return f"{component:<22} {earns} {worth}{partly}{later}{self._because(component)}"
+
+    def _because(self, component: str) -> str:
+        """Say how many of a component's criteria fail only because of others."""
+        ids = {case.criterion.id for case in self._results[component]} & self._followed.keys()
+        if not ids:
+            return ""
+        others = ", ".join(dict.fromkeys(self._followed[name] for name in sorted(ids)))
+        checks = "1 check fails" if len(ids) == 1 else f"{len(ids)} checks fail"
+        return f"; {checks} only because of {others}, and so count"
+
+    def runs(self, component: str) -> bool:
+        """Tell whether there is something of a component that can be drawn."""
+        return component not in self.stopped and not self._untouched(component)
+
+    def page(self, component: str, views: Sequence[Mapping[str, Any]]) -> str:
+        """Return a component's criteria, words and views as HTML."""
+        headline = " ".join(self.line(component).split())
+        if component in self.stopped:
+            return page(headline, [], [], [])
+        notes = [Line(HIDDEN_CHECKS)] if self.runs(component) else []
+        return page(headline, notes, self._rows(component), views)
+
+    def _untouched(self, component: str) -> bool:
+        return {case.outcome for case in self._results[component]} == {"not_attempted"}
+
+    def _by_criterion(self, component: str) -> list[list[_Case]]:
+        """Return the cases that ran of every criterion."""
+        found: dict[str, list[_Case]] = {}
+        for case in self._results[component]:
+            found.setdefault(case.criterion.id, []).append(case)
+        return list(found.values())
+
+    def _shares(self, component: str) -> list[tuple[Criterion, float]]:
+        """Return every criterion that ran, with the share of its cases that hold."""
+        # Where the student ran only some, the points of those count.
+        return [
+            (cases[0].criterion, sum(case.holds for case in cases) / len(cases))
+            for cases in self._by_criterion(component)
+        ]
+
+    def _rows(self, component: str) -> list[Row]:
+        """Return what became of every criterion; cases of one share its points."""
+        counts = form_counts(self._shares(component))
+        rows = []
+        for cases in self._by_criterion(component):
+            criterion = cases[0].criterion
+            lost = [case.outcome for case in cases if not case.holds]
+            held = len(cases) - len(lost)
+            waits = held > 0 and criterion.form and not counts
+            later = [Line(COUNTS_LATER)] if waits else []
+            passed = 0 if waits else held
+            rows.append(
+                Row(
+                    criterion.title,
+                    (lost or (["failed"] if waits else ["passed"]))[0],
+                    criterion.points * passed / len(cases),
+                    criterion.points,
+                    [*self._lines.get(criterion.id, ()), *later],
+                    criterion.source if lost else "",
+                    passed,
+                    len(cases),
+                )
+            )
+        return rows
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One case of a criterion that ran."""
+
+    criterion: Criterion
+    outcome: str
+
+    @property
+    def holds(self) -> bool:
+        return self.outcome == "passed"

@@ -1,0 +1,137 @@
+"""The solutions behind the same API as a component under test."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+from autograder.api.executor import Executor
+from autograder.api.guard import PROVIDED
+from autograder.api.local import apart
+from autograder.api.messages import Reply, Request
+from autograder.assignment import Assignment
+
+
+class ReferenceFault(Exception):
+    """A solution failed: a fault of the grader."""
+
+
+class SolutionSession:
+    """Answers with the solution of one component, as if it were a submission's.
+
+    Args:
+        folder: the solutions.
+        name: the component.
+        given: where `provided` lies.
+        program: whether the component is run as a program.
+
+    Raises:
+        ReferenceFault: it cannot be imported.
+    """
+
+    def __init__(
+        self, folder: Path, name: str, given: Path | None = None, program: bool = False
+    ) -> None:
+        self._executor = import_apart(folder, name, given, program)
+
+    def perform(self, request: Request) -> Reply:
+        """Answer a request; what the solution raises is an answer, too."""
+        return self._executor.perform(request)
+
+
+class ReferenceSession(SolutionSession):
+    """Answers with the solution of one component, computing each answer once.
+
+    Everyone is asked the same questions, so the answer to the n-th request of an example is kept
+    under the example and n. A request that differs from the kept one is computed anew, after the
+    requests before it have been performed.
+
+    Attributes:
+        kept: requests and answers, by example and number.
+    """
+
+    def __init__(
+        self, folder: Path, name: str, given: Path | None = None, program: bool = False
+    ) -> None:
+        super().__init__(folder, name, given, program)
+        self.kept: dict[tuple[str, int], tuple[Request, Reply]] = {}
+        self._example = ""
+        self._asked: list[Request] = []
+        self._performed = 0
+
+    def begin(self, example: str) -> None:
+        """Start the example of this name."""
+        self._example = example
+        self._asked = []
+        self._performed = 0
+
+    def perform(self, request: Request) -> Reply:
+        """Return the kept answer, or compute it.
+
+        Raises:
+            ReferenceFault: the solution raised something.
+        """
+        self._asked.append(request)
+        key = (self._example, len(self._asked))
+        kept = self.kept.get(key)
+        if kept is not None and request.same_as(kept[0]):
+            return kept[1]
+        for earlier in self._asked[self._performed :]:
+            reply = super().perform(earlier)
+        self._performed = len(self._asked)
+        if reply.error is not None:
+            error = reply.error
+            raise ReferenceFault(
+                f"the solution raised {error.kind} ({error.file}, line {error.line}): {error.text}"
+            )
+        # A copy, because the test may go on to write into its tensors.
+        self.kept[key] = (copy.deepcopy(request), reply)
+        return reply
+
+
+def import_apart(
+    folder: Path, name: str, given: Path | None = None, program: bool = False
+) -> Executor:
+    """Import a component of ours apart from other modules, which have the same names.
+
+    Args:
+        folder: where it lies.
+        name: the component.
+        given: where `provided` lies.
+        program: whether it is run as a program, and not imported.
+
+    Raises:
+        ReferenceFault: it cannot be imported.
+    """
+    executor = Executor(folder, name, given=given, program=program, free=True)
+    names = [path.stem for path in folder.glob("*.py")]
+    provided = ((given or folder) / PROVIDED).glob("*.py")
+    names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
+    with apart(names):
+        error = executor.load()
+    if error is not None:
+        where = f" ({error.file}, line {error.line})" if error.file else ""
+        raise ReferenceFault(
+            f"{folder / f'{name}.py'} cannot be imported: {error.kind}{where}: {error.text}"
+        )
+    return executor
+
+
+def solution_of(assignment: Assignment, name: str) -> SolutionSession:
+    """Return the solution of a component as if it were a submission's.
+
+    Raises:
+        ReferenceFault: it cannot be imported.
+    """
+    program = assignment.component(name).program
+    return SolutionSession(assignment.secret, name, assignment.public, program)
+
+
+def reference_of(assignment: Assignment, name: str) -> ReferenceSession:
+    """Return the solution of a component that hidden tests compare with.
+
+    Raises:
+        ReferenceFault: it cannot be imported.
+    """
+    program = assignment.component(name).program
+    return ReferenceSession(assignment.secret, name, assignment.public, program)

@@ -1,0 +1,148 @@
+"""Tell every student how the commit that was graded stands: a status on it, and a comment."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.grading import store
+from autograder.platforms.ci.api import ApiFault, Unsure
+from autograder.platforms.ci.platforms import Platform, State
+from autograder.platforms.ci.telling import CannotTell, seen_of, status_of, text_of
+from autograder.platforms.ci.work import Commit, Work
+
+_ATTEMPTS = 5
+_WAITING = "Not graded yet: {} commits a day are; the newest is when a new day begins"
+# A student, what is said, and whether it could be said.
+Tell = Callable[[str, str, bool], None]
+
+
+@dataclass(frozen=True)
+class Poster:
+    """Posts to one platform.
+
+    Attributes:
+        work: the folder with commits and results.
+        platform: where repositories are.
+        assignment: its name.
+        root: the project.
+        fail_under: the percentage of the points below which a commit's state is a failure.
+        comments: comment on a commit, too.
+        attempts: how many commits of a student are graded a day; 0 for all.
+    """
+
+    work: Work
+    platform: Platform
+    assignment: str
+    root: Path
+    fail_under: float
+    comments: bool
+    attempts: int
+
+    @property
+    def context(self) -> str:
+        """What the status of a commit is called."""
+        return f"gradeformer/{self.assignment}"
+
+    def post(self, tell: Tell) -> bool:
+        """Tell everyone what they were not told; return whether all could be."""
+        complete = True
+        for student in self.work.students():
+            commit = self.work.commit(student)
+            if commit is None:
+                continue
+            try:
+                for said in self._one(commit):
+                    tell(student, said, True)
+            except (ApiFault, CannotTell, OSError) as fault:
+                complete = False
+                tell(student, str(fault), False)
+        return complete
+
+    def _one(self, commit: Commit) -> Iterator[str]:
+        """Tell one student; yield what was said."""
+        before = self.work.posted(commit.student)
+        # Of older commits nothing is said any more.
+        told = {
+            k: v for k, v in before.items() if k.endswith((commit.commit, commit.waiting or " "))
+        }
+        result = store.read(self.work.graded, commit.student)
+        if result is not None and result.assignment == self.assignment:
+            path = store.path_of(self.work.graded, commit.student)
+            seen = None if result.score is None else seen_of(path, self.root)
+            state, words = status_of(result, seen, self.fail_under)
+            if self._status(commit, commit.commit, state, words, told):
+                yield f"{words} ({state}) at {commit.commit[:10]}"
+            if self.comments and seen is not None and self._comment(commit, path, told):
+                yield f"comment at {commit.commit[:10]}"
+        if commit.waiting is not None:
+            words = _WAITING.format(self.attempts)
+            if self._status(commit, commit.waiting, "pending", words, told):
+                yield f"waiting: {commit.waiting[:10]}"
+
+    def _status(
+        self, commit: Commit, at: str, state: State, words: str, told: dict[str, str]
+    ) -> bool:
+        platform, place = self.platform, (commit.repository, at)
+        wanted = (platform.named(state), words)
+
+        def there() -> bool:
+            found = platform.status(*place, self.context)
+            # A platform may cut a description off.
+            return found is not None and found[0] == wanted[0] and _same(found[1], words)
+
+        def send() -> None:
+            platform.set_status(*place, self.context, state, words)
+
+        return self._once(commit, f"status {at}", "\n".join(wanted), told, there, send)
+
+    def _comment(self, commit: Commit, path: Path, told: dict[str, str]) -> bool:
+        platform, place = self.platform, (commit.repository, commit.commit)
+        text = text_of(path, self.root)
+        mark = f"<!-- {self.context} {_hash(text)[:16]} -->"
+
+        def there() -> bool:
+            return any(mark in comment for comment in platform.comments(*place))
+
+        def send() -> None:
+            platform.comment(*place, f"{mark}\n\n{text}")
+
+        return self._once(commit, f"comment {commit.commit}", text, told, there, send)
+
+    def _once(
+        self,
+        commit: Commit,
+        key: str,
+        text: str,
+        told: dict[str, str],
+        there: Callable[[], bool],
+        send: Callable[[], None],
+    ) -> bool:
+        """Say something unless it was said, by this folder or as the platform has it."""
+        if told.get(key) == _hash(text):
+            return False
+        said = False
+        for attempt in range(1, _ATTEMPTS + 1):
+            if there():
+                break
+            try:
+                send()
+                said = True
+                break
+            except Unsure as unsure:
+                self.platform.wait(unsure.pause)
+                if attempt == _ATTEMPTS and not there():
+                    raise
+        told[key] = _hash(text)
+        self.work.tell(commit.student, told)
+        return said
+
+
+def _same(found: str, words: str) -> bool:
+    return found == words or (found.endswith("…") and words.startswith(found[:-1]))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,341 @@
+"""The steps that `nbgrader autograde` runs in place of executing a student's notebook.
+
+One piece of code marks a class, whoever starts it: nbgrader's `Autograde` comes to one submission
+after another, `GradeSubmission` has it graded and fills in its grade cells, and `SaveGrades` writes
+the marks. `nbgrader autograde` and formgrader do so by nbgrader's configuration, and
+`autograder grade --gradebook` by `gradebook.py`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nbformat.v4 import new_output
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
+from traitlets import Bool, Int, List, Unicode
+
+from autograder.assignment import load_assignment
+from autograder.errors import UsageError
+from autograder.grading import accepted, store
+from autograder.grading.batch import Batch
+from autograder.grading.entries import Entry
+from autograder.grading.workers import cores
+from autograder.platforms.nbgrader.collected import entry_of, results_folder, why_not
+from autograder.project import find_root
+from autograder.reports.feedback import component_page, fault_page
+from autograder.reports.shown import FAULT, shown
+from autograder.results import ComponentResult, SubmissionResult
+from autograder.settings import Feedback
+
+_KEY = "gradeformer"
+# In the resources that one step passes to the next: cells whose components are held for review.
+_HELD = "gradeformer_held"
+# A worker holds some 500 MB: workers that nobody needs are ended after this.
+_IDLE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run of nbgrader comes to results; an attribute `gradeformer` of its converter.
+
+    Attributes:
+        result_of: returns the result of a submission as soon as it is there.
+        feedback: what the assignment says about hidden criteria.
+    """
+
+    result_of: Callable[[Entry], SubmissionResult]
+    feedback: Feedback
+
+
+class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
+    """Grades a submission's modules in the sandbox and fills in its grade cells.
+
+    Stands where nbgrader has `Execute`: no kernel is started, and no student code runs in this
+    process. While one submission is filled in, the next ones are graded, on all cores.
+    """
+
+    root = Unicode("", help="The project that grades; default: $GRADEFORMER_ROOT.").tag(config=True)
+    sandbox = Unicode("auto", help="auto, tier1, tier2, tier3 or none.").tag(config=True)
+    jobs = Int(0, help="Submissions graded side by side; default: the cores.").tag(config=True)
+    wait = Bool(False, help="Wait while somebody else grades the same assignment.").tag(config=True)
+    executed = List(
+        Unicode(),
+        help="Assignments of the course that are none of the project's: nbgrader executes these.",
+    ).tag(config=True)
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Grade one submission.
+
+        Raises:
+            UsageError: nothing can be graded: no project, no such assignment, no sandbox.
+        """
+        names = resources["nbgrader"]
+        if names["assignment"] in self.executed:
+            found: tuple[Any, Any] = Execute(parent=self.parent).preprocess(nb, resources)
+            return found
+        course = self._course()
+        entry = self._entry(names["assignment"], names["student"])
+        if reason := why_not(entry.path, course):
+            raise UsageError(f"{entry.id} is not marked: {reason}")
+        # Kept there, because every submission gets new preprocessors.
+        if not hasattr(self.parent.parent, _KEY):
+            setattr(self.parent.parent, _KEY, self._run(course, names))
+        run: Run = getattr(self.parent.parent, _KEY)
+        result = run.result_of(entry)
+        now = datetime.now(UTC)
+        if result.status == "error":
+            self.log.error("%s could not be graded: %s", result.submission, result.message)
+        if result.held:
+            typed = accepted.command(course, entry.id)
+            self.log.warning(
+                "%s: %s; accept it with `%s` and autograde it again",
+                *(entry.id, result.remarks, typed),
+            )
+        resources[_KEY], resources[_HELD] = fill_in(nb, result, run.feedback, now), {*result.held}
+        workbook = entry.path / f"{names['notebook']}.ipynb"
+        nb.metadata[_KEY] = stamp(result, workbook, run.feedback.shows(now))
+        return nb, resources
+
+    def _course(self) -> Path:
+        return Path(self.parent.parent.coursedir.root).resolve()
+
+    def _run(self, course: Path, names: Mapping[str, str]) -> Run:
+        """Return how a run that nbgrader has started comes to results."""
+        named = course / self.root if self.root else None
+        assignment = load_assignment(
+            find_root(named, "c.GradeSubmission.root"), names["assignment"]
+        )
+        jobs, resume = self.jobs or cores(), not self.parent.parent.force
+        # A changed suite is another.
+        key = (assignment, assignment.suite_hash(), course, self.sandbox, jobs, resume)
+        coming = self._coming(course, names)
+
+        def make() -> Batch:
+            out = results_folder(course, assignment.name)
+            store.make_writable(out)
+            store.sweep(out)
+            return Batch(assignment, out, self.sandbox, jobs, resume)
+
+        def result_of(entry: Entry) -> SubmissionResult:
+            with _warm.lent(key, make) as batch:
+                batch.begin(entry)
+                batch.ahead(coming)
+                return batch.result(entry)[0]
+
+        return Run(result_of, assignment.feedback)
+
+    def _entry(self, assignment: str, student: str) -> Entry:
+        coursedir = self.parent.parent.coursedir
+        folder = coursedir.format_path(coursedir.submitted_directory, student, assignment)
+        # Not resolved: where a link leads is none of the student's work.
+        return entry_of(student, Path(folder).absolute(), assignment)
+
+    def _coming(self, course: Path, names: Mapping[str, str]) -> Iterator[Entry]:
+        """Yield the submissions that this run of nbgrader will come to after this one."""
+        converter = self.parent.parent
+        coursedir = converter.coursedir
+        pattern = coursedir.format_path(
+            coursedir.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
+        )
+        for folder in sorted(converter.assignments):
+            found = re.match(pattern, folder)
+            if found is None or found["assignment"] != names["assignment"]:
+                continue
+            student = found["student"]
+            if student > names["student"] and self._is_due(folder, student, names["assignment"]):
+                entry = self._entry(names["assignment"], student)
+                if why_not(entry.path, course) is None:
+                    yield entry
+
+    def _is_due(self, folder: str, student: str, assignment: str) -> bool:
+        """Return whether nbgrader will process a submission, by its own rule."""
+        converter = self.parent.parent
+        coursedir = converter.coursedir
+        if student in coursedir.student_id_exclude.split(","):
+            return False
+        done = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
+        if converter.force or not done.exists():
+            return True
+        new = coursedir.get_existing_timestamp(folder)
+        old = coursedir.get_existing_timestamp(str(done))
+        return new is not None and old is not None and new > old
+
+
+class _Warm:
+    """The last batch, kept warm for a server that grades one submission at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._key: object = None
+        self._batch: Batch | None = None
+        self._timer: threading.Timer | None = None
+        atexit.register(self._end)
+
+    @contextlib.contextmanager
+    def lent(self, key: object, make: Callable[[], Batch]) -> Iterator[Batch]:
+        """Lend the batch of this key, to one user at a time; a batch of another key is ended."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._batch is None or key != self._key:
+                self._end()
+                self._key, self._batch = key, make()
+            try:
+                yield self._batch
+            finally:
+                self._timer = threading.Timer(_IDLE_S, self._end)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._batch is not None:
+                self._batch.close()
+            self._batch = None
+
+
+_warm = _Warm()
+
+
+class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
+    """Writes the marks of a result into the gradebook, as they are; the rest as nbgrader does.
+
+    A manual mark is left alone. What could not be graded gets no mark and is flagged for manual
+    grading: nbgrader itself would give full marks to a cell without an output. What is held for
+    review is flagged, too.
+    """
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Write all marks of a workbook in one transaction."""
+        marks = resources.get(_KEY)
+        if marks is None:
+            found: tuple[Any, Any] = super().preprocess(nb, resources)
+            return found
+        names = resources["nbgrader"]
+        with Gradebook(names["db_url"]) as gradebook:
+            notebook = gradebook.find_submission_notebook(
+                names["notebook"], names["assignment"], names["student"]
+            )
+            grades = {grade.name: grade for grade in notebook.grades}
+            comments = {comment.name: comment for comment in notebook.comments}
+            for cell in nb.cells:
+                name = cell.metadata.get("nbgrader", {}).get("grade_id")
+                if name in grades and is_grade(cell):
+                    _mark(grades[name], cell, marks, name in resources[_HELD])
+                if name in comments:
+                    unchanged = cell.metadata["nbgrader"]["checksum"] == compute_checksum(cell)
+                    silent = unchanged and not is_task(cell)
+                    comments[name].auto_comment = "No response." if silent else None
+            gradebook.db.commit()
+        return nb, resources
+
+
+def _mark(grade: Any, cell: Any, marks: Mapping[str, float | None], held: bool) -> None:
+    """Write the automatic mark of a cell; a manual one stays, and is to be looked at again."""
+    grade.auto_score = determine_grade(cell)[0] if is_solution(cell) else marks.get(grade.name)
+    unsure = grade.manual_score is not None or grade.auto_score is None
+    grade.needs_manual_grade = unsure or held
+
+
+def stamp(result: SubmissionResult, workbook: Path, outcomes: bool) -> dict[str, Any]:
+    """Return what an autograded workbook was made from. While that is the same, it is up to date.
+
+    Args:
+        result: the result.
+        workbook: the workbook that was handed in.
+        outcomes: whether it shows outcomes of hidden criteria.
+    """
+    written = workbook.read_bytes() if workbook.is_file() else b""
+    return {
+        "graded": result.graded.model_dump() if result.graded else None,
+        "workbook": hashlib.sha256(written).hexdigest(),
+        "outcomes": outcomes,
+    }
+
+
+def fill_in(
+    nb: Any, result: SubmissionResult, feedback: Feedback, now: datetime
+) -> dict[str, float | None]:
+    """Write a result into a workbook's grade cells.
+
+    Args:
+        nb: the workbook.
+        result: what its modules got.
+        feedback: what the assignment says about hidden criteria.
+        now: the time, with its offset.
+
+    Returns:
+        The mark of every grade cell that no person marks; None where there is none.
+    """
+    marks: dict[str, float | None] = {}
+    seen = shown(result, feedback, now)
+    for cell in nb.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.outputs = []
+        cell.execution_count = None
+        if not is_grade(cell) or is_solution(cell):
+            continue
+        about = cell.metadata["nbgrader"]
+        name, points = about["grade_id"], float(about["points"])
+        component = result.components.get(name)
+        mark = _mark_of(result, component, name, points)
+        if mark is None or component is None:
+            page = _without_mark(result, seen.message, name)
+        else:
+            page = component_page(seen.components[name], seen.withheld)
+        marks[name] = mark
+        cell.outputs.append(new_output("display_data", {"text/html": page}))
+        if mark is not None:
+            cell.execution_count = 1
+            printed = {"text/plain": repr(mark)}
+            cell.outputs.append(new_output("execute_result", printed, execution_count=1))
+    return marks
+
+
+def _mark_of(
+    result: SubmissionResult, component: ComponentResult | None, name: str, points: float
+) -> float | None:
+    """Return the mark of a grade cell; None where a person marks it."""
+    if result.status == "rejected":
+        return 0.0
+    if result.score is None or component is None:
+        return None
+    must_agree(name, points, component.max_score)
+    return float(component.score)
+
+
+def must_agree(name: str, points: float, of_component: float) -> None:
+    """See that a grade cell is worth what its component is.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if of_component != points:
+        raise UsageError(
+            f"the grade cell {name} is worth {points:g} points in the gradebook, but "
+            f"{of_component:g} in assignment.toml: give the cell {of_component:g} "
+            "points in source/ and generate the assignment again"
+        )
+
+
+def _without_mark(result: SubmissionResult, message: str, name: str) -> str:
+    """Return what a grade cell shows that has no component."""
+    if result.status == "rejected":
+        return fault_page(f"The submission could not be taken in: {message}")
+    if result.score is None:
+        return fault_page(message or FAULT)
+    return fault_page(f"No component is called {name}; a person marks this.")

@@ -1,1 +1,0 @@
-"""What only the judge holds: reference answers, plans, misconceptions and their variants."""

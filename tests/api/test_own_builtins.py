@@ -1,0 +1,194 @@
+"""What a submission's modules cannot do though their text does not say it."""
+
+import builtins
+import threading
+import types
+import typing
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.api.own_builtins import own_builtins, own_code
+
+
+def run(text: str, **names: object) -> dict[str, object]:
+    scope: dict[str, object] = {"__builtins__": own_builtins(), "__name__": "__main__"}
+    scope |= {"torch": torch, **names}
+    exec(own_code(text.encode(), "work.py", "/nowhere"), scope)
+    return scope
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["__globals__", "__code__", "__subclasses__", "f_globals", "tb_frame", "_C", "nn", "ops"],
+)
+def test_a_computed_name_is_refused_where_a_written_one_would_be_found(name: str) -> None:
+    frame = types.SimpleNamespace(f_globals=1, tb_frame=1, __globals__={}, __code__=1)
+    owner = frame if hasattr(frame, name) else torch
+    owner = torch.Tensor if name == "__subclasses__" else owner
+    with pytest.raises(AttributeError):
+        run("x = getattr(owner, name[:1] + name[1:])", owner=owner, name=name)
+    with pytest.raises(AttributeError):
+        run("x = list(map(getattr, [owner], [name]))", owner=owner, name=name)
+
+
+def test_a_computed_name_that_is_public_is_looked_up() -> None:
+    text = "class A:\n    _own = 3\n    x = 4\na = A()\n"
+    found = run(
+        text + "y = [getattr(a, '_o' + 'wn'), getattr(a, 'x'), getattr(a, 'z', 5)]\n"
+        "f = getattr(torch, 're' + 'lu')\nn = getattr(A, '__name__')\n"
+    )
+    assert found["y"] == [3, 4, 5]
+    assert found["f"] is torch.relu
+    assert found["n"] == "A"
+
+
+@pytest.mark.parametrize(
+    "call", ["eval('1')", "exec('1')", "compile('1', '', 'eval')", "globals()"]
+)
+def test_a_name_that_was_shadowed_in_the_text_runs_nothing(call: str) -> None:
+    name = call.partition("(")[0]
+    with pytest.raises(NameError, match=name):
+        run(f"{name} = 1\ndel {name}\n{call}\n")
+
+
+def test_imports_and_classes_work() -> None:
+    found = run("import math\nclass A(dict):\n    x = math.pi\ny = A.x\n")
+    assert found["y"] == pytest.approx(3.14159, abs=1e-4)
+
+
+def test_files_are_opened_by_path_and_none_of_code_is_written(tmp_path: Path) -> None:
+    data = tmp_path / "data.txt"
+    run("with open(p, 'w') as f:\n    f.write('x')\n", p=data)
+    assert run("with open(p) as f:\n    x = f.read()\n", p=data)["x"] == "x"
+    for text in ("open(1, 'w')", "open(p, 'w')", "open(q, opener=print)"):
+        with pytest.raises(PermissionError):
+            run(text, p=str(tmp_path / "more.py"), q=str(data))
+    assert builtins.open is not own_builtins()["open"]
+
+
+@pytest.mark.parametrize("call", ["setattr(owner, name, 1)", "delattr(owner, name)"])
+def test_no_module_or_class_of_a_library_is_changed(call: str) -> None:
+    own = "class Own:\n    x = 1\n"
+    for owner, name in ((torch, "relu"), (torch.nn.Linear, "forward"), (Path, "name")):
+        with pytest.raises(AttributeError):
+            run(call, owner=owner, name=name)
+    with pytest.raises(AttributeError):
+        run(f"{own}owner = Own\n{call}", name="__bases__")
+    run(f"{own}owner = Own\n{call}", name="x")
+
+
+def test_a_name_that_only_looks_like_a_text_is_refused() -> None:
+    class Text(str):
+        pass
+
+    with pytest.raises(AttributeError):
+        run("getattr(owner, name)", owner=print, name=Text("__self__"))
+
+
+def test_what_an_object_holds_is_shown_and_may_be_changed() -> None:
+    text = (
+        "class A(torch.nn.Module):\n"
+        "    def __init__(self, **given):\n"
+        "        super().__init__()\n"
+        "        self.__dict__.update(given, _seen=[])\n"
+        "    def __eq__(self, other):\n"
+        "        return vars(self) == other.__dict__\n"
+        "a = A(lr=1)\na.__dict__['y'] = 2\nx = a.lr, a.y, a._seen, 'lr' in vars(a), a == a\n"
+        "names = {name for name in A.__dict__ if name[:2] == '__'}\n"
+    )
+    found = run(text)
+    assert found["x"] == (1, 2, [], True, True)
+    assert found["names"] == {"__module__", "__init__", "__eq__", "__hash__", "__doc__"}
+
+
+@pytest.mark.parametrize("shown", ["vars(owner)", "owner.__dict__"])
+def test_what_the_interpreter_or_a_library_hides_is_not_shown(shown: str) -> None:
+    with pytest.raises(AttributeError):
+        run(f"x = {shown}", owner=torch)
+    for owner, hidden in ((type, "__subclasses__"), (type(run), "__globals__")):
+        assert hidden in vars(owner)
+        assert hidden not in run(f"x = {shown}", owner=owner)["x"]
+    caught = warnings.catch_warnings()
+    assert isinstance(vars(caught)["_module"], types.ModuleType)
+    assert "_module" not in run(f"x = {shown}", owner=caught)["x"]
+
+
+@pytest.mark.parametrize("term", ["a", "b._x"])
+def test_a_long_expression_runs_as_it_does_in_plain_python(term: str) -> None:
+    text = f"class B:\n    _x = 1\na, b = 1, B()\nx = {' + '.join([term] * 900)}\n"
+    assert run(text)["x"] == 900
+
+
+def test_private_names_in_every_place_are_looked_up_by_the_object() -> None:
+    text = (
+        "class B:\n    _x = 1\nb = B()\nb._b = b\n"
+        "x = [b._x, *[b._b._x], {b._x: b._b._b._x}, f'{b._x}', (lambda c=b._x: c)()]\n"
+        "b._b._x += b._x\ny = b._x\n"
+    )
+    found = run(text)
+    assert found["x"] == [1, 1, {1: 1}, "1", 1]
+    assert found["y"] == 2
+    bad = "o._bootstrap"
+    for text in (f"[1, {bad}]", f"{{1: {bad}}}", f"{bad}.__name__.x", f"f'{{{bad}}}'"):
+        with pytest.raises(AttributeError, match="_bootstrap is not looked up"):
+            run(f"x = {text}", o=threading.Thread)
+    with pytest.raises(AttributeError, match="_bootstrap is not looked up"):
+        run(f"{bad} += 1", o=threading.Thread)
+
+
+def test_private_names_of_ones_own_are_looked_up_as_ever() -> None:
+    text = (
+        "import threading\n"
+        "class A(torch.nn.Linear):\n"
+        "    _made = 0\n"
+        "    def __init__(self):\n"
+        "        super().__init__(1, 1)\n"
+        "        self._x = 3\n"
+        "        self.weight._plain = True\n"
+        "        A._made += 1\n"
+        "    def _load_from_state_dict(self, *rest, **more):\n"
+        "        super()._load_from_state_dict(*rest, **more)\n"
+        "def f():\n    f._calls += 1\n    return f._calls\n"
+        "f._calls = 0\na = A()\na.load_state_dict(a.state_dict())\n"
+        "x = a._x, a._made, a.weight._plain, f(), a._modules, a.bias._version >= 0\n"
+    )
+    with pytest.raises(AttributeError, match="_version"):
+        run(text)
+    assert run(text.replace(", a.bias._version >= 0", ""))["x"] == (3, 1, True, 1, {})
+
+
+def test_a_private_name_of_a_librarys_object_is_refused_whoever_asks() -> None:
+    # A reference in an annotation is kept as an object that can run it.
+    reference = typing.get_args(typing.Optional["print()"])[0]
+    private = [
+        "reference._evaluate",
+        "type(reference)._evaluate",
+        "A.ask(reference)",
+        "A._evaluate",
+        "A('1')._evaluate",
+        "A('1').asks()",
+        "reference._evaluate += 1",
+    ]
+    text = (
+        "class A(type(reference), _root=True):\n"
+        "    def ask(self):\n        return self._evaluate\n"
+        "    def asks(self):\n        return super()._evaluate\n"
+    )
+    for expression in private:
+        with pytest.raises(AttributeError, match="_evaluate"):
+            run(f"{text}{expression}", reference=reference)
+
+
+def test_no_module_is_taken_out_of_an_exception() -> None:
+    with pytest.raises(AttributeError, match="obj"):
+        run("try:\n    torch.nope\nexcept AttributeError as e:\n    x = e.obj\n")
+    assert run("class A:\n    obj = 3\nx = A().obj\n")["x"] == 3
+
+
+@pytest.mark.parametrize("name", ["eval", "getattr", "open"])
+def test_pythons_own_functions_are_not_looked_up_in_their_module(name: str) -> None:
+    with pytest.raises(AttributeError):
+        run("getattr(owner, name)", owner=builtins, name=name)

@@ -1,0 +1,291 @@
+"""What reaches around the public interface is found in the text; ordinary work is not."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.api.reading import (
+    Finding,
+    Ordinary,
+    instead,
+    read,
+    read_files,
+    reading_of,
+)
+
+ROOT = Path(__file__).parents[2]
+WAYS = tomllib.loads((Path(__file__).parent / "ways_around.toml").read_text(encoding="utf-8"))
+HEAD = "import torch\nfrom torch import nn\n"
+assert torch is not None  # names are followed into it
+
+
+def found(text: str, terms: Ordinary | None = None, **beside: str) -> list[tuple[int, str]]:
+    """Return line and words of what is out of the ordinary in work.py."""
+    files = {"work.py": text, **{f"{name}.py": source for name, source in beside.items()}}
+    reading = read({name: source.encode() for name, source in files.items()}, terms or Ordinary())
+    return [(f.line, f.what) for f in reading.findings if f.file == "work.py"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_way_around_is_found(way: str) -> None:
+    assert found(HEAD + WAYS[way]["text"]), WAYS[way]["way"]
+
+
+ORDINARY = {
+    "an activation by name": "F = torch.nn.functional\ndef f(x, name):\n"
+    "    return getattr(F, name)(x)\n",
+    "a private attribute of one's own": "class A:\n    def __init__(self):\n        self._x = 1\n"
+    "    def y(self):\n        return self._x\n",
+    "a private buffer": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.register_buffer('_mask', torch.ones(2))\n"
+    "    def forward(self, x):\n        return x * self._mask\n",
+    "a name of a class's own": "class A:\n    def f(self):\n        self.__x = 2\n"
+    "        return self.__x\n",
+    "modules by number": "class S(nn.Module):\n    def __init__(self, *layers):\n"
+    "        super().__init__()\n        for n, layer in enumerate(layers):\n"
+    "            self._modules[str(n)] = layer\n",
+    "what others hold": "class C:\n    def __eq__(self, other):\n"
+    "        return vars(self) == other.__dict__\n",
+    "a base class that courses build on": "from torch.nn.modules.utils import _pair\n"
+    "from torch.optim.lr_scheduler import _LRScheduler\nclass S(_LRScheduler):\n    pass\n"
+    "def f(m):\n    return isinstance(m, nn.modules.batchnorm._BatchNorm), _pair(1)\n",
+    "tests of one's own": "import unittest\nclass T(unittest.TestCase):\n    pass\n",
+    "names by a star": "from math import *\nfrom typing import *\n"
+    "X: List[float] = [gcd(4, 6), pi]\n",
+    "an array of one's own": "class A:\n    __array_priority__ = 9\n"
+    "    def __array__(self, dtype=None):\n        return None\n",
+    "Python 2's names": "from builtins import range, object\nfrom io import open\n",
+    "the order of classes": "def f(x):\n    return type(x).__mro__[0].__name__\n",
+    "a module that is called": "import torch.utils.checkpoint\n"
+    "def f(m):\n    return torch.utils.checkpoint(m)\n",
+    "what an object holds": "class C:\n    def __init__(self, **k):\n"
+    "        self.__dict__.update(k)\n",
+    "a variable called like a module": "import copy, time\ndef f(x):\n    copy = x.clone()\n"
+    "    time = len(copy)\n    return max(copy, time)\n",
+    "a method called eval": "import re\nnn.Linear(1, 1).eval()\nP = re.compile('x')\n",
+    "a function called eval": "def eval(model):\n    return model\nX = eval(3)\n",
+    "the main part": "import math\nif __name__ == '__main__':\n    import pickle, doctest\n"
+    "    exec('1')\n",
+    "two underscores of one's own": "class A:\n    __fields__ = ()\n    def names(self):\n"
+    "        return self.__fields__\n",
+    "own data": "with open('data/words.txt') as file:\n    TEXT = file.read()\n",
+    "a path that is computed": "import os\ndef f(p):\n    return open(os.path.join(p, 'x.txt'))\n",
+    "a saved state": "import io\ndef f(data):\n    return torch.load(io.BytesIO(data), "
+    "weights_only=True)\n",
+    "names of a class": "class A:\n    def __repr__(self):\n        return type(self).__name__\n"
+    "    def __getattr__(self, name):\n        return super().__getattr__(name)\n",
+    "an attribute by a written name": "from operator import attrgetter\nKEY = attrgetter('x.y')\n",
+    "annotations in quotes": "def f(x: 'torch.Tensor') -> 'nn.Module':\n    return x\n",
+    "optimizers": "def f(m, name):\n    return getattr(torch.optim, name)(m.parameters())\n",
+    "a module that may be missing": "try:\n    import numpy as np\nexcept ImportError:\n"
+    "    np = None\nX = 1 if np else 2\nif np is not None and not nn:\n    X = 3\n",
+    "compiled": "@torch.compile\ndef f(x):\n    return x + 1\n",
+    "a named tuple": "from collections import namedtuple\nP = namedtuple('P', 'x')\n"
+    "Q = P(1)._replace(x=2)\n",
+    "a closure": "def f():\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n"
+    "    return g\n",
+}
+
+
+@pytest.mark.parametrize("what", ORDINARY)
+def test_ordinary_work_is_not_found(what: str) -> None:
+    assert found(HEAD + ORDINARY[what]) == []
+
+
+HONEST = [
+    *ROOT.glob("reference/*/*.py"),
+    *ROOT.glob("reference/*/right_variants/*/*.py"),
+    *ROOT.glob("reference/*/wrong_variants/*/*.py"),
+    *ROOT.glob("assignments/*/*.py"),
+]
+# What the assignment itself says is ordinary.
+EXPECTED = ("torch.load", "torch.utils._python_dispatch", "__torch_dispatch__")
+
+
+def test_all_variants_are_ordinary() -> None:
+    assert len(HONEST) > 150
+    own = (*{path.stem for path in HONEST}, "provided")
+    terms = Ordinary(own=own, ordinary=EXPECTED)
+    for path in HONEST:
+        reading = read({path.name: path.read_bytes()}, terms)
+        assert reading.findings == [], path
+
+
+def test_the_place_and_the_words_are_said() -> None:
+    assert found("import math\nimport ctypes\n") == [(2, "imports ctypes")]
+    assert found("import torch\nx = 1; y = torch._C\n") == [(2, "uses torch._C, which is private")]
+    assert found("def f():\n    return f.__globals__\n") == [(2, "asks for __globals__")]
+    assert found("import torch\nthings = [torch]\n") == [(2, "hands the module torch around")]
+    finding = Finding("a.py", 3, "imports ctypes")
+    assert finding.words == "a.py, line 3: it imports ctypes"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_there_is_something_to_write_instead(way: str) -> None:
+    for _, what in found(HEAD + WAYS[way]["text"]):
+        assert instead(what)
+
+
+def test_names_are_followed_through_own_modules() -> None:
+    helper = "import torch as t\nfrom torch import nn\n\ndef f(x):\n    return x\n"
+    assert found("from helper import t\ny = t._C\n", helper=helper)
+    assert found("import helper\ny = helper.t._C\n", helper=helper)
+    assert found("from helper import *\ny = t._C\n", helper=helper)
+    assert found("import helper\ny = helper.f(helper.nn.Linear(1, 1))\n", helper=helper) == []
+
+
+def test_of_several_meanings_each_counts() -> None:
+    text = "try:\n    import math as m\nexcept ImportError:\n    import torch as m\n"
+    assert found(text + "y = m._C\n") == [
+        (5, "uses math._C, which is private"),
+        (5, "uses torch._C, which is private"),
+    ]
+
+
+def test_a_helper_that_cannot_be_read_holds_who_imports_it() -> None:
+    files = {"a.py": b"import helper\n", "helper.py": b"# coding: no-such-thing\n"}
+    (finding,) = read(files, Ordinary()).about("a.py")
+    assert finding.file == "helper.py"
+
+
+def test_a_file_called_like_a_module_of_pythons_may_mean_that_one() -> None:
+    assert found("import ctypes\n", ctypes="x = 1\n") == [(1, "imports ctypes")]
+    assert found("import torch\ny = torch._C\n", torch="x = 1\n")
+    assert found("import random\ny = random.choice\n", random="def choice():\n    pass\n") == []
+
+
+def test_a_program_is_read_with_its_main_part() -> None:
+    text = "if __name__ == '__main__':\n    import ctypes\n"
+    assert found(text) == []
+    assert found(text, Ordinary(programs=("work.py",))) == [(2, "imports ctypes")]
+
+
+def test_an_assignment_adds_to_both_sides() -> None:
+    text = "import pickle\nimport math\nx = pickle.loads\ny = math.gamma\n"
+    assert found(text) == [(1, "imports pickle")]
+    assert found(text, Ordinary(ordinary=("pickle",))) == []
+    assert found(text, Ordinary(ordinary=("pickle",), unusual=("math.gamma",))) == [
+        (4, "uses math.gamma")
+    ]
+    assert found("import pandas\n", Ordinary(packages=("pandas",))) == []
+    assert found("import pandas._libs\n", Ordinary(packages=("pandas",)))
+
+
+def test_what_a_file_runs_is_told_with_the_file_that_it_stands_in() -> None:
+    files = {
+        "a.py": b"import helper\n",
+        "b.py": b"import a\n",
+        "c.py": b"import math\n",
+        "helper.py": b"from deep.inner import x\n",
+        "deep/inner.py": b"import ctypes\nx = 1\n",
+    }
+    reading = reading_of(read_files(files, {}))
+    held = [Finding("deep/inner.py", 1, "imports ctypes")]
+    assert reading.about("a.py") == held
+    assert reading.about("b.py") == held
+    assert reading.about("b.py", without={"a.py"}) == []
+    assert reading.about("c.py") == []
+    assert reading.reached("a.py") == {"a.py", "helper.py", "deep/inner.py"}
+
+
+def test_any_word_of_a_text_may_name_a_module_and_what_cannot_be_read_names_all() -> None:
+    files = {
+        "a.py": b"find = 'of b, or c.'\n",
+        "b.py": b"import c as d\nfrom e.f import a\n",
+        "c.py": b"b = ca\n",
+        "unread.py": b"def (:\n",
+    }
+    named = reading_of(read_files(files, {"own": ["e", "given"]})).named
+    assert named == {
+        "a.py": ["b", "c"],
+        "b.py": ["a", "c", "e"],
+        "c.py": [],
+        "unread.py": ["a", "b", "c", "e", "given", "unread"],
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"# coding: no-such-thing\nx = 1\n", b"x = " + b"-" * 90_000 + b"1\n"],
+    ids=["an unknown encoding", "nested too deeply"],
+)
+def test_what_cannot_be_read_is_out_of_the_ordinary(text: bytes) -> None:
+    (finding,) = read({"work.py": text}, Ordinary()).findings
+    assert instead(finding.what)
+
+
+def test_what_python_cannot_run_either_is_ordinary() -> None:
+    for text in (b"def f(:\n", b"\xff\xfe\n", b"x = '\n"):
+        assert read({"work.py": text}, Ordinary()).findings == []
+    # Nor is what is no Python.
+    assert read({"notes.txt": b"import ctypes\n"}, Ordinary()).findings == []
+
+
+@given(st.text(max_size=200))
+def test_no_text_stops_the_reader(text: str) -> None:
+    read({"work.py": text.encode("utf-8", "surrogatepass")}, Ordinary())
+
+
+@given(st.lists(st.sampled_from([way["text"] for way in WAYS.values()]), max_size=3))
+def test_more_text_hides_nothing(texts: list[str]) -> None:
+    text = HEAD + "".join(texts)
+    assert bool(found(text)) == bool(texts)
+
+
+# Ways that were found by people who had read this code.
+READ = {
+    "an own meaning of __name__": "__name__ = '__main__'\nif __name__ == '__main__':\n"
+    "    norm = torch._C\n",
+    "a default": "def f(x, torch=torch.ops.aten):\n    return torch.layer_norm(x)\n",
+    "a first iterable": "[n] = [torch.layer_norm for torch in [torch.ops.aten]]\n",
+    "many aliases": "t0 = torch\n" + "".join(f"t{n + 1} = t{n}\n" for n in range(60)) + "t60._C\n",
+    "global in a class": "class A:\n    global t\n    t = torch\nt._C\n",
+    "a changed library": "import os\nos.sep = '!'\n",
+    "a changed class": "nn.LayerNorm.forward = print\n",
+    "text in numpy's tests": "import numpy as np\nnp.testing.measure('1')\n",
+    "a loader that is told by place": "import numpy as np\nx = np.load('a.npy', None, True)\n",
+    "a loader in a partial": "from functools import partial\n"
+    "f = partial(torch.load, weights_only=False)\n",
+    "torch's scripts": "unit = torch.CompilationUnit()\n",
+    "an exception's object": "try:\n    torch.nope\nexcept AttributeError as e:\n"
+    "    x = e.obj.ops.aten\n",
+    "a module of a device": "x = torch.get_device_module('cpu')\n",
+    "a name in a text": "from functools import update_wrapper\n"
+    "update_wrapper(A(), f, ('__globals__',), ())\n",
+    "an own getattr": "def hasattr(o, n):\n    return o\nx = hasattr(torch, 0)\n",
+    "annotations that run": "import inspect\ninspect.signature(print, eval_str=True)\n",
+    "a name by a star": "from sys import *\nx = modules['torch']\n",
+    "torch's scripts by a star": "from torch import *\nx = CompilationUnit('')\n",
+    "a private name in a pattern": "class K:\n    _x = 1\nmatch K:\n    case object(_x=x):\n"
+    "        pass\n",
+    "a private name by a method": "import operator\nclass K:\n    _x = 1\n"
+    "f = operator.methodcaller('_x')\n",
+    "a forged module": "def f(kind):\n    kind.__module__ = '__main__'\n",
+    "the original getattr": "import builtins\nf = builtins.getattr\n",
+    "locals by vars": "x = vars()\n",
+    "a descriptor by hand": "def f(d, x):\n    return d.__get__(x)\n",
+    "matched by position": "class K:\n    __match_args__ = ('x',)\n",
+}
+
+
+@pytest.mark.parametrize("way", READ)
+def test_ways_around_the_reader_itself_are_found(way: str) -> None:
+    assert found(HEAD + READ[way])
+
+
+def test_a_relative_import_and_a_star_are_followed() -> None:
+    helper = b"import torch as t\n"
+    inside = {"pkg/helper.py": helper, "pkg/__init__.py": b"from .helper import t\nx = t._C\n"}
+    assert read(inside, Ordinary()).findings
+    bare = "from importlib import *\n"
+    for text in (
+        "import helper\nhelper.import_module('x')\n",
+        "from helper import import_module\n",
+    ):
+        assert found(text, helper=bare)
+    star = "from helper import *\nif not t:\n    t = 1\nx = t._C\n"
+    assert found(star, helper=helper.decode())

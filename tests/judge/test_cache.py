@@ -1,0 +1,315 @@
+"""What is kept on disk: the same marks with and without it, and nothing that is out of date."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.api.likeness import all_alike
+from autograder.api.messages import Request
+from autograder.api.operations import Call
+from autograder.assignment import Assignment, load_assignment
+from autograder.diagnosis.search import examples_of
+from autograder.judge.cache import AnswerStore, Cache
+from autograder.judge.collection import collect
+from autograder.judge.misconceptions import read
+from autograder.judge.places import CACHE_VARIABLE, cache_folder
+from autograder.judge.reference import SolutionSession, solution_of
+from autograder.judge.suite import Suite
+from autograder.judge.variants import variants_of
+from tests.tiny import HIDDEN, write_tiny
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "cache"
+    place.mkdir(mode=0o700)
+    return place
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Assignment:
+    return load_assignment(write_tiny(tmp_path / "project"), "norm")
+
+
+def test_a_value_is_kept_until_it_is_damaged(folder: Path) -> None:
+    cache = Cache(folder)
+    assert cache.load("a") is None
+    cache.save("a", {"b": [1.5, None]})
+    assert Cache(folder).load("a") == {"b": [1.5, None]}
+    (path,) = folder.iterdir()
+    data = path.read_bytes()
+    assert data.count(b"b\x94") == 1
+    path.write_bytes(data.replace(b"b\x94", b"c\x94"))
+    assert cache.load("a") is None
+    # It is made anew.
+    cache.save("a", 2)
+    assert cache.load("a") == 2
+    for damage in (b"", b"no database" * 1000):
+        path.write_bytes(damage)
+        assert cache.load("a") is None
+        cache.save("a", 2)
+        assert cache.load("a") == 2
+
+
+def test_without_a_folder_nothing_is_kept_and_nothing_fails() -> None:
+    cache = Cache(None)
+    cache.save("a", 1)
+    assert cache.load("a") is None
+    store = cache.answers("b")
+    store.put("c", 1)
+    store.flush()
+    assert store.get("c") is None
+
+
+def test_a_value_that_cannot_be_written_down_is_not_kept(folder: Path) -> None:
+    Cache(folder).save("a", lambda: None)
+    assert Cache(folder).load("a") is None
+    assert list(folder.iterdir()) == []
+
+
+def test_what_was_used_least_recently_makes_room(folder: Path) -> None:
+    cache = Cache(folder, most_bytes=400_000)
+    for number, name in enumerate("abc"):
+        cache.save(name, b"x" * 140_000)
+        os.utime(folder / f"{name}.sqlite", (number, number))
+    assert cache.load("a") is not None
+    cache.save("d", b"x" * 140_000)
+    assert [name for name in "abcd" if cache.load(name) is not None] == ["a", "c", "d"]
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770, 0o702])
+def test_a_folder_that_others_can_get_into_is_not_used(
+    folder: Path, mode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(folder))
+    assert cache_folder() == folder
+    folder.chmod(mode)
+    assert cache_folder() is None
+
+
+def test_a_link_is_no_folder_of_ones_own(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "link"))
+    assert cache_folder() is None
+
+
+def test_the_folder_is_made_for_its_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(CACHE_VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    found = cache_folder()
+    assert found == tmp_path / "home" / "gradeformer"
+    assert stat.S_IMODE(found.stat().st_mode) == 0o700
+    monkeypatch.setenv(CACHE_VARIABLE, "off")
+    assert cache_folder() is None
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
+    """Every request that a solution has to answer."""
+    found: list[object] = []
+    perform = SolutionSession.perform
+
+    def noted(self, request):
+        found.append(request)
+        return perform(self, request)
+
+    monkeypatch.setattr(SolutionSession, "perform", noted)
+    yield found
+
+
+def plans(suite: Suite) -> list[bytes]:
+    return [planned.frame for plan in suite.plans.values() for planned in plan]
+
+
+def test_a_second_start_asks_the_solution_nothing_and_is_the_same(
+    folder: Path, tiny: Assignment, asked: list[object]
+) -> None:
+    first = collect(tiny, cache=Cache(folder))
+    assert asked
+    asked.clear()
+    second = collect(tiny, cache=Cache(folder))
+    assert asked == []
+    assert plans(second) == plans(first)
+    # A submission is compared with answers that were kept, too.
+    for criterion in second.criteria["layer_norm"]:
+        attempt = second.run(criterion, solution_of(tiny, "layer_norm"))
+        assert attempt.failure is None
+        assert attempt.drawn == first.run(criterion, solution_of(tiny, "layer_norm")).drawn
+
+
+def test_another_seed_is_asked_anew(folder: Path, tiny: Assignment, asked: list[object]) -> None:
+    first = collect(tiny, cache=Cache(folder))
+    asked.clear()
+    other = collect(tiny, tiny.seed + 1, cache=Cache(folder))
+    assert asked
+    assert plans(other) != plans(first)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "reference/norm/layer_norm.py",
+        "reference/norm/tests/test_layer_norm.py",
+        "assignments/norm/tests/test_layer_norm.py",
+        "assignments/norm/assignment.toml",
+    ],
+)
+def test_whatever_an_answer_follows_from_changes_its_key(tiny: Assignment, changed: str) -> None:
+    before = Cache(None).key_of(tiny, "layer_norm", "answers")
+    assert Cache(None).key_of(tiny, "layer_norm", "answers") == before
+    path = tiny.root / changed
+    text = path.read_text()
+    # Its comments are nobody's answer.
+    settings = text.replace("points = ", "points = 1", 1)
+    path.write_text(settings if path.suffix == ".toml" else text + "\n# changed\n")
+    assert Cache(None).key_of(tiny, "layer_norm", "answers") != before
+    assert Cache(None).key_of(tiny, "layer_norm", "other") != before
+
+
+def test_a_suite_that_is_another_takes_nothing_that_was_kept(
+    folder: Path, tiny: Assignment
+) -> None:
+    kept = collect(tiny, cache=Cache(folder)).kept("layer_norm")
+    renamed = HIDDEN.replace("test_values", "test_other")
+    other = collect(
+        load_assignment(write_tiny(tiny.root, hidden=renamed), "norm"), cache=Cache(None)
+    )
+    assert not other.restore("layer_norm", kept)
+
+
+def test_answers_are_there_for_the_next_process_once_they_are_flushed(folder: Path) -> None:
+    store = Cache(folder).answers("a")
+    store.put("std 3 1 False", [1.5])
+    assert Cache(folder).answers("a").get("std 3 1 False") is None
+    store.flush()
+    found = Cache(folder).answers("a").get("std 3 1 False")
+    assert found is not None and list(found) == [1.5]
+
+
+def test_a_damaged_store_is_done_without(folder: Path) -> None:
+    (folder / "a.sqlite").write_bytes(b"no database" * 1000)
+    store = Cache(folder).answers("a")
+    assert store.get("std") is None
+    store.put("std", [1])
+    store.flush()
+    assert store.get("std") is None
+
+
+def test_a_damaged_answer_is_done_without(folder: Path) -> None:
+    store = Cache(folder).answers("a")
+    store.put("std", ["kept"])
+    store.flush()
+    store.close()
+    (path,) = folder.iterdir()
+    data = path.read_bytes()
+    assert data.count(b"kept") == 1
+    path.write_bytes(data.replace(b"kept", b"kepf"))
+    assert Cache(folder).answers("a").get("std") is None
+
+
+def test_two_processes_may_add_the_same(folder: Path) -> None:
+    one, other = AnswerStore(folder / "a.sqlite"), AnswerStore(folder / "a.sqlite")
+    for store, value in ((one, 1), (other, 2)):
+        store.put("std", [value])
+        store.flush()
+    found = Cache(folder).answers("a").get("std")
+    assert found is not None and list(found) == [1]
+
+
+def test_answers_that_cannot_be_written_down_are_not_kept(folder: Path) -> None:
+    store = Cache(folder).answers("a")
+    values = [1, {"b": 2}, lambda: None]
+    assert store.put("std", values) is values
+    store.flush()
+    assert store.get("std") is None
+
+
+def test_answers_that_are_equal_are_one_object(folder: Path) -> None:
+    store = Cache(folder).answers("a")
+    for name in ("std", "mean"):
+        store.put(name, [1, {"b": 2}])
+    store.flush()
+    store = Cache(folder).answers("a")
+    assert store.get("std") == [1, {"b": 2}]
+    assert store.get("std") is store.get("mean")
+
+
+TENSORS = {
+    "turned": torch.arange(6.0).reshape(2, 3).T,
+    "every second": torch.arange(12.0).reshape(2, 6)[:, ::2],
+    "a row, turned": torch.ones(4, 1).T,
+    "expanded": torch.arange(3.0)[None].expand(2, 3),
+    "expanded, empty": torch.empty(1, 0).expand(4, 0),
+    "coarse": torch.tensor([1.5, -0.0], dtype=torch.bfloat16),
+    "mask": torch.tensor([[True], [False]]),
+    "complex": torch.tensor([1 + 2j]).conj(),
+    "single": torch.tensor(3, dtype=torch.int16),
+    "empty": torch.empty(0, 3, dtype=torch.float64),
+    "nan": torch.tensor([float("nan"), float("inf")]),
+    "parameter": torch.nn.Parameter(torch.ones(2)),
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_tensor_is_kept_as_it_is(folder: Path, name: str) -> None:
+    right = TENSORS[name]
+    Cache(folder).save("a", {"b": [right]})
+    found = Cache(folder).load("a")["b"][0]
+    assert (found.dtype, found.shape, type(found)) == (right.dtype, right.shape, type(right))
+    assert found.stride() == right.stride()
+    assert torch.equal(found.isnan(), right.isnan())
+    assert torch.equal(found.nan_to_num(), right.nan_to_num())
+    # It can be written to, as far as any other.
+    if 0 not in right.stride():
+        found.detach().zero_()
+
+
+def test_a_tensor_without_values_is_kept(folder: Path) -> None:
+    Cache(folder).save("a", torch.empty(3, 2, device="meta", dtype=torch.float16).T)
+    found = Cache(folder).load("a")
+    assert found.device.type == "meta"
+    assert (found.dtype, found.shape, found.stride()) == (torch.float16, (2, 3), (1, 2))
+
+
+def test_what_was_asked_is_recognised_in_a_later_run(folder: Path) -> None:
+    """Or else tests would be run anew, by another child, only because of what was kept."""
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    views = (x.transpose(1, 2), x[:, ::2], x[:1].expand(2, 3, 4), x[:1].transpose(0, 1))
+    asked = Request([Call("f", args=views), Call("g", args=(x[0].T.to("meta"),))])
+    Cache(folder).save("a", asked)
+    assert asked.same_as(Cache(folder).load("a"))
+
+
+def test_a_mistake_answers_from_the_store_as_it_answers_anew(
+    folder: Path, assignment: Assignment, suite: Suite
+) -> None:
+    names = tuple(read(assignment, "layer_norm"))
+    answered = []
+    for _ in range(2):
+        store = Cache(folder).answers("a")
+        variants = variants_of(assignment, "layer_norm", names, store)
+        found = []
+        for plan in suite.public_plans()["layer_norm"]:
+            requests = [planned.request for planned in plan]
+            for indices in examples_of(requests):
+                example = [requests[index] for index in indices]
+                variants.know(example, [plan[index].reply for index in indices])
+                for name in names[:3]:
+                    found.append((example, variants.answer(frozenset([name]), example)))
+                    variants.drawn(frozenset([name]), example)
+        store.flush()
+        answered.append((found, variants.computed))
+    (anew, cost), (kept, same) = answered
+    assert cost == same > 100
+    for (example, one), (_, other) in zip(anew, kept, strict=True):
+        assert all_alike(one, other, example)

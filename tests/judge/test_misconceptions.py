@@ -1,0 +1,277 @@
+"""Misconceptions: the table fits the code, and the variants answer with mistakes in force."""
+
+import gc
+import weakref
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.api.messages import Request
+from autograder.api.operations import Build, Call, Reset
+from autograder.assignment import Assignment
+from autograder.diagnosis.search import RIGHT, examples_of
+from autograder.errors import UsageError
+from autograder.judge.cache import AnswerStore, Cache
+from autograder.judge.misconceptions import Misconception, read, with_mistakes
+from autograder.judge.variants import Variants, reseeded
+
+TABLE = """
+MISCONCEPTIONS = {
+    "tripled": ("you multiplied by three", "page 1"),
+    "noisy": ("you added noise", "page 2"),
+}
+WRONG = frozenset()
+
+
+def wrong(name):
+    return name in WRONG
+
+
+def double(x):
+    import torch
+
+    if wrong("tripled"):
+        return 3 * x
+    return 2 * x + torch.rand(()) if wrong("noisy") else 2 * x
+"""
+X = torch.tensor([1.0, 2.0])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "misconceptions").mkdir()
+    (tmp_path / "misconceptions" / "double.py").write_text(TABLE)
+    return tmp_path / "misconceptions"
+
+
+def of(folder: Path) -> Any:
+    """An assignment, as far as a table needs one."""
+    return SimpleNamespace(secret=folder.parent)
+
+
+def test_a_table_is_read_without_running_it(folder: Path) -> None:
+    (folder / "double.py").write_text("raise SystemExit\n" + TABLE)
+    assert read(of(folder), "double") == {
+        "tripled": Misconception("double", "tripled", "you multiplied by three", "page 1"),
+        "noisy": Misconception("double", "noisy", "you added noise", "page 2"),
+    }
+    found = read(of(folder), "double")["tripled"]
+    assert (found.id, found.words) == ("double.tripled", "you multiplied by three (page 1)")
+    assert read(of(folder), "other") == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('wrong("noisy")', 'wrong("nosy")', "'noisy' in its table only"),
+        ('    "noisy": ("you added noise", "page 2"),\n', "", "'noisy' in its code only"),
+        ("MISCONCEPTIONS =", "TABLE =", "has no table MISCONCEPTIONS"),
+        ('"page 2")', "page)", "must be a plain dictionary"),
+        ('("you added noise", "page 2")', '"noise"', "must be a plain dictionary"),
+        ("WRONG =", "WRONG = (", "cannot be read"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_named(folder: Path, old: str, new: str, said: str) -> None:
+    assert old in TABLE
+    (folder / "double.py").write_text(TABLE.replace(old, new))
+    with pytest.raises(UsageError, match=said):
+        read(of(folder), "double")
+
+
+def test_the_tables_of_the_assignment_fit_their_code(assignment: Assignment) -> None:
+    for name in assignment.totals:
+        found = read(assignment, name)
+        assert len({m.explanation for m in found.values()}) == len(found)
+
+
+def test_mistakes_are_put_in_force_in_a_source() -> None:
+    namespace: dict[str, Any] = {}
+    exec(with_mistakes(TABLE.encode(), ["tripled"]), namespace)
+    assert namespace["double"](X).tolist() == [3.0, 6.0]
+    exec(with_mistakes(TABLE.encode(), []), namespace)
+    assert namespace["double"](X).tolist() == [2.0, 4.0]
+
+
+def example(seed: int = 0) -> list[Request]:
+    return [Request([Reset(), Call("double", args=(X,), seed=seed)])]
+
+
+def test_a_variant_answers_with_its_mistakes_and_no_others(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    assert variants.answer(RIGHT, question)[0].value.tolist() == [2.0, 4.0]
+    assert variants.answer(frozenset(["tripled"]), question)[0].value.tolist() == [3.0, 6.0]
+    assert variants.perform(RIGHT, question[0]).value.tolist() == [2.0, 4.0]
+
+
+def test_what_is_asked_on_with_the_students_answer_is_another_example(folder: Path) -> None:
+    """What mistakes answer to it was once kept, and taken for the answer to the suite's own."""
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    first, second = example()[0], Request([Call("double", args=(X + 1,))])
+    known = [first, second]
+    variants.know(known, variants.answer(RIGHT, known))
+    others = [first, Request([Call("double", args=(X + 5,))])]
+    names = frozenset(["tripled"])
+    assert variants.answer(names, others)[1].value.tolist() == (3 * (X + 5)).tolist()
+    assert variants.answer(RIGHT, others)[1].value.tolist() == (2 * (X + 5)).tolist()
+    assert variants.answer(names, known)[1].value.tolist() == (3 * (X + 1)).tolist()
+    assert variants.answer(names, known[:1])[0].value.tolist() == (3 * X).tolist()
+    assert variants.knows(known[:1])
+    assert not variants.knows(others)
+
+
+def test_an_example_is_answered_once(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    first = variants.answer(frozenset(["noisy"]), question)
+    assert variants.answer(frozenset(["noisy"]), question) == first
+    assert variants.computed == 1
+    variants.know(question, variants.answer(RIGHT, question))
+    variants.answer(RIGHT, question)
+    assert variants.computed == 2
+
+
+def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    variants.know(question, variants.answer(RIGHT, question), work=5000)
+    before = variants.computed
+    variants.answer(frozenset(["noisy"]), question)
+    assert variants.computed == before + 1
+    variants.answer(frozenset(["noisy", "tripled"]), question)
+    assert variants.computed == before + 1 + 10
+
+
+def test_to_know_which_mistakes_show_counts_for_nothing(folder: Path, tmp_path: Path) -> None:
+    """Or what a diagnosis may cost would hang on what is kept."""
+    question = [Request([Reset(), Call("double", args=(X,), seed=0)])]
+    variants = Variants(folder, "double", ("tripled", "noisy"), store=Cache(tmp_path).answers("a"))
+    variants.know(question, variants.answer(RIGHT, question))
+    variants.begin()
+    assert variants.showing(question) == {"tripled", "noisy"}
+    assert variants.computed == 0
+    variants.answer(frozenset(["tripled"]), question)
+    assert variants.computed == 1
+
+
+def test_answers_to_a_known_example_that_are_equal_are_one(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = [Request([Reset(), Call("double", args=(0 * X,), seed=0)])]
+    variants.know(question, variants.answer(RIGHT, question))
+    tripled, noisy, both = (
+        variants.answer(frozenset(names), question)
+        for names in (["tripled"], ["noisy"], ["noisy", "tripled"])
+    )
+    assert tripled[0].value.tolist() == [0.0, 0.0]
+    assert tripled is both
+    assert noisy is not tripled
+
+
+def test_what_a_diagnosis_may_cost_is_counted_anew_and_whatever_is_there(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    variants.know(question, variants.answer(RIGHT, question))
+    counted = []
+    for _ in range(2):
+        variants.begin()
+        variants.answer(RIGHT, question)
+        variants.answer(frozenset(["noisy"]), question)
+        variants.drawn(frozenset(["noisy"]), question)
+        variants.drawn(frozenset(["noisy"]), question)
+        counted.append(variants.computed)
+    assert counted == [2, 2]
+
+
+def test_what_one_submission_was_asked_alone_is_forgotten_before_the_next(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    kept, own = example(0), example(1)
+    variants.know(kept, variants.answer(RIGHT, kept))
+    gone = weakref.ref(own[0])
+    for question in (kept, own):
+        variants.drawn(frozenset(["tripled"]), question)
+    variants.begin()
+    del question, own
+    gc.collect()
+    assert gone() is None
+    assert variants.knows(kept)
+
+
+def test_an_answer_is_kept_under_what_was_asked_and_not_where_it_stood(
+    folder: Path, tmp_path: Path
+) -> None:
+    tripled = frozenset(["tripled"])
+    (tmp_path / "kept").mkdir(mode=0o700)
+    questions = [[Request([Reset(), Call("double", args=(n * X,))])] for n in (1, 10)]
+    for asked in (questions, questions[::-1]):
+        store = Cache(tmp_path / "kept").answers("same key")
+        variants = Variants(folder, "double", ("tripled", "noisy"), store=store)
+        for question in asked:
+            variants.know(question, variants.answer(RIGHT, question))
+        found = [variants.answer(tripled, question)[0].value.tolist() for question in questions]
+        assert found == [[3.0, 6.0], [30.0, 60.0]]
+        store.flush()
+        store.close()
+
+
+def endless(tmp_path: Path, store: AnswerStore | None = None, longest_s: float = 0.1) -> Variants:
+    lines = ["WRONG = frozenset()", "COUNT = []", "def double(x):", "    COUNT.append(1)"]
+    lines += ["    while WRONG and len(COUNT) < 10**6:", "        COUNT.append(1)"]
+    (tmp_path / "double.py").write_text("\n".join([*lines, "    return 2 * x", ""]))
+    return Variants(tmp_path, "double", ("endless",), store=store, longest_s=longest_s)
+
+
+def test_what_was_stopped_is_not_kept(tmp_path: Path) -> None:
+    wrong = frozenset(["endless"])
+    (tmp_path / "kept").mkdir(mode=0o700)
+    kinds = []
+    for longest_s in (1e-3, 60.0):
+        store = Cache(tmp_path / "kept").answers("same key")
+        variants = endless(tmp_path, store, longest_s)
+        question = example()
+        variants.know(question, variants.answer(RIGHT, question))
+        error = variants.answer(wrong, question)[0].error
+        kinds.append(None if error is None else error.kind)
+        store.flush()
+        store.close()
+    # A faster machine is not told what a slower one ran into.
+    assert kinds == ["TimeoutError", None]
+
+
+def test_a_mistake_without_an_end_is_ended(tmp_path: Path) -> None:
+    variants = endless(tmp_path, longest_s=1e-3)
+    error = variants.answer(frozenset(["endless"]), example())[0].error
+    assert error is not None
+    assert error.kind == "TimeoutError"
+    assert "did not end" in error.text
+    assert variants.answer(RIGHT, example())[0].value.tolist() == [2.0, 4.0]
+
+
+def test_what_hangs_on_random_draws_is_told_by_other_seeds(folder: Path) -> None:
+    variants = Variants(folder, "double", ("tripled", "noisy"))
+    question = example()
+    assert not variants.drawn(RIGHT, question)
+    assert not variants.drawn(frozenset(["tripled"]), question)
+    assert variants.drawn(frozenset(["noisy"]), question)
+    assert variants.drawn(frozenset(["noisy", "tripled"]), question)
+
+
+def test_other_seeds_are_all_that_changes() -> None:
+    request = Request([Reset(3), Build(1, "Net"), Call("f", args=(X,), seed=5), Call("g")])
+    assert reseeded(request).ops == [
+        Reset(4),
+        Build(1, "Net"),
+        Call("f", args=(X,), seed=6),
+        Call("g"),
+    ]
+    assert request.ops[0] == Reset(3)
+
+
+def test_requests_are_parted_into_examples_at_every_reset() -> None:
+    reset, other = Request([Reset(), Call("f")]), Request([Call("f")])
+    assert examples_of([]) == []
+    assert examples_of([reset, other, reset, reset, other]) == [[0, 1], [2], [3, 4]]
+    # What begins without one is an example of its own.
+    assert examples_of([other, reset]) == [[0], [1]]

@@ -1,0 +1,50 @@
+"""What is held for review waits in formgrader, and has its points when it was accepted."""
+
+from __future__ import annotations
+
+import json
+
+from tests.platforms.nbgrader.conftest import Course
+from tests.sources import RIGHT
+
+ODD = RIGHT + "\nimport ctypes\n"
+LINE = len(ODD.splitlines())
+PLACE = f"layer_norm.py, line {LINE}: it imports ctypes"
+
+
+def page_of(course: Course, student: str) -> str:
+    return "".join(course.outputs(student)[0]["data"]["text/html"])
+
+
+def test_what_is_held_waits_in_formgrader_and_is_accepted_from_the_course_folder(
+    course: Course,
+) -> None:
+    for student in ("s01", "s02"):
+        course.hand_in(student, {"layer_norm.py": ODD})
+    said = course.autograde()
+    assert f"s01: layer_norm held for review ({PLACE}); accept it with" in said
+    assert f"autograder accept {course.folder} s01" in said
+    for mark in course.marks().values():
+        assert (mark.auto, mark.waits) == (0.0, True)
+    assert "Held for review" in page_of(course, "s01")
+    assert PLACE in page_of(course, "s01")
+
+    course.run("autograder", "accept", ".", "s01")
+    course.run("autograder", "accept", ".", "s02", "layer_norm")
+    listed = json.loads((course.folder / "gradeformer" / "norm" / "accepted.json").read_text())
+    assert sorted(listed["accepted"]) == ["s01", "s02"]
+    # As nbgrader does it, and as our own command does.
+    course.autograde("--force", "--student=s01")
+    whole = course.results()["s01"]["max_score"]
+    marks = course.marks()
+    assert (marks["s01"].auto, marks["s01"].waits) == (whole, False)
+    assert marks["s02"].auto == 0.0
+    assert "Held for review" not in page_of(course, "s01")
+    assert "s02 0 -> " in course.grade()
+    assert (course.marks()["s02"].auto, course.marks()["s02"].waits) == (whole, False)
+
+    # Other bytes are held anew, and the mark is taken back.
+    course.hand_in("s01", {"layer_norm.py": ODD + "# again\n"})
+    said = course.grade()
+    assert "1 submission is held for review: s01;" in said
+    assert (course.marks()["s01"].auto, course.marks()["s01"].waits) == (0.0, True)
