@@ -53,6 +53,12 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile(
     "quick", hypothesis.settings.get_profile("gradeformer-tests"), max_examples=25
 )
+# For what `make test-all` alone runs at length: what is read from outside.
+hypothesis.settings.register_profile(
+    "at-length",
+    hypothesis.settings.get_profile("gradeformer-tests"),
+    max_examples=int(os.environ.get("GRADEFORMER_TEST_EXAMPLES", "1000")),
+)
 hypothesis.settings.load_profile("gradeformer-tests")
 
 # A project of the user's is none of the tests'.

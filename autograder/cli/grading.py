@@ -257,6 +257,8 @@ def _graded(
     table = store.write_table(out, found, components)
     print_table(console, found, components)
     moved.report(console, out, regraded)
+    for name in sorted(grader.damaged):
+        say(f"graded again: {clean(name)}: its result file was not valid")
     say(f"Results: {table} and {out}/results/")
     if not complete:
         say("some marks are not in the gradebook; run the same command to try again")

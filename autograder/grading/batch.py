@@ -47,6 +47,7 @@ class Batch:
 
     Attributes:
         regraded: the earlier and the new result of every submission that was graded again.
+        damaged: the ids whose earlier result could not be read, and which were graded anew.
 
     Raises:
         UsageError: what was accepted in `out` cannot be read.
@@ -75,6 +76,7 @@ class Batch:
         self._queue: queue.SimpleQueue[tuple[Entry, Future[_Done]] | None] = queue.SimpleQueue()
         self._refused: CannotGrade | None = None
         self.regraded: Held[Regraded] = Held(TypeAdapter(Regraded))
+        self.damaged: list[str] = []
         for _ in range(jobs):
             # Daemons: an executor's threads would work off their queue before the process ends.
             threading.Thread(target=self._work, daemon=True).start()
@@ -192,6 +194,8 @@ class Batch:
 
     def _grade(self, entry: Entry) -> _Done:
         before = store.read(self._out, entry.id)
+        if before is None and store.is_damaged(self._out, entry.id):
+            self.damaged.append(entry.id)
         job = self._job(entry, before)
         answer = self._task(job)
         path = job.path.decode(errors="backslashreplace")

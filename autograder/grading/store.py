@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+import uuid
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -67,6 +68,24 @@ def read(out: Path, submission: str) -> SubmissionResult | None:
         found = SubmissionResult.model_validate_json(path_of(out, submission).read_bytes())
         return found if found.submission == submission else None
     return None
+
+
+def is_damaged(out: Path, submission: str) -> bool:
+    """Return whether something lies in a result's place that `read` makes nothing of.
+
+    A folder is moved aside, so that the result can be written.
+
+    Raises:
+        UsageError: the folder cannot be moved.
+    """
+    path = path_of(out, submission)
+    try:
+        if path.is_dir() and not path.is_symlink():
+            path.rename(path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.damaged"))
+            return True
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return path.is_file()
 
 
 class Lazy(Sequence[_T], Generic[_T]):

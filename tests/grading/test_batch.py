@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch, Task
 from autograder.grading.entries import Entry
@@ -324,6 +323,21 @@ def test_a_damaged_result_is_made_anew(make: Make, out: Path, damage: bytes) -> 
     assert json.loads(place.read_text()) == whole
 
 
+def test_a_folder_in_the_place_of_a_result_costs_nobody_a_mark(make: Make, out: Path) -> None:
+    run(make(), "s01", "s02")
+    place = store.path_of(out, "s01")
+    whole = json.loads(place.read_text())
+    place.unlink()
+    (place / "inner").mkdir(parents=True)
+    again = make()
+    assert run(again, "s01", "s02") == {"s01": False, "s02": True}
+    assert again.damaged == ["s01"]
+    assert json.loads(place.read_text()) == whole
+    # What was in it is kept.
+    (aside,) = place.parent.glob("s01.json.*.damaged")
+    assert (aside / "inner").is_dir()
+
+
 def test_the_result_of_another_is_none(make: Make, out: Path) -> None:
     run(make(), "s01", "s02")
     store.path_of(out, "s02").write_bytes(store.path_of(out, "s01").read_bytes())
@@ -347,20 +361,6 @@ def test_a_result_that_cannot_be_read_is_made_anew(
         patch.setattr(Path, "read_bytes", denied)
         assert run(batch, "s01") == {"s01": False}
     assert run(make(), "s01") == {"s01": True}
-
-
-def test_a_folder_in_the_place_of_a_result_is_named(make: Make, out: Path, tmp_path: Path) -> None:
-    place = store.path_of(out, "s02")
-    place.mkdir()
-    (place / "precious").write_text("")
-    with pytest.raises(UsageError, match=r"s02\.json cannot be written \(Is a directory\): make"):
-        run(make(jobs=1), "s01", "s02")
-    assert (place / "precious").exists()
-    assert not list(place.parent.glob(".*"))
-    assert store.read(out, "s01") is not None
-    place.rename(tmp_path / "aside")
-    kept = run(make(), "s01", "s02", "s03")
-    assert (kept["s01"], kept["s02"]) == (True, False)
 
 
 def test_the_result_of_another_with_the_same_files_is_none(make: Make, out: Path) -> None:
