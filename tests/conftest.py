@@ -23,8 +23,7 @@ import torch
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import wrong_variants
-from autograder.authoring.release import release
-from autograder.authoring.tables import table
+from autograder.authoring.release import known_numbers, release
 from autograder.cli import main
 from autograder.judge.collection import collect
 from autograder.judge.places import CACHE_VARIABLE
@@ -156,7 +155,7 @@ def released(assignment: Assignment, tmp_path_factory: pytest.TempPathFactory) -
     for name in few:
         source = assignment.secret / "misconceptions" / f"{name}.py"
         shutil.copy(source, root / "reference" / "norm" / "misconceptions")
-    release(assignment, folder / "release", lambda _: table(load_assignment(root, "norm")))
+    release(assignment, folder / "release", lambda _: known_numbers(load_assignment(root, "norm")))
     return folder / "release"
 
 

@@ -5,20 +5,19 @@ is closed by a sharper check, and an equivalent mutant is marked in the solution
 (`authoring/survivors.py`). The report shows a survivor so:
 
     running_mean.py:12
-      - total = values.sum(dtype=torch.float64)  # ()
-      + total = values.sum(dtype=torch.float32)  # ()
+      - total = values.sum(dtype=torch.float64)
+      + total = values.sum(dtype=torch.float32)
       # equivalent: `float64 -> float32`: WHY
 
 An operator is a case of `_of_statement` or `_of_expression`: it yields a node of the syntax tree
-and the node that takes its place. How the change is written into the text is the business of
-`_Program`: the parts that stay are copied from the text, and brackets are added until the text
-compiles to the code that the changed tree compiles to.
+and the node that takes its place. `ast.unparse` writes the mutant, so its comments are gone and its
+numbers and texts are written as Python writes them.
 """
 
 from __future__ import annotations
 
 import ast
-import itertools
+import contextlib
 import marshal
 import math
 import random
@@ -93,10 +92,6 @@ _ALSO_IN_PLACE = {
 # Functions for which the order of two arguments does not matter; for numpy's transpose it does.
 _SYMMETRIC = {"transpose", "swapaxes", "max", "min", "maximum", "minimum", "add", "mul", "isclose"}
 _MAX_WORDS = 3
-_COMPOUND = (
-    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Await),
-    *(ast.NamedExpr, ast.Yield, ast.YieldFrom),
-)
 # Fields that are not looked at: they decide nothing, or a change of them is no small one.
 _NOT_CHANGED = ("annotation", "msg", "type", "optional_vars", "type_params")
 _TOKEN = re.compile(
@@ -111,7 +106,7 @@ class Mutant:
 
     Attributes:
         change: the old text and the new one, shortened; no two mutants of a line have the same.
-        old: the lines that change, as one.
+        old: the lines that change, as one, written as `ast.unparse` writes them.
         new: the lines that take their place, as one.
         source: the whole file.
     """
@@ -135,54 +130,41 @@ class _Change(NamedTuple):
     words: str = ""
 
 
-class _Splice(NamedTuple):
-    """The bytes `start` to `end` of a program become `text`."""
-
-    start: int
-    end: int
-    text: str
-
-
 def mutants_of(source: str, file: str) -> list[Mutant]:
     """Return the mutants of a solution, in the order of their lines.
 
-    Those that compile to the same code as the solution, or as a mutant before, are left out. What
-    decides nothing is not changed: docstrings, annotations, imports, the messages of errors, and
+    A mutant that compiles to the same code as the solution, or as an earlier mutant, is left out.
+    Some things are never changed: docstrings, annotations, imports, the messages of errors, and
     code under `if __name__ == "__main__"`.
 
     Raises:
-        UsageError: the solution is no Python.
+        UsageError: the solution is not valid Python.
     """
     try:
         program = _Program(source)
-        original = _code(source)
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"{file} is no Python: {error}") from error
-    written = []
-    for change in _Operators(program).changes():
-        code = program.changed(change)
-        if code is None or code == original:
-            continue
-        for splice in program.splices(change):
-            mutated = program.spliced(splice)
-            if _code_of(mutated) == code:
-                written.append((*_difference(source, mutated), splice, change, mutated, code))
-                break
-    seen = {original}
+    before = program.text()
+    seen = {_code(before)}
     counts: Counter[tuple[int, str]] = Counter()
     found = []
-    for start, end, splice, change, mutated, code in sorted(written, key=lambda one: one[:2]):
+    for change in sorted(_Operators(program).changes(), key=lambda change: change.old.lineno):
+        with program.changed(change):
+            after = program.text()
+        try:
+            code = _code(after)
+        except (SyntaxError, ValueError):
+            continue
         if code in seen:
             continue
         seen.add(code)
-        line, words = program.described(splice, change.words)
+        line, words = change.old.lineno, change.words or _described(change)
         counts[line, words] += 1
         if counts[line, words] > 1:
             words += f" ({counts[line, words]})"
-        old = _as_one(source, start, end)
-        new = _as_one(mutated, start, end + len(mutated) - len(source))
-        found.append(Mutant(file, line, words, old, new, mutated))
-    return sorted(found, key=lambda mutant: mutant.line)
+        old, new = _difference(before.split("\n"), after.split("\n"))
+        found.append(Mutant(file, line, words, old, new, after))
+    return found
 
 
 def sampled(found: Sequence[Mutant], lines: Collection[int], count: int, seed: str) -> list[Mutant]:
@@ -194,7 +176,7 @@ def sampled(found: Sequence[Mutant], lines: Collection[int], count: int, seed: s
 
 
 class _Program:
-    """A program as text and as a tree.
+    """A program as a tree.
 
     Attributes:
         tree: its syntax tree.
@@ -203,13 +185,11 @@ class _Program:
         words: its texts that look like names, as the choices of an option do.
 
     Raises:
-        SyntaxError: the text is no Python.
+        SyntaxError: the text is not valid Python.
     """
 
     def __init__(self, text: str) -> None:
         self.tree = ast.parse(text)
-        self._data = text.encode()
-        self._starts = [0, *(m.end() for m in re.finditer(rb"\n", self._data))]
         # Where each node hangs: in a list or in the attributes of its parent, and there at which
         # index or under which name.
         self._places: dict[int, tuple[Any, Any]] = {}
@@ -228,104 +208,25 @@ class _Program:
         texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         self.words = [t for t in dict.fromkeys(texts) if t.isidentifier() and t != "__main__"]
 
-    def own(self, node: ast.AST) -> str:
-        """Return the text of a node, without the brackets around it."""
-        start, end = self._span(node)
-        return self._data[start:end].decode(errors="replace")
+    def text(self) -> str:
+        """Return the program as Python writes it."""
+        return ast.unparse(ast.fix_missing_locations(self.tree)) + "\n"
 
-    def changed(self, change: _Change) -> bytes | None:
-        """Return the code of the changed tree; None if there is none."""
+    @contextlib.contextmanager
+    def changed(self, change: _Change) -> Iterator[None]:
+        """Change the tree while this lasts."""
         container, place = self._places[id(change.old)]
         if change.new is None:
             container.remove(change.old)
         else:
-            if id(change.new) not in self._places:
-                ast.fix_missing_locations(ast.copy_location(change.new, change.old))
             container[place] = change.new
         try:
-            return _code_of(self.tree)
+            yield
         finally:
             if change.new is None:
                 container.insert(place, change.old)
             else:
                 container[place] = change.old
-
-    def splices(self, change: _Change) -> Iterator[_Splice]:
-        """Yield ways to write a change: as it is, in brackets, with its parts in brackets."""
-        old, new = change.old, change.new
-        start, end = self._span(old)
-        if new is None:
-            yield _Splice(self._data.rindex(b"@", 0, start), end, "")
-            return
-        if isinstance(old, ast.With):
-            colon = self._data.index(b":", self._span(old.items[-1].context_expr)[1])
-            yield _Splice(start, colon, "if True")
-            return
-        kept: list[ast.expr] = []
-        text = ast.unparse(ast.fix_missing_locations(self._with_gaps(new, kept)))
-        text = text if '"' in text else text.replace("'", '"')
-        if isinstance(old, ast.Tuple) and text[:1] == "(" and start == self._span(old.elts[0])[0]:
-            text = text[1:-1]
-        for bracketed in ((), _COMPOUND):
-            filled = text
-            for i, node in enumerate(kept):
-                part = self._part(node, old)
-                part = f"({part})" if isinstance(node, bracketed) else part
-                filled = filled.replace(f"_{i}_", part)
-            yield _Splice(start, end, filled)
-            yield _Splice(start, end, f"({filled})")
-
-    def spliced(self, splice: _Splice) -> str:
-        """Return the changed text."""
-        start, end, text = splice
-        return (self._data[:start] + text.encode() + self._data[end:]).decode(errors="replace")
-
-    def described(self, splice: _Splice, words: str) -> tuple[int, str]:
-        """Return the line where a change begins, and `OLD -> NEW` without the parts that stay."""
-        data = self._data[splice.start : splice.end].decode()
-        old, new = _TOKEN.findall(data), _TOKEN.findall(splice.text)
-        shared = min(len(old), len(new))
-        head = next((i for i in range(shared) if old[i][1] != new[i][1]), shared)
-        # Something is left of the old: a pure insertion is shown with the token beside it.
-        head = min(head, len(old) - 1)
-        tail = 0
-        while tail < min(len(old) - 1, shared) - head and old[-1 - tail][1] == new[-1 - tail][1]:
-            tail += 1
-        before = self._data[: splice.start].decode()
-        if not words:
-            before += "".join(space + token for space, token in old[:head]) + old[head][0]
-        sides = (old[head : len(old) - tail], new[head : len(new) - tail])
-        texts = (_short("".join(space + token for space, token in side)) for side in sides)
-        words = words.replace("`", "'") or " -> ".join(text or "nothing" for text in texts)
-        return before.count("\n") + 1, words
-
-    def _span(self, node: Any) -> tuple[int, int]:
-        start = self._starts[node.lineno - 1] + node.col_offset
-        return start, self._starts[node.end_lineno - 1] + node.end_col_offset
-
-    def _with_gaps(self, node: Any, kept: list[ast.expr]) -> Any:
-        """Copy a node with a name `_0_`, `_1_`, ... for every expression of the program in it."""
-        if isinstance(node, list):
-            return [self._with_gaps(one, kept) for one in node]
-        if not isinstance(node, ast.AST):
-            return node
-        if isinstance(node, ast.expr) and id(node) in self._places:
-            kept.append(node)
-            return ast.Name(f"_{len(kept) - 1}_")
-        fields = {name: self._with_gaps(value, kept) for name, value in ast.iter_fields(node)}
-        return type(node)(**fields)
-
-    def _part(self, node: ast.expr, whole: ast.AST) -> str:
-        """Return the text of a part, with the brackets that it stands in inside of the whole."""
-        start, end = self._span(node)
-        if isinstance(whole, ast.Call) and node is not whole:
-            # The brackets around an argument are those of the call.
-            whole = whole.func if start < self._span(whole.func)[1] else node
-        first, last = self._span(whole)
-        before, after = self._data[first:start], self._data[end:last]
-        while (opened := re.search(rb"\(\s*$", before)) and (closed := re.match(rb"\s*\)", after)):
-            before, after = before[: opened.start()], after[closed.end() :]
-        return self._data[first + len(before) : last - len(after)].decode(errors="replace")
 
 
 class _Operators:
@@ -525,7 +426,7 @@ class _Operators:
         if operator in _IN_PLACE and self._was_given(left):
             # The caller's value is changed.
             sign, method = _IN_PLACE[operator]
-            name = self.program.own(left)
+            name = ast.unparse(left)
             call = ast.Call(ast.Attribute(left, method, ast.Load()), [right], [])
             yield _Change(node, call, f"{name} {sign} … -> {name} {sign}= …")
         if operator in _ORDERED:
@@ -566,7 +467,7 @@ class _Operators:
                 yield _Change(node, node.func.value)
                 return
         if node.args and not isinstance(node.args[0], ast.Starred):
-            function = " ".join(self.program.own(node.func).split())
+            function = ast.unparse(node.func).replace("`", "'")
             yield _Change(node, node.args[0], f"{function}(…) -> …")
 
     def _swaps(self, nodes: list[ast.expr]) -> Iterator[list[ast.expr]]:
@@ -643,46 +544,57 @@ def _kin_attributes(node: ast.ClassDef) -> dict[str, str]:
     return found
 
 
-def _code_of(program: str | ast.Module) -> bytes | None:
-    """Return what a program compiles to, without the places in it; None if it is no program."""
-    try:
-        return _code(program)
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _code(program: str | ast.Module) -> bytes:
+def _code(program: str) -> bytes:
+    """Return what a program compiles to, without the line numbers in it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(program, "mutant", "exec", dont_inherit=True)
-    return marshal.dumps(_without_places(code), 2)
+    return marshal.dumps(_without_lines(code), 2)
 
 
-def _without_places(code: types.CodeType) -> types.CodeType:
+def _without_lines(code: types.CodeType) -> types.CodeType:
     constants = tuple(
-        _without_places(one) if isinstance(one, types.CodeType) else one for one in code.co_consts
+        _without_lines(one) if isinstance(one, types.CodeType) else one for one in code.co_consts
     )
     return code.replace(co_firstlineno=1, co_linetable=b"", co_consts=constants)
 
 
-def _difference(old: str, new: str) -> tuple[int, int]:
-    """Return where the difference of two texts begins and ends in the first."""
-    shared = min(len(old), len(new))
-    start = next((i for i in range(shared) if old[i] != new[i]), shared)
-    pairs = zip(reversed(old[start:]), reversed(new[start:]), strict=False)
-    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return start, len(old) - same
+def _shared(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """Return how many items two sequences share at the start, and how many more at the end."""
+    most = min(len(old), len(new))
+    head = next((i for i in range(most) if old[i] != new[i]), most)
+    most -= head
+    return head, next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
+
+
+def _difference(before: list[str], after: list[str]) -> tuple[str, str]:
+    """Return the lines that change and those that take their place, each as one line."""
+    head, tail = _shared(before, after)
+    sides = (lines[head : len(lines) - tail] for lines in (before, after))
+    old, new = (" ".join(line.strip() for line in side) for side in sides)
+    return old, new
+
+
+def _described(change: _Change) -> str:
+    """Return `OLD -> NEW` without the parts that stay."""
+    decorator = "@" if change.new is None else ""
+    old, new = (_TOKEN.findall(_text(node)) if node else [] for node in (change.old, change.new))
+    head, tail = _shared([token for _, token in old], [token for _, token in new])
+    # Something of the old is shown: a pure insertion stands with the token beside it.
+    head = min(head, len(old) - 1)
+    tail = min(tail, len(old) - 1 - head)
+    sides = (side[head : len(side) - tail] for side in (old, new))
+    texts = (_short("".join(space + token for space, token in side)) for side in sides)
+    return decorator + " -> ".join(text or "nothing" for text in texts)
+
+
+def _text(node: ast.AST) -> str:
+    """Return the text of a node, with double quotes where that is possible."""
+    text = ast.unparse(ast.fix_missing_locations(node))
+    return text if '"' in text else text.replace("'", '"')
 
 
 def _short(text: str) -> str:
     # A mark holds it between backquotes.
     text = " ".join(text.replace("`", "'").split())
     return text if len(text) <= _MAX_SIDE else f"{text[: _MAX_SIDE - 1].rstrip()}…"
-
-
-def _as_one(text: str, start: int, end: int) -> str:
-    """Return the lines of a text from one place to another, as one line."""
-    start = text.rfind("\n", 0, start) + 1
-    end = text.find("\n", end)
-    lines = text[start : len(text) if end < 0 else end].splitlines()
-    return " ".join(line.strip() for line in lines)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import json
+import multiprocessing
 import pprint
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
+from autograder.grading.workers import Tell, cores, unheard
 
 # Stands in the files of a new assignment wherever something is to be said.
 MARK = "REPLACE(author)"
@@ -134,6 +137,44 @@ def release(
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
     return sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+
+
+def known_numbers(assignment: Assignment, tell: Tell = unheard) -> dict[str, Any]:
+    """Return the table of known mistakes by component, computed in processes of their own.
+
+    This process never imports torch, except for an assignment of one or two components: a new
+    process needs as long to import torch as a small component takes.
+
+    Raises:
+        UsageError: the suite or the misconceptions are broken.
+    """
+    names = list(assignment.totals)
+    side_by_side = min(cores(), len(names) // 2)
+    if side_by_side < 2:
+        tell("computing what the known mistakes answer")
+        return {name: _known_numbers_of(assignment, name) for name in names}
+    # This process may have threads, so it is not forked itself.
+    fresh = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if fresh else "spawn")
+    context.set_forkserver_preload(["autograder.authoring.known_numbers"])
+    with ProcessPoolExecutor(side_by_side, context) as pool:
+        # The last components build on the others and take longest, so they begin.
+        begun = {name: pool.submit(_known_numbers_of, assignment, name) for name in names[::-1]}
+        try:
+            for number, done in enumerate(as_completed(begun.values()), 1):
+                done.result()
+                tell(f"what the known mistakes answer: {number} of {len(names)} components")
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return {name: begun[name].result() for name in names}
+
+
+def _known_numbers_of(assignment: Assignment, name: str) -> dict[str, Any]:
+    # Here and not above: it brings torch along.
+    from autograder.authoring.known_numbers import of_component
+
+    return of_component(assignment, name)
 
 
 def unfilled(assignment: Assignment) -> Iterator[tuple[Path, int]]:

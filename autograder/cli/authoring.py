@@ -20,7 +20,6 @@ from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
 from autograder.authoring.release import MARK, must_be_filled_in, unfilled
 from autograder.authoring.rows import KINDS, rows_of
-from autograder.authoring.tables import table
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
 from autograder.grading.workers import SuiteBroken, cores
@@ -116,7 +115,9 @@ def release(
     warn(assignment)
     with Stages(plain()) as stages:
         stages("reading the assignment")
-        files = releasing.release(assignment, out, lambda found: table(found, stages))
+        files = releasing.release(
+            assignment, out, lambda found: releasing.known_numbers(found, stages)
+        )
     say(f"{len(files)} files in {out}")
 
 

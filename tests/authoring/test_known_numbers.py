@@ -13,7 +13,7 @@ import pytest
 from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment
-from autograder.authoring.tables import table
+from autograder.authoring.release import known_numbers
 from autograder.diagnosis.known import KnownMistakes
 from autograder.judge.misconceptions import file_of, read
 from autograder.judge.reference import import_apart
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.release
 @pytest.fixture(scope="module")
 def known(assignment: Assignment) -> dict[str, Any]:
     """The table as it is read from a release."""
-    read_again: dict[str, Any] = json.loads(json.dumps(table(assignment)))
+    read_again: dict[str, Any] = json.loads(json.dumps(known_numbers(assignment)))
     return read_again
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment
-from autograder.authoring.release import conftest, release
-from autograder.authoring.tables import table
+from autograder.authoring.release import conftest, known_numbers, release
 from autograder.errors import UsageError
 from autograder.judge.misconceptions import file_of, read, with_mistakes
 from tests.conftest import ROOT
@@ -273,9 +272,9 @@ def test_ordinary_mistakes_are_named(mistaken: str, said: str) -> None:
 def test_an_occupied_folder_is_left_alone(assignment: Assignment, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep me")
     with pytest.raises(UsageError, match="is not empty: give --out a new folder"):
-        release(assignment, tmp_path, table)
+        release(assignment, tmp_path, known_numbers)
     with pytest.raises(UsageError, match="is a file"):
-        release(assignment, tmp_path / "mine.txt", table)
+        release(assignment, tmp_path / "mine.txt", known_numbers)
     assert (tmp_path / "mine.txt").read_text() == "keep me"
 
 

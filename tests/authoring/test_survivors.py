@@ -24,7 +24,7 @@ def layer_norm(x, eps=1e-5):
     x = x - x.mean(dim=-1, keepdim=True)
     return x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
 """
-MARK = "# equivalent: `1e-5 -> 2e-05`, `1e-5 -> 1e-06`:\n#   no check is to ask for it\n"
+MARK = "# equivalent: `1e-05 -> 2e-05`, `1e-05 -> 1e-06`:\n#   no check is to ask for it\n"
 ASKING = HIDDEN.replace('("layer_norm", x)', '("layer_norm", x, 0.5)').replace(
     '    expect.close(component.call("layer_norm", x, 0.5).output, right)\n',
     '    answer = component.asking(keep_inputs=True).call("layer_norm", x, 0.5)\n'
@@ -63,7 +63,7 @@ def test_a_hole_in_a_suite_is_shown_with_what_to_write(autograder, project) -> N
     found = selftest(autograder, project(), 1)
     assert found.faults == ["2 mutants keep every point of layer_norm"]
     survivors = [(m.line, m.change) for m in found.mutants if m.survives]
-    assert survivors == [(1, "1e-5 -> 2e-05"), (1, "1e-5 -> 1e-06")]
+    assert survivors == [(1, "1e-05 -> 2e-05"), (1, "1e-05 -> 1e-06")]
     figures = found.figures
     assert figures.mutants > 15
     assert (figures.mutants_caught, figures.mutants_surviving) == (figures.mutants - 2, 2)
@@ -75,9 +75,9 @@ def test_a_hole_in_a_suite_is_shown_with_what_to_write(autograder, project) -> N
     said = printed(found)
     assert (
         "  layer_norm.py:1\n"
-        "    - def layer_norm(x, eps=1e-5):\n"
+        "    - def layer_norm(x, eps=1e-05):\n"
         "    + def layer_norm(x, eps=2e-05):\n"
-        "    # equivalent: `1e-5 -> 2e-05`: WHY\n"
+        "    # equivalent: `1e-05 -> 2e-05`: WHY\n"
     ) in said
     assert f"mutants: {figures.mutants - 2} of {figures.mutants} lose points" in said
 

@@ -15,7 +15,6 @@ from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
 from autograder.authoring.release import must_be_filled_in
-from autograder.authoring.tables import Tables
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
 from autograder.platforms.nbgrader.collected import CONFIG as CONFIG
@@ -124,10 +123,9 @@ def init(
     tell("reading the assignment")
     releasing.must_be_new(folder, "give a new folder for the course")
     place = folder.resolve()
-    with Tables(assignments, tell) as tables:
-        for assignment in assignments:
-            _must_be_in_order(assignment, folder, place)
-        _write(assignments, folder, course_id, group, tables)
+    for assignment in assignments:
+        _must_be_in_order(assignment, folder, place)
+    _write(assignments, folder, course_id, group, tell)
     return sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     )
@@ -138,7 +136,7 @@ def _write(
     folder: Path,
     course_id: str,
     group: str | None,
-    tables: Tables,
+    tell: Callable[[str], None],
 ) -> None:
     try:
         # nbgrader leaves what it collects open to everybody; the course folder is the door.
@@ -146,7 +144,9 @@ def _write(
         with private.umask_of(folder):
             for assignment in assignments:
                 source = folder / "source" / assignment.name
-                releasing.release(assignment, source, tables)
+                releasing.release(
+                    assignment, source, lambda one: releasing.known_numbers(one, tell)
+                )
                 carrier = assignment.public / "workbook.ipynb"
                 (source / carrier.name).write_bytes(carrier.read_bytes())
             config = _config(assignments, course_id, private.is_shared(folder))
