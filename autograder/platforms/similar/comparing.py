@@ -1,26 +1,24 @@
 """Which submissions share more than the handout, the solution and most of the class explain.
 
-Pygments reads a file: comments and layout are dropped, and every name becomes one letter. What two
-submissions share are runs of RUN characters of that. Nothing of a submission is imported or run.
+copydetect reads a text without its comments, layout and names (each becomes a V), and hashes every
+run of RUN characters of what is left. Nothing of a submission is imported or run.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
-import math
 import re
-import time
+import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from itertools import chain, combinations
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, Name, String, Text
+import numpy as np
 
 from autograder.assignment import Assignment
 from autograder.authoring.release import conftest
@@ -30,84 +28,46 @@ from autograder.judge.intake import Rejected
 from autograder.judge.limited import take_in_limited
 from autograder.text import clean
 
+try:
+    from copydetect import CodeFingerprint
+    from copydetect.utils import get_copied_slices, get_token_coverage
+except ModuleNotFoundError:
+    raise UsageError("copydetect is not installed: pip install 'gradeformer[similar]'") from None
+
 RUN = 25
+THRESHOLD = 75.0
 # Of one submission, in characters and seconds of computing; an honest one needs a tenth of both.
 MAX_TEXT, _MAX_CPU_S = 200_000, 5.0
-# Below these many characters any share is chance; of a short part nearly all must be shared.
-_LEAST_PART, _LEAST_WHOLE, _SHORT = 160, 400, 300
 # A whole submission is far longer than a part: by chance two share much less of it.
 _OF_THE_WHOLE = 0.55
+# Below these many characters any share is chance.
+_LEAST_PART, _LEAST_WHOLE = 160, 400
+# A part of fewer characters must share nearly all of them: half of what may else be missing.
+_SHORT = 300
 # What at least this many have in common, and a third of the class, is no evidence.
 _FEW = 4
-# So much of one's own text in the solution looks as if it had been known.
+# Of what is a student's own: from here on it looks as if the solution had been known.
 _LIKE_SOLUTION, _LEAST_LIKE = 0.25, 500
-# Of an id these many characters are told.
-ID = 60
-_KINDS = (".py", ".ipynb", ".md", ".txt")
+# Of an id these many characters are told, and these many ids.
+ID, NAMED = 60, 20
+_GIVEN = (".py", ".ipynb", ".md")
+# Not of an assignment, whose data may be texts.
+_KINDS = (*_GIVEN, ".txt")
 _FENCED = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.MULTILINE | re.DOTALL)
-
-
-class File:
-    """A file, the place in it of each character that is compared, and where each run begins."""
-
-    def __init__(self, text: str, until: float = math.inf) -> None:
-        self.text, self.places, code = text, list[int](), ""
-        for place, kind, token in PythonLexer(stripnl=False).get_tokens_unprocessed(text):
-            letter = _letter(kind)
-            code += token if letter is None else letter
-            self.places += range(place, place + len(code) - len(self.places))
-            if time.process_time() > until:
-                raise Rejected("it takes too long to read as Python; look at it by hand")
-        self.runs: dict[int, list[int]] = {}
-        for start in range(len(code) - RUN + 1):
-            self.runs.setdefault(hash(code[start : start + RUN]), []).append(start)
-
-    def passages(self, runs: Set[int]) -> list[tuple[int, int]]:
-        """Return begin and end of each passage that consists of these runs."""
-        found: list[tuple[int, int]] = []
-        for start in sorted(start for run in runs & self.runs.keys() for start in self.runs[run]):
-            begin = found.pop()[0] if found and start < found[-1][1] else start
-            found.append((begin, start + RUN))
-        return found
-
-    def size(self, runs: Set[int]) -> int:
-        """Return how many characters consist of these runs."""
-        return sum(end - begin for begin, end in self.passages(runs))
-
-
-@cache
-def _letter(kind: Any) -> str | None:
-    """Return what stands for a token, "" where it does not count; None: the token itself."""
-    if kind in Text or kind in Comment:
-        return ""
-    if kind in (Name, Name.Variable, Name.Attribute):
-        return "V"
-    kinds = {"F": Name.Function, "O": Name.Class, "S": String}
-    return next((letter for letter, some in kinds.items() if kind in some), None)
 
 
 @dataclass(frozen=True)
 class Work:
-    """A submission: its files, components first, and the runs that count as its own."""
+    """One submission: copydetect's fingerprint of each file, components first, and all hashes."""
 
     id: str
-    files: Mapping[str, File]
-    own: Set[int]
-
-    @cached_property
-    def sizes(self) -> dict[str, int]:
-        """How many characters of each file are its own, and, without a name, of all."""
-        return self.shared(self.own)
-
-    def shared(self, runs: Set[int]) -> dict[str, int]:
-        """Return how many characters of each file consist of these runs, and of all."""
-        sizes = {name: file.size(runs) for name, file in self.files.items()}
-        return {**sizes, "": sum(sizes.values())}
+    files: Mapping[str, Any]
+    hashes: set[int]
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a pair shares of a component or other file, or, without a name, of everything.
+    """What a pair shares of one component or other file: so many characters, as copydetect reads.
 
     `share` is of the file's own text, in the one of the two that has more in the other; 0 to 1.
     """
@@ -116,28 +76,18 @@ class Part:
     share: float
     size: int
 
-    @property
-    def rank(self) -> tuple[bool, float, int]:
-        """The order of parts: one of enough text comes before one of less."""
-        return self.size >= (_LEAST_PART if self.name else _LEAST_WHOLE), self.share, self.size
-
-    def strikes(self, threshold: float) -> bool:
-        """Return whether so much is shared that a person should look at it."""
-        if not self.name:
-            threshold *= _OF_THE_WHOLE
-        elif self.size < _SHORT:
-            threshold = (1 + threshold) / 2
-        return self.rank >= (True, threshold, 0)
-
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions that share more than they should; the first `striking` parts say where."""
+    """Two submissions that share more than they should, of all and of each part.
+
+    Of `parts` the first ones, so many as are `striking`, are above the threshold.
+    """
 
     first: Work
     second: Work
     whole: Part
-    parts: Sequence[Part]
+    parts: tuple[Part, ...]
     striking: int
 
     @property
@@ -148,7 +98,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class Findings:
-    """How many submissions were compared, the pairs, the most similar first, and notes."""
+    """A class of which so many were compared, and the pairs, the most similar first.
+
+    `notes` say what was left out, or should be known beside the pairs; nothing is escaped.
+    """
 
     assignment: Assignment
     threshold: float
@@ -160,7 +113,7 @@ class Findings:
 def find(
     batch: Path,
     assignment: Assignment,
-    threshold: float = 75.0,
+    threshold: float = THRESHOLD,
     public: Iterable[Path] = (),
     tell: Callable[[str], None] = lambda words: None,
 ) -> Findings:
@@ -176,111 +129,201 @@ def find(
         UsageError: `batch` holds no class, or something public is not there.
     """
     tell("reading what is given and public")
-    given = _runs([*_texts(assignment.public), *_stand_ins(assignment), *_public(public)])
+    given = _hashes([*_given_by(assignment), *_public(public)])
     paths = (assignment.secret / f"{name}.py" for name in assignment.totals)
-    solution = _runs(text for path in paths if path.is_file() for text in _texts(path))
+    solution = _hashes(_texts(path for path in paths if path.is_file()))
     tell("reading the submissions")
-    read, skipped = _read(batch, assignment)
+    read, told = _read(batch, assignment)
     tell(f"comparing {len(read)} submissions")
-    theirs = [replace(work, own=work.own - given) for work in read]
-    counts = Counter(chain(*(work.own - solution for work in theirs)))
+    theirs = {name: _leave_out(files, given) for name, files in read.items()}
+    left = {name: _leave_out(files, solution) for name, files in read.items()}
+    counts = Counter(h for files in read.values() for h in _all(files))
     many = max(_FEW, -(-len(read) // 3))
-    common = {run for run, count in counts.items() if count >= many}
-    works = [replace(work, own=work.own - solution - common) for work in theirs]
-    notes, like, before = [], [], 0
-    for work in theirs:
-        size, left = work.sizes[""], work.shared(work.own - solution)[""]
-        before += left
-        if size - left >= max(_LEAST_LIKE, _LIKE_SOLUTION * size):
-            like.append(clean(work.id, ID))
-    gone = 1 - sum(work.sizes[""] for work in works) / max(1, before)
+    common = {h for h, count in counts.items() if count >= many}
+    gone = 1 - sum(_leave_out(f, common) for f in read.values()) / max(1, sum(left.values()))
+    notes = []
     if gone >= 0.005:
-        notes.append(f"left out, since a third of the class has it: {gone:.0%} of what is theirs")
+        share = f"{100 * gone:.0f} % of what is theirs"
+        notes.append(f"left out, since a third of the class has it: {share}")
+    like = [
+        clean(name, ID)
+        for name, size in theirs.items()
+        if size - left[name] >= max(_LEAST_LIKE, _LIKE_SOLUTION * size)
+    ]
     if like:
-        notes.append(f"much as in the reference solution: {named(like, 20)}")
-    weighed = (_weigh(one, two, threshold / 100) for one, two in combinations(works, 2))
-    pairs = [pair for pair in weighed if pair is not None]
+        more = f" and {len(like) - NAMED} more" if len(like) > NAMED else ""
+        notes.append(f"much as in the reference solution: {', '.join(like[:NAMED])}{more}")
+    works = [Work(name, files, _all(files)) for name, files in read.items()]
+    found = (_weigh(one, two, threshold / 100) for one, two in combinations(works, 2))
+    pairs = [pair for pair in found if pair is not None]
     pairs.sort(key=lambda p: (-p.most, -p.whole.size, p.first.id, p.second.id))
-    return Findings(assignment, threshold, len(works), pairs, [*notes, *skipped])
+    return Findings(assignment, threshold, len(works), pairs, [*notes, *told])
+
+
+def shared(prints: Any, hashes: Collection[int]) -> Any:
+    """Return where a file has what has these hashes, in its text as copydetect reads it: (2, n)."""
+    places = [place for h in prints.hashes & hashes for place in prints.hash_idx[h]]
+    return get_copied_slices(np.array(places, dtype=int), RUN)
 
 
 def _weigh(one: Work, two: Work, threshold: float) -> Pair | None:
-    """Return two submissions as a pair if they share more than they should."""
-    both = one.own & two.own
+    both = one.hashes & two.hashes
     if len(both) * RUN < _LEAST_PART:
         return None
-    found: dict[str, Part] = {}
+    parts: dict[str, Part] = {}
+    wholes = []
     for work in (one, two):
-        for name, size in work.shared(both).items():
-            if size:
-                part = Part(name, size / work.sizes[name], size)
-                found[name] = max(found.get(name, part), part, key=lambda part: part.rank)
-    whole = found.pop("")
-    parts = sorted(found.values(), key=lambda p: (not p.strikes(threshold), -p.share, -p.size))
-    striking = sum(part.strikes(threshold) for part in parts)
-    return Pair(one, two, whole, parts, striking) if striking or whole.strikes(threshold) else None
+        size = 0
+        for name, prints in work.files.items():
+            starts, ends = shared(prints, both)
+            same = int((ends - starts).sum())
+            size += same
+            part = Part(name, same / max(1, prints.token_coverage), same)
+            if same:
+                parts[name] = max(parts.get(name, part), part, key=_rank)
+        own = sum(prints.token_coverage for prints in work.files.values())
+        wholes.append(Part("", size / max(1, own), size))
+    whole = max(wholes, key=lambda part: (part.size >= _LEAST_WHOLE, part.share, part.size))
+    striking = [part for part in parts.values() if _strikes(part, threshold)]
+    enough = whole.size >= _LEAST_WHOLE and whole.share >= threshold * _OF_THE_WHOLE
+    if not striking and not enough:
+        return None
+    striking.sort(key=lambda part: (-part.share, -part.size, part.name))
+    rest = [part for part in parts.values() if part not in striking]
+    rest.sort(key=lambda part: (-part.size, part.name))
+    return Pair(one, two, whole, (*striking, *rest), len(striking))
 
 
-def _read(batch: Path, assignment: Assignment) -> tuple[list[Work], list[str]]:
-    """Return the submissions with all of their runs, and what was not read, or not whole."""
-    components = [f"{name}.py" for name in assignment.totals]
-    listing = discover(batch, assignment.name, list(assignment.totals))
+def _rank(part: Part) -> tuple[bool, float, int]:
+    return part.size >= _LEAST_PART, part.share, part.size
+
+
+def _strikes(part: Part, threshold: float) -> bool:
+    needed = threshold if part.size >= _SHORT else (1 + threshold) / 2
+    return part.size >= _LEAST_PART and part.share >= needed
+
+
+def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return fingerprints by submission and file, and what was not read, or not whole."""
+    components = list(assignment.totals)
+    listing = discover(batch, assignment.name, components)
     notes = [
         f"not compared: {clean(' and '.join(paths[:3]), ID)}: they are both of "
         f"{clean(name, ID)!r}: keep one of them"
         for name, paths in listing.doubled.items()
     ]
-    works = []
+    read: dict[str, dict[str, Any]] = {}
     for entry in listing.entries:
-        files, cut, left, until = {}, [], MAX_TEXT, time.process_time() + _MAX_CPU_S
         try:
             texts = {name: decoded(data) for name, data in take_in_limited(entry.path).items()}
-            for name in sorted(texts, key=[*components, *sorted(texts)].index):
-                short = name.removesuffix(".py") if name in components else name
-                files[short] = File(texts[name][:left], until)
-                left -= len(files[short].text)
-                cut += [name] if files[short].text != texts[name] else []
+            with _soon():
+                read[entry.id], cut = _prints(texts, components)
         except (Rejected, OSError) as error:
             why = f"it cannot be read ({error.strerror})" if isinstance(error, OSError) else error
             notes.append(f"not compared: {clean(entry.id, ID)}: {clean(str(why))}")
-            continue
-        works.append(Work(entry.id, files, set(chain(*(file.runs for file in files.values())))))
-        if cut:
-            names = clean(", ".join(cut))
-            notes.append(f"compared in part, for its size: {clean(entry.id, ID)}: {names}")
-    if len(works) < 2:
+        else:
+            if cut:
+                names = clean(", ".join(cut))
+                notes.append(f"compared in part, for its size: {clean(entry.id, ID)}: {names}")
+    if len(read) < 2:
         raise UsageError(
-            f"{batch} holds {len(works)} submissions that can be read, and to compare takes two: "
+            f"{batch} holds {len(read)} submissions that can be read, and to compare takes two: "
             "name the folder of the whole class"
         )
-    return works, notes
+    return read, notes
 
 
-def _runs(texts: Iterable[str]) -> set[int]:
-    return {run for text in texts for run in File(text).runs}
+def _prints(
+    texts: Mapping[str, str], components: Collection[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the fingerprint of each file, components first, and which were too long."""
+    first = {f"{name}.py": name for name in components if f"{name}.py" in texts}
+    files, cut, left = {}, [], MAX_TEXT
+    for name in [*first, *sorted(texts.keys() - first.keys())]:
+        text = texts[name][:left]
+        files[first.get(name, name)] = prints_of(text)
+        left -= len(text)
+        if text != texts[name]:
+            cut.append(name)
+    return files, cut
 
 
-def _stand_ins(assignment: Assignment) -> Iterator[str]:
-    """Yield what a release writes; an assignment that cannot be released yet has none."""
+@contextlib.contextmanager
+def _soon() -> Iterator[None]:
+    """Give up on a submission that is made to take a reader of Python very long."""
+
+    def stop(*_: object) -> NoReturn:
+        raise Rejected("it takes too long to read as Python; look at it by hand")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _MAX_CPU_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def prints_of(text: str) -> Any:
+    """Return copydetect's fingerprint of a text, with every run of it."""
+    found = CodeFingerprint("text.py", RUN, 1, language="python", fp=io.StringIO(text))
+    if len(found.offsets):
+        # Of the name of a class it has the length alone; and it takes no count of lines in front.
+        column = found.offsets[:, 1]
+        np.maximum.accumulate(column, out=column)
+        column += len(text) - len(text.lstrip("\n"))
+    return found
+
+
+def _leave_out(files: Mapping[str, Any], hashes: Collection[int]) -> int:
+    """Take what has these hashes out of a submission and return how many characters are left."""
+    for prints in files.values():
+        for h in prints.hashes.intersection(hashes):
+            prints.hashes.remove(h)
+            del prints.hash_idx[h]
+        size = len(prints.filtered_code)
+        prints.token_coverage = int(get_token_coverage(prints.hash_idx, RUN, size))
+    return sum(prints.token_coverage for prints in files.values())
+
+
+def _all(files: Mapping[str, Any]) -> set[int]:
+    return set().union(*(prints.hashes for prints in files.values()))
+
+
+def _hashes(texts: Iterable[str]) -> set[int]:
+    return set().union(*(prints_of(text).hashes for text in texts))
+
+
+def _given_by(assignment: Assignment) -> Iterator[str]:
+    """Yield all that students are given: handout, stubs, tests, stand-ins."""
+    yield from _texts(_files(assignment.public, _GIVEN))
+    # One that cannot be released yet has none.
     with contextlib.suppress(OSError, UnicodeDecodeError):
         yield conftest(assignment)
 
 
 def _public(places: Iterable[Path]) -> Iterator[str]:
     for place in places:
+        if not place.exists():
+            raise UsageError(f"--public {place} does not exist: give a folder or file of code")
         try:
-            found = list(_texts(place))
+            found = list(_texts(_files(place, _KINDS) if place.is_dir() else [place]))
         except OSError as error:
-            raise UsageError(f"--public {place} cannot be read: {error.strerror}") from error
+            raise UsageError(
+                f"--public {place} cannot be read ({error.strerror}): give what you can read"
+            ) from error
         if not found:
             raise UsageError(f"--public {place} holds no code: give {', '.join(_KINDS)} files")
         yield from found
 
 
-def _texts(place: Path) -> Iterator[str]:
+def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
+    return (p for p in sorted(folder.rglob("*")) if p.suffix in kinds and p.is_file())
+
+
+def _texts(paths: Iterable[Path]) -> Iterator[str]:
     """Yield the code of each file: of a notebook its cells, of a page the fenced blocks."""
-    found = (p for p in sorted(place.rglob("*")) if p.suffix in _KINDS and p.is_file())
-    for path in found if place.is_dir() else [place]:
+    for path in paths:
         text = decoded(path.read_bytes())
         if path.suffix == ".ipynb":
             # A damaged one is text.
@@ -297,9 +340,3 @@ def decoded(data: bytes) -> str:
     except UnicodeDecodeError:
         text = data.decode("latin-1")
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def named(names: Sequence[str], most: int) -> str:
-    """Return names as words; of many, so many."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+import re
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import jinja2
+import numpy as np
+from copydetect.utils import highlight_overlap
 from markupsafe import Markup
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,12 +18,13 @@ from rich.table import Table
 from autograder import private
 from autograder.errors import UsageError
 from autograder.grading.tables import table
-from autograder.platforms.similar.comparing import ID, File, Findings, Pair, named
+from autograder.platforms.similar.comparing import ID, NAMED, RUN, Findings, Pair, shared
 from autograder.reports.terminal import Printer, safe
 from autograder.text import clean
 
-# A person reads so many pairs side by side, so many in the terminal, so many in the page's table.
-SIDE_BY_SIDE, _ROWS, _LISTED = 30, 40, 1000
+# A page is read by a person: these many pairs side by side, the others by name.
+SIDE_BY_SIDE = 30
+_ROWS, _LISTED = 40, 1000
 _WIDTH = 80
 # Lines around what is shared that are shown, too.
 _AROUND = 3
@@ -28,7 +33,7 @@ _LEGEND = (
     "names, comments, texts and layout. The handout, the solution and what a third of the class "
     "has are left out. This helps whoever looks at both sides, and proves nothing."
 )
-_MARK = Markup('<mark title="shared part {0}"><span class="n">{0} </span>{1}</mark>')
+_MARK = '<mark title="shared part {0}"><span class="n">{0} </span>'
 
 
 def summary(found: Findings) -> str:
@@ -40,11 +45,18 @@ def summary(found: Findings) -> str:
     )
 
 
-def where(pair: Pair, most: int = 20) -> str:
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def where(pair: Pair, most: int = NAMED) -> str:
     """Say in which components a pair is alike; of many, name the first."""
     if not pair.striking:
         return f"small parts of {len(pair.parts)}"
-    return named([f"{part.name} {part.share:.0%}" for part in pair.parts[: pair.striking]], most)
+    named = pair.parts[: min(most, pair.striking)]
+    words = ", ".join(f"{part.name} {_percent(part.share)}" for part in named)
+    more = pair.striking - len(named)
+    return f"{words} and {more} more" if more else words
 
 
 def print_pairs(console: Console, found: Findings) -> None:
@@ -58,8 +70,8 @@ def print_pairs(console: Console, found: Findings) -> None:
             grid.add_column(name, justify="right", no_wrap=True)
         grid.add_column("where", overflow="fold")
         for pair in found.pairs[:_ROWS]:
-            shares = (f"{pair.most:.0%}", f"{pair.whole.share:.0%}", str(pair.whole.size))
             ids = (safe(pair.first.id, ID), safe(pair.second.id, ID))
+            shares = (_percent(pair.most), _percent(pair.whole.share), str(pair.whole.size))
             grid.add_row(*ids, *shares, safe(where(pair, 2), 200))
         console.print(grid, width=width, soft_wrap=False)
         if len(found.pairs) > _ROWS:
@@ -75,22 +87,16 @@ def write(found: Findings, out: Path) -> list[Path]:
     Raises:
         UsageError: they cannot be written.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(__package__), autoescape=True, trim_blocks=True
-    )
-    environment.filters |= {"clean": clean, "where": where}
-    page = environment.get_template("similar.html.jinja").render(
-        found=found, summary=summary(found), listed=_LISTED, most=SIDE_BY_SIDE, sides=sides, ID=ID
-    )
+    made = {"similar.csv": _csv(found), "similar.html": _page(found).encode()}
     try:
         private.make_folder(out)
-        private.write_file(out / "similar.csv", _csv(found))
-        private.write_file(out / "similar.html", page.encode())
+        for name, data in made.items():
+            private.write_file(out / name, data)
     except OSError as error:
         raise UsageError(
             f"--out {out} cannot be written ({error.strerror}): give a folder you can write to"
         ) from error
-    return [out / "similar.csv", out / "similar.html"]
+    return [out / name for name in made]
 
 
 def _csv(found: Findings) -> bytes:
@@ -101,11 +107,25 @@ def _csv(found: Findings) -> bytes:
     for pair in found.pairs:
         shares = {part.name: round(100 * part.share, 1) for part in pair.parts}
         others = "; ".join(clean(name, ID) for name in shares if name not in names)
-        most, whole = round(100 * pair.most, 1), round(100 * pair.whole.share, 1)
         ids = (pair.first.id, pair.second.id)
-        columns = (shares.get(name, 0.0) for name in names)
-        rows.append([*ids, most, whole, pair.whole.size, *columns, clean(others) or None])
+        numbers = (round(100 * pair.most, 1), round(100 * pair.whole.share, 1), pair.whole.size)
+        rows.append([*ids, *numbers, *(shares.get(n, 0.0) for n in names), clean(others) or None])
     return table(rows)
+
+
+def _page(found: Findings) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__), autoescape=True, trim_blocks=True
+    )
+    environment.filters |= {"percent": _percent, "clean": clean, "where": where}
+    return environment.get_template("similar.html.jinja").render(
+        found=found,
+        summary=summary(found),
+        pairs=found.pairs[:_LISTED],
+        most=SIDE_BY_SIDE,
+        sides=sides,
+        ID=ID,
+    )
 
 
 def sides(pair: Pair) -> list[tuple[str, list[tuple[str, Markup]]]]:
@@ -113,41 +133,36 @@ def sides(pair: Pair) -> list[tuple[str, list[tuple[str, Markup]]]]:
 
     A part has the same number on both sides.
     """
-    both, numbers = pair.first.own & pair.second.own, dict[int, int]()
-    return [
-        (
-            work.id,
-            [
-                (name, _marked(file, both, numbers))
-                for name, file in work.files.items()
-                if both & file.runs.keys()
-            ],
-        )
-        for work in (pair.first, pair.second)
-    ]
+    both = pair.first.hashes & pair.second.hashes
+    numbers: dict[int, int] = {}
+    found = []
+    for work in (pair.first, pair.second):
+        shared_ = {name: prints for name, prints in work.files.items() if prints.hashes & both}
+        marked = [(name, _marked(prints, both, numbers)) for name, prints in shared_.items()]
+        found.append((work.id, marked))
+    return found
 
 
-def _marked(file: File, both: Set[int], numbers: dict[int, int]) -> Markup:
+def _marked(prints: Any, both: set[int], blocks: dict[int, int]) -> Markup:
     """Return a file with what is shared marked, and of the rest some lines around it.
 
-    `numbers` are those of what is shared, by run: the second side has those of the first.
+    `blocks` are the numbers of what is shared, by hash: the second side has those of the first.
     """
-    text = "".join(c if c.isprintable() or c in "\t\n" else "\ufffd" for c in file.text)
-    html, done = Markup(), 0
-    at = {place: run for run in both & file.runs.keys() for place in file.runs[run]}
-    for start, end in file.passages(both):
-        number = numbers.get(at[start], max(numbers.values(), default=0) + 1)
-        for place in range(start, end):
-            numbers.setdefault(at.get(place, 0), number)
-        begin, done_ = file.places[start], file.places[end - 1] + 1
-        html += _around(text[done:begin]) + _MARK.format(number, text[begin:done_])
-        done = done_
-    return html + _around(text[done:])
-
-
-def _around(text: str) -> str:
-    """Return a text that is not shared without what lies in its middle."""
-    lines = text.split("\n")
-    if len(lines) <= 2 * _AROUND + 2:
-        return text
-    return "\n".join([*lines[: _AROUND + 1], "", "...", "", *lines[-_AROUND - 1 :]])
+    at = {place: h for h in prints.hashes & both for place in prints.hash_idx[h]}
+    slices = shared(prints, both).astype(int)
+    numbers = []
+    for start, end in slices.T.tolist():
+        hashes = [at[place] for place in range(start, end - RUN + 1) if place in at]
+        seen = Counter(blocks[h] for h in hashes if h in blocks)
+        new = max(blocks.values(), default=0) + 1
+        numbers.append(seen.most_common(1)[0][0] if seen.total() == len(hashes) else new)
+        blocks.update((h, numbers[-1]) for h in hashes if h not in blocks)
+    # As copydetect finds them in the text itself.
+    row = np.searchsorted(prints.offsets[:, 0], slices).clip(0, len(prints.offsets) - 1)
+    text = "".join(c if c.isprintable() or c in "\t\n" else "\ufffd" for c in prints.raw_code)
+    slices += prints.offsets[:, 1][row]
+    slices = np.maximum.accumulate(slices.T.ravel()).reshape(-1, 2).T
+    html = highlight_overlap(text, slices, "\0", "</mark>", truncate=_AROUND, escape_html=True)[0]
+    left = iter(numbers)
+    # Escaped by copydetect, and no text has a NUL any more.
+    return Markup(re.sub("\0", lambda _: _MARK.format(next(left)), html))  # noqa: S704

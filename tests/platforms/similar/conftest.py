@@ -1,21 +1,19 @@
-"""Each text is read once: most tests compare the same files."""
+"""Each text is fingerprinted once: most tests compare the same files."""
 
-import math
+import pickle
+from functools import cache
+from typing import Any
 
 import pytest
 
 from autograder.platforms.similar import comparing
 
-_READ: dict[str, comparing.File] = {}
+
+@cache
+def _kept(text: str, prints_of: Any = comparing.prints_of) -> bytes:
+    return pickle.dumps(prints_of(text))
 
 
 @pytest.fixture(autouse=True)
 def each_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = comparing.File
-
-    def kept(text: str, until: float = math.inf) -> comparing.File:
-        if text not in _READ:
-            _READ[text] = read(text, until)
-        return _READ[text]
-
-    monkeypatch.setattr(comparing, "File", kept)
+    monkeypatch.setattr(comparing, "prints_of", lambda text: pickle.loads(_kept(text)))

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import sys
 import tarfile
 import zipfile
 from html.parser import HTMLParser
@@ -79,13 +80,13 @@ def test_a_copy_is_in_the_table_the_csv_and_the_page(batch: Path, tmp_path: Path
     out = tmp_path / "out"
     done = run(batch, "--out", out)
     assert done.exit_code == 0, done.output
-    assert re.search(r"copy +v06 +100% +100%", done.output)
+    assert re.search(r"copy +v06 +100 % +100 %", done.output)
     assert "1 similar pair among 4 submissions" in done.output
     (row,) = rows(out)
     assert (row["first"], row["second"], row["most"], row["all"]) == ("copy", "v06", "100", "100")
     assert row["attention"] == "100"
     page = Page((out / "similar.html").read_text())
-    assert "copy and v06: 100%" in page.text
+    assert "copy and v06: 100 %" in page.text
     marked = "".join(page.marked)
     assert "centred = vector - vector.mean()" in marked
     assert "hidden.unbind(dim=1)" in marked
@@ -252,7 +253,7 @@ def test_what_is_no_class_is_refused(tmp_path: Path, make: object, words: str) -
     assert words in str(done.exception)
 
 
-@pytest.mark.parametrize("name, words", [("none", "No such file"), ("hollow", "holds no code")])
+@pytest.mark.parametrize("name, words", [("none", "does not exist"), ("hollow", "holds no code")])
 def test_public_code_that_is_not_there_is_refused(
     batch: Path, tmp_path: Path, name: str, words: str
 ) -> None:
@@ -267,3 +268,14 @@ def test_a_place_that_takes_nothing_is_refused(batch: Path, tmp_path: Path) -> N
     done = run(batch, "--out", tmp_path / "file")
     assert isinstance(done.exception, UsageError)
     assert "cannot be written" in str(done.exception)
+
+
+def test_without_its_extra_it_says_what_to_install(
+    batch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("autograder.platforms.similar")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "copydetect", None)
+    done = run(batch)
+    assert isinstance(done.exception, UsageError)
+    assert "pip install 'gradeformer[similar]'" in str(done.exception)

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.platforms.similar.comparing import File, Findings, Pair, Part, Work
+from autograder.platforms.similar.comparing import Findings, Pair, Part, Work, prints_of
 from autograder.platforms.similar.listing import print_pairs, where, write
 from tests.tiny import write_tiny
 
@@ -22,8 +22,8 @@ def assignment(tmp_path: Path) -> Assignment:
 
 
 def work(name: str) -> Work:
-    file = File("x = 1\n")
-    return Work(name, {"layer_norm": file}, file.runs.keys())
+    prints = prints_of("x = 1\n")
+    return Work(name, {"layer_norm": prints}, prints.hashes)
 
 
 def pair(first: str, second: str, *parts: Part, share: float = 0.5, striking: int = 1) -> Pair:
@@ -86,7 +86,9 @@ def test_one_pair_and_none_are_said_in_their_own_words(assignment: Assignment) -
 def test_shares_are_rounded_and_sizes_are_whole(assignment: Assignment, tmp_path: Path) -> None:
     parts = (Part("layer_norm", 0.8765, 99), Part("helper.py", 0.00049, 7))
     found = findings(assignment, [pair("s00", "s01", *parts, share=0.33333)])
-    assert ["s00", "s01", "88%", "33%", "1234", "layer_norm", "88%"] in rows(printed(found))
+    assert ["s00", "s01", "88", "%", "33", "%", "1234", "layer_norm", "88", "%"] in rows(
+        printed(found)
+    )
     with write(found, tmp_path / "out")[0].open(newline="") as file:
         header, row = csv.reader(file)
     assert header == ["first", "second", "most", "all", "shared", "layer_norm", "other files"]
@@ -97,9 +99,9 @@ def test_shares_are_rounded_and_sizes_are_whole(assignment: Assignment, tmp_path
     "striking, most, words",
     [
         (0, 20, "small parts of 3"),
-        (1, 20, "a 90%"),
-        (3, 20, "a 90%, b 80%, c 70%"),
-        (3, 2, "a 90%, b 80% and 1 more"),
+        (1, 20, "a 90 %"),
+        (3, 20, "a 90 %, b 80 %, c 70 %"),
+        (3, 2, "a 90 %, b 80 % and 1 more"),
     ],
 )
 def test_where_a_pair_is_alike_names_some(striking: int, most: int, words: str) -> None:
