@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shlex
 import stat
 from pathlib import Path
 
@@ -29,6 +30,8 @@ EXCHANGE = f"""\
 {_SETTING}
 c.ExchangeFactory.release_feedback = "autograder.platforms.nbgrader.exchange.ReleaseFeedback"
 """
+# How our classes were called before.
+_OLD, _NEW = "autograder.nbgrader.", "autograder.platforms.nbgrader."
 _COLLECT = re.compile(r"""^\s*c\.ExchangeFactory\.collect\s*=\s*["']([\w.]+)["']""", re.MULTILINE)
 
 
@@ -44,10 +47,21 @@ def entry_of(student: str, folder: Path, assignment: str) -> Entry:
     return Entry(student, folder)
 
 
+def outdated(course: Path) -> str | None:
+    """Return how to repair a course whose configuration has old names of our classes, or None."""
+    path = course / CONFIG
+    if not path.is_file() or _OLD not in path.read_text(encoding="utf-8", errors="replace"):
+        return None
+    command = shlex.join(["sed", "-i", f"s/{re.escape(_OLD)}/{_NEW}/", str(path)])
+    return f"{path} names classes by their old path: write {_NEW} instead of {_OLD}: {command}"
+
+
 def exchange_problem(course: Path) -> str | None:
     """Return how to repair a course that collects with nbgrader's own class, or None."""
     if not (course / CONFIG).is_file():
         return None
+    if problem := outdated(course):
+        return problem
     named = _named(course)
     if named and not named.startswith("nbgrader."):
         return None

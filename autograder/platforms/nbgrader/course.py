@@ -18,7 +18,7 @@ from autograder.authoring.release import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
 from autograder.platforms.nbgrader.collected import CONFIG as CONFIG
-from autograder.platforms.nbgrader.collected import EXCHANGE, exchange_problem
+from autograder.platforms.nbgrader.collected import EXCHANGE, exchange_problem, outdated
 from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def course_of(submitted: Path) -> Path:
     """Return the course that a folder of submissions belongs to.
 
     Raises:
-        UsageError: it belongs to none.
+        UsageError: it belongs to none, or its configuration is outdated.
     """
     course = submitted.resolve().parent
     if not (course / CONFIG).is_file():
@@ -197,6 +197,8 @@ def course_of(submitted: Path) -> Path:
             f"there is no {CONFIG} in {course}: with --gradebook, give the submitted/ folder of a "
             "course that nbgrader runs"
         )
+    if problem := outdated(course):
+        raise UsageError(problem)
     return course
 
 

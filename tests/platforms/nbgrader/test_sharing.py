@@ -105,6 +105,25 @@ def test_what_is_open_is_listed_with_its_repair(
     assert "there is no nbgrader_config.py" in done.stderr
 
 
+def test_a_course_with_old_names_of_our_classes_is_named_with_its_repair(
+    course: Course, autograder: Command
+) -> None:
+    course.hand_in("s01", {"layer_norm.py": RIGHT})
+    config = course.folder / "nbgrader_config.py"
+    now = config.read_text()
+    config.write_text(now.replace("autograder.platforms.nbgrader.", "autograder.nbgrader."))
+    done = autograder("course", "check", course.folder, "--root", course.project)
+    assert done.returncode == 1, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if "old path" in line]
+    assert "write autograder.platforms.nbgrader. instead of autograder.nbgrader." in line
+    assert "write autograder.platforms.nbgrader. instead" in " ".join(
+        course.grade(fails=True).split()
+    )
+    subprocess.run(line.rsplit(": ", 1)[1], shell=True, check=True)
+    assert config.read_text() == now
+    assert "old path" not in autograder("course", "check", course.folder).stdout
+
+
 def test_a_cell_of_other_points_is_refused_in_the_words_of_nbgraders_step(course: Course) -> None:
     course.hand_in("s01", {"layer_norm.py": RIGHT})
     with contextlib.closing(sqlite3.connect(course.folder / "gradebook.db")) as gradebook:
