@@ -45,7 +45,7 @@ def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
     Raises:
         UsageError: the folder cannot be used, or the source cannot be read.
     """
-    with _readable_errors(folder):
+    with readable_errors(folder):
         must_be_new(folder, "give a new folder for the course")
         target = folder.resolve()
     name = FIRST if source is None else source.name
@@ -56,10 +56,10 @@ def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
         "name": name,
         "slug": re.sub(r"[^a-z0-9]+", "-", target.name.lower()).strip("-") or "course",
         "version": __version__,
-        "seed": _seed(),
+        "seed": new_seed(),
         "mark": MARK,
     }
-    with _whole(folder, target) as made:
+    with whole(folder, target) as made:
         _render("course", made, values, ())
         if source is None:
             _render("first_steps", made, values, (FIRST_COMPONENT,))
@@ -78,22 +78,27 @@ def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignme
     Raises:
         UsageError: a name cannot be used, or the course cannot be written.
     """
-    with _readable_errors(root):
-        _check_names(root, name, components)
+    with readable_errors(root):
+        check_names(root, name, components)
     values = {
         "name": name,
         "title": name.replace("_", " ").capitalize(),
         "components": list(components),
-        "seed": _seed(),
+        "seed": new_seed(),
         "mark": MARK,
     }
-    with _whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
+    with whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
         _render("assignment", made, values, components)
         stubs.write(load_assignment(made, name))
     return load_assignment(root, name)
 
 
-def _check_names(root: Path, name: str, components: Sequence[str]) -> None:
+def check_names(root: Path, name: str, components: Sequence[str]) -> None:
+    """Check the names of a new assignment and its components.
+
+    Raises:
+        UsageError: one cannot be used, or exists.
+    """
     if not name.isidentifier() or not name.isascii():
         raise UsageError(
             f"an assignment cannot be called {name!r}: take letters, digits and underscores, "
@@ -118,7 +123,7 @@ def _check_names(root: Path, name: str, components: Sequence[str]) -> None:
             raise UsageError(f"--component {component}: the name is given twice")
 
 
-def _seed() -> int:
+def new_seed() -> int:
     """Return a seed of a course's own: others' questions tell nobody anything."""
     return secrets.randbelow(10**8)
 
@@ -155,7 +160,7 @@ def _files(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversa
 
 
 @contextlib.contextmanager
-def _whole(called: Path, target: Path, parts: Sequence[str] = ()) -> Iterator[Path]:
+def whole(called: Path, target: Path, parts: Sequence[str] = ()) -> Iterator[Path]:
     """Lend a folder whose content comes into `target` if all goes well; or nothing of it is left.
 
     Args:
@@ -164,7 +169,7 @@ def _whole(called: Path, target: Path, parts: Sequence[str] = ()) -> Iterator[Pa
             it.
         parts: the paths that are moved; by default all that is in the folder.
     """
-    with _readable_errors(called):
+    with readable_errors(called):
         above = next(folder for folder in (target, *target.parents) if folder.is_dir())
         # Most files of a course hold solutions.
         closed = private.umask_of(target.parent if above == target and not parts else above)
@@ -187,7 +192,8 @@ def _whole(called: Path, target: Path, parts: Sequence[str] = ()) -> Iterator[Pa
 
 
 @contextlib.contextmanager
-def _readable_errors(folder: Path) -> Iterator[None]:
+def readable_errors(folder: Path) -> Iterator[None]:
+    """Raise a UsageError for what the system refuses to read or write."""
     try:
         yield
     except OSError as error:

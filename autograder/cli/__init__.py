@@ -24,6 +24,7 @@ app.add_typer(ci, name="ci", help="Grade on GitHub, GitLab and Gradescope.")
 _GROUPS = {"": app, "course": courses, "ci": ci}
 _COMMANDS: dict[str, Callable[..., None]] = {
     "new": authoring.new,
+    "import": authoring.import_,
     "grade": grade,
     "accept": accept,
     "explain": explain,
@@ -49,6 +50,7 @@ _EXAMPLES = """
 autograder new course
 autograder new course --from ../gradeformer/assignments/week_one
 autograder new assignment week_two --component first --component second
+autograder import homework.ipynb --name week_three
 autograder grade submissions --assignment first_steps --out results
 autograder grade submitted --gradebook sqlite:////course/gradebook.db
 autograder accept results s03

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.authoring import checking, stubs
+from autograder.authoring import checking, importing, stubs
 from autograder.authoring import new as beginning
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
@@ -97,6 +97,24 @@ def _add(root: Path, name: str, components: list[str]) -> None:
     for path in dict.fromkeys(path for path, _ in unfilled(made)):
         say(path.relative_to(root).as_posix(), "  ")
     say(f"Next: autograder stubs {name}, then autograder selftest {name}")
+
+
+def import_(
+    path: Annotated[
+        Path,
+        typer.Argument(help="A notebook of nbgrader's or otter's, or a folder with pytest files."),
+    ],
+    name: Annotated[str, typer.Option(help="The new assignment's name.")],
+    root: Root = None,
+) -> None:
+    """Make an assignment of a notebook, or of stubs, solutions and pytest files."""
+    project = find_root(root)
+    rows = importing.import_assignment(path, project, name)
+    width = max((len(row.what) for row in rows), default=0)
+    for outcome in ("carried", "to do", "dropped"):
+        for row in (row for row in rows if row.outcome == outcome):
+            typer.echo(f"{outcome:<8}  {row.what:<{width}}  {row.why}".rstrip())
+    say(f"Next: autograder check {name}")
 
 
 def release(

@@ -1,0 +1,187 @@
+"""`autograder import`: a notebook or a folder becomes an assignment, or nothing is written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.assignment import load_assignment
+from autograder.authoring import stubs
+from autograder.authoring.checking import check
+from autograder.authoring.new import new_course
+from autograder.judge.collection import collect
+from tests.conftest import ROOT
+
+SOURCES = ROOT / "tests" / "courses" / "imported"
+# Of each source the outcome of its parts, and the points of its components.
+EXPECTED = {
+    "squares.ipynb": ({"carried": 5, "to do": 1, "dropped": 1}, {"imported": 4.5}),
+    "arrays.ipynb": ({"carried": 3, "to do": 2, "dropped": 1}, {"imported": 2}),
+    "tables": ({"carried": 3, "to do": 1, "dropped": 1}, {"imported": 3}),
+    "rectangles": ({"carried": 7, "to do": 3}, {"rectangle": 5, "words": 2}),
+    "layers": ({"carried": 2, "to do": 3}, {"layers": 2}),
+}
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    new_course(tmp_path / "course")
+    return tmp_path / "course"
+
+
+@pytest.mark.parametrize("source", EXPECTED)
+def test_a_source_becomes_an_assignment_and_a_table(autograder, course: Path, source: str) -> None:
+    done = autograder("import", SOURCES / source, "--name", "imported", "--root", course)
+    assert done.returncode == 0, done.stderr
+    outcomes = [line[:9].strip() for line in done.stdout.splitlines()[:-1]]
+    counts, points = EXPECTED[source]
+    assert {outcome: outcomes.count(outcome) for outcome in set(outcomes)} == counts
+    assert done.stdout.endswith("Next: autograder check imported\n")
+    assignment = load_assignment(course, "imported")
+    assert assignment.totals == points
+    assert stubs.drifted(assignment) == []
+    for name in points:
+        assert "raise NotImplementedError" in (assignment.public / f"{name}.py").read_text()
+    left = (assignment.secret / "tests" / f"test_{list(points)[-1]}.py").read_text()
+    assert left.count("# REPLACE(author): ") == counts["to do"] - (source == "arrays.ipynb")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", EXPECTED)
+def test_solutions_keep_every_point_of_what_was_carried(
+    autograder, course: Path, source: str
+) -> None:
+    assert autograder("import", SOURCES / source, "--name", "imported", "--root", course)
+    found = check(load_assignment(course, "imported"), "", "none")
+    assert found.lost == {}
+    assert found.elsewhere == {}
+    for name, result in found.solution.items():
+        assert result.score == result.max_score
+        assert found.stub[name].status == "not_attempted"
+
+
+def test_what_is_asked_of_a_notebook_is_asked_of_the_component(autograder, course: Path) -> None:
+    assert autograder("import", SOURCES / "squares.ipynb", "--name", "imported", "--root", course)
+    assignment = load_assignment(course, "imported")
+    public = (assignment.public / "tests" / "test_imported.py").read_text()
+    hidden = (assignment.secret / "tests" / "test_imported.py").read_text()
+    assert "expect.same(component.call('squares', 2).value, [1, 4])" in public
+    assert "form=True" in public
+    assert "expect.raises(component.call('squares', 0), 'ValueError')" in public
+    assert "component.call('squares', 10)" in hidden
+    assert "[1, 4, 9, 16, 25" not in public
+    workbook = (assignment.secret / "workbook" / "text.md").read_text()
+    assert "# question cubic, 3 points" in workbook
+    # The answer to a question is in no file of the student's.
+    for path in assignment.public.rglob("*"):
+        assert not path.is_file() or "n(n+1)(2n+1)/6" not in path.read_text()
+
+
+def test_an_answer_in_a_variable_stays_with_the_author(autograder, course: Path) -> None:
+    assert autograder("import", SOURCES / "arrays.ipynb", "--name", "imported", "--root", course)
+    public = load_assignment(course, "imported").public
+    for path in public.rglob("*"):
+        assert not path.is_file() or "how_many" not in path.read_text()
+
+
+def test_the_seed_of_a_course_changes_no_question(autograder, course: Path) -> None:
+    assert autograder("import", SOURCES / "layers", "--name", "imported", "--root", course)
+    assert len(collect(load_assignment(course, "imported"), 3).criteria["layers"]) == 2
+
+
+def notebook(path: Path, *cells: tuple[str, dict[str, object]]) -> Path:
+    made = [
+        {"cell_type": "code", "source": text, "metadata": about, "outputs": []}
+        | {"execution_count": None}
+        for text, about in cells
+    ]
+    whole = {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    path.write_text(json.dumps(whole))
+    return path
+
+
+SOLVED = "def f(x):\n    ### BEGIN SOLUTION\n    return x\n"
+ODD = {
+    "missing": "is not a file or folder that can be read",
+    "binary": "is not written in UTF-8",
+    "text": "is not a notebook",
+    "deep": "is not a notebook",
+    "empty": "holds no solution",
+    "julia": "is written in julia, not in Python",
+    "no_end": "a solution has no END SOLUTION",
+    "no_python": "holds code that is not valid Python",
+    "points": "are no points",
+    "nested": "is nested too deeply to be read",
+    "no_solutions": "holds no solutions",
+    "twice": "holds two solutions of f",
+    "circle": "import one another in a circle",
+    "name": "'json' is the name of another module",
+}
+
+
+def odd_source(folder: Path, kind: str) -> Path:
+    path = folder / f"{kind}.ipynb"
+    own = {"nbgrader": {"solution": True, "grade": False, "grade_id": "f"}}
+    graded = {"nbgrader": {"solution": False, "grade": True, "grade_id": "t", "points": "NaN"}}
+    match kind:
+        case "binary":
+            path.write_bytes(b"\xff\xfe\x00")
+        case "text":
+            path.write_text("def f(): pass")
+        case "deep":
+            path.write_text("[" * 100_000)
+        case "empty":
+            notebook(path)
+        case "julia":
+            notebook(path, (SOLVED, own))
+            whole = json.loads(path.read_text())
+            whole["metadata"] = {"kernelspec": {"language": "julia", "name": "j"}}
+            path.write_text(json.dumps(whole))
+        case "no_end":
+            notebook(path, (SOLVED, own))
+        case "no_python":
+            notebook(path, ("def f(:", own))
+        case "points":
+            notebook(path, ("assert f(1) == 1", graded))
+        case "nested":
+            notebook(path, (f"def f(x):\n    return {'+'.join('x' * 50_000)}", own))
+        case "missing":
+            pass
+        case _:
+            path = folder / kind
+            (path / "solutions" / "more").mkdir(parents=True)
+            files = {
+                "no_solutions": {"f.py": "def f(): pass\n"},
+                "twice": {"solutions/f.py": "x = 1\n", "solutions/more/f.py": "x = 1\n"},
+                "circle": {"solutions/a.py": "import b\n", "solutions/b.py": "import a\n"},
+                "name": {"solutions/json.py": "def f():\n    return 1\n"},
+            }[kind]
+            for name, text in files.items():
+                (path / name).write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_input_is_one_sentence_and_nothing_is_written(
+    autograder, course: Path, tmp_path: Path, kind: str
+) -> None:
+    before = sorted(course.rglob("*"))
+    path = odd_source(tmp_path, kind)
+    done = autograder("import", path, "--name", "imported", "--root", course)
+    assert done.returncode == 2
+    assert ODD[kind] in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert sorted(course.rglob("*")) == before
+
+
+def test_a_name_that_is_taken_is_refused(autograder, course: Path) -> None:
+    before = shutil.copytree(course, course.parent / "before")
+    done = autograder("import", SOURCES / "layers", "--name", "first_steps", "--root", course)
+    assert done.returncode == 2
+    assert "choose another name" in done.stderr
+    assert [p.name for p in sorted(before.rglob("*"))] == [
+        p.name for p in sorted(course.rglob("*"))
+    ]
