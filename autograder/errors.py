@@ -29,6 +29,7 @@ Refusals of the judge or a child, which become one of those above before anybody
     LeftThePlan                a test asks otherwise than planned
     SuiteFault                 the suite is broken
     ReferenceFault             a solution failed
+    NotCarried                 `import` cannot rewrite a test: its table gives the reason
     PackageFault               a package cannot be given to children
     NotOrdinary                an entry of a folder is a link, a pipe or the like
     TooMany                    a folder holds too many entries

@@ -21,7 +21,18 @@ from tests.grading.fakes import mark
 from tests.tiny import write_tiny
 
 COMMANDS = [
-    *("new", "grade", "explain", "release", "check", "stubs", "workbook", "selftest", "demo"),
+    *(
+        "new",
+        "import",
+        "grade",
+        "explain",
+        "release",
+        "check",
+        "stubs",
+        "workbook",
+        "selftest",
+        "demo",
+    ),
     "export",
     "report",
     "similar",

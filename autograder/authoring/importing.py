@@ -195,6 +195,8 @@ def _of_notebook(path: Path, name: str) -> Source:
         where = f"{path.name}, cell {number}"
         if manual and (about or inside == "SOLUTION"):
             asked = "\n\n".join(prompt[-1:]) or question
+            if about.get("task"):
+                asked, text = text, f"{MARK}: what a good answer says."
             source.questions.append((_slug(question or "question"), points, asked, text))
             source.rows.append(Row(f"question {question}", "carried", "for a person to mark"))
             if kind != "code":

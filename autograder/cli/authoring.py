@@ -107,7 +107,7 @@ def import_(
     name: Annotated[str, typer.Option(help="The new assignment's name.")],
     root: Root = None,
 ) -> None:
-    """Make an assignment of a notebook, or of stubs, solutions and pytest files."""
+    """Make an assignment of a notebook or a folder of pytest files."""
     project = find_root(root)
     rows = importing.import_assignment(path, project, name)
     width = max((len(row.what) for row in rows), default=0)

@@ -92,6 +92,91 @@ def test_the_seed_of_a_course_changes_no_question(autograder, course: Path) -> N
     assert len(collect(load_assignment(course, "imported"), 3).criteria["layers"]) == 2
 
 
+# The body of a test, and what it becomes, or why it stays with the author.
+BODIES = [
+    ("assert f(2) == 4", "expect.same(component.call('f', 2).value, 4)"),
+    ("assert 4 == f(2)", "expect.same(component.call('f', 2).value, 4)"),
+    ("y = f(2)\nassert y == 4", "expect.same(y.value, 4)"),
+    ("assert f(f(2)) == 4", "component.call('f', component.call('f', 2).value)"),
+    ("assert ratio(2) == 1", "expect.same(component.call('ratio', 2).value, float(1))"),
+    ("assert f(2) == approx(0.1 + 0.2)", "expect.same(component.call('f', 2).number, float"),
+    ("assert abs(f(2) - 0.3) < 1e-9", "expect.same(component.call('f', 2).number, float(0.3))"),
+    ("assert f(1) == 1 and f(2) == 2", "expect.same(component.call('f', 2).value, 2)"),
+    (
+        "assert np.allclose(f(2), [1, 2])",
+        "expect.close(torch.as_tensor(component.call('f', 2).array",
+    ),
+    ("torch.testing.assert_close(f(2), x)", "expect.close(component.call('f', 2).output, x)"),
+    ("assert torch.equal(f(2), x)", "expect.equal(component.call('f', 2).output, x)"),
+    ("a = torch.randn(2)\nb = torch.randn(2)\nassert f(a) == b", "b = make.normal(2, seed=2)"),
+    ("with raises(KeyError):\n    f(1)", "expect.raises(component.call('f', 1), 'KeyError')"),
+    ("for n in (1, 2):\n    assert f(n) == n", "expect.same(component.call('f', n).value, n)"),
+    ("c = C(1)\nc.add(2)\nassert c.n == 3", "expect.same(c.get('n').value, 3)"),
+    ("assert C(1)(2) == 3", "expect.same(component.make('C', 1)(2).value, 3)"),
+    ("assert f(1) + 1 == 2", "neither side of the comparison is a call of the component"),
+    ("assert f(1) == 1 and len(f(2)) == 2", "neither side of the comparison is a call"),
+    ("assert g(1) == f(2) + 1", "neither side of the comparison is a call of the component"),
+    ("c = C(1)\nc.n = 5\nassert c.n == 5", "it computes with `c`, which the component returned"),
+    ("assert f(unknown) == 1", "`unknown` is defined nowhere that a suite can read"),
+    ("assert LIMIT == 3", "neither side of the comparison is a call of the component"),
+    ("assert f(np.random.rand(3)) == 1", "it draws random numbers"),
+    ("f = f(2)\nassert f == 4", "it binds the name `f`, which means something else"),
+    ("assert f(os.sep) == 1", "it imports `os`, which a suite cannot"),
+    ("pass", "it has no assert"),
+]
+CODE = """\
+LIMIT = 3
+
+
+def f(x):
+    return x
+
+
+def ratio(x) -> float:
+    return x
+
+
+class C:
+    def __init__(self, n):
+        self.n = n
+"""
+USING = """\
+import os
+
+import numpy as np
+import torch
+from pytest import approx, raises
+from code_of_mine import LIMIT, C, f, ratio
+
+x = torch.ones(2)
+
+
+def test_it():
+"""
+
+
+@pytest.mark.parametrize(("body", "expected"), BODIES)
+def test_a_test_is_rewritten_or_stays_with_its_reason(
+    autograder, course: Path, tmp_path: Path, body: str, expected: str
+) -> None:
+    folder = tmp_path / "mine"
+    (folder / "solutions").mkdir(parents=True)
+    (folder / "solutions" / "code_of_mine.py").write_text(CODE)
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    (folder / "test_it.py").write_text(USING + lines)
+    done = autograder("import", folder, "--name", "imported", "--root", course)
+    assert done.returncode == 0, done.stderr
+    assignment = load_assignment(course, "imported")
+    suites = [
+        (folder / "tests" / "test_code_of_mine.py").read_text()
+        for folder in (assignment.public, assignment.secret)
+    ]
+    carried = expected.startswith(("expect.", "component.", "b ="))
+    assert expected in (suites[0] if carried else done.stdout)
+    assert ("def test_it(component, expect" in suites[0]) is carried
+    assert ("REPLACE(author): test it" in suites[1]) is not carried
+
+
 def notebook(path: Path, *cells: tuple[str, dict[str, object]]) -> Path:
     made = [
         {"cell_type": "code", "source": text, "metadata": about, "outputs": []}
