@@ -10,3 +10,8 @@ def clean(text: str, limit: int = 300) -> str:
     shown = "".join(c if c.isprintable() else " " for c in text[: 4 * limit])
     shown = re.sub(r"\s+", " ", shown).strip()
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def points(value: float) -> str:
+    """Return a number of points as people read it: with two decimals at most."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")

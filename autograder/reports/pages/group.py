@@ -10,23 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autograder.reports.pages.mistakes import mistakes_of
-from autograder.reports.pages.render import data, page
+from autograder.reports.pages.render import page
 from autograder.reports.pages.statistics import (
     ENOUGH,
     FULL,
     Gathered,
-    Item,
     figures,
     histogram,
     items_of,
     together,
 )
-from autograder.results import ComponentStanding, SubmissionResult, Usage
+from autograder.results import ComponentStanding, Standing, SubmissionResult, Usage
 from autograder.text import clean
 
 _ID = 120
@@ -34,6 +33,11 @@ _TEXT = 300
 _SLOWEST = 10
 # Whoever has read so many places in a component knows what it does.
 _PLACES = 20
+_ACCEPT = (
+    "None of this was run, and it has no points yet. Look at the places in the files; then "
+    "`autograder accept RESULTS SUBMISSION COMPONENT` (RESULTS: the folder of these results) "
+    "accepts exactly these files, and grading again gives the points."
+)
 _UNTOUCHED = ("missing", "not_attempted")
 _ENDS = {
     "timeout": "Took too long",
@@ -100,6 +104,14 @@ class Person:
         )
 
 
+class Care(NamedTuple):
+    """Something to look after: whose, in which component if in one, and what is known of it."""
+
+    component: str
+    people: Sequence[Person]
+    lines: Sequence[str] = ()
+
+
 def class_page(gathered: Gathered, files: Sequence[str], title: str, now: datetime) -> str:
     """Return the page of a class; `files` are those of its students' pages, in their order."""
     people = [
@@ -109,42 +121,70 @@ def class_page(gathered: Gathered, files: Sequence[str], title: str, now: dateti
     graded = [person for person in people if person.result.standing == "graded"]
     totals = [person.result.score or 0.0 for person in graded]
     most = max((person.result.max_score for person in people), default=0.0)
-    items = items_of(gathered)
-
-    def groups(wanted: Callable[[Person, str], bool]) -> list[tuple[str, list[Person]]]:
-        """Return the people of whom something is true, by component."""
-        found = [(name, [p for p in people if wanted(p, name)]) for name in gathered.components]
-        return [(name, who) for name, who in found if who]
-
-    def ended(status: str) -> list[tuple[str, list[Person]]]:
-        return groups(lambda person, name: person.standings.get(name) == status)
-
+    mistakes, pairs = mistakes_of(gathered.results)
     values: dict[str, Any] = {
         "title": title,
         "now": now,
         "people": people,
         "graded": len(graded),
+        "trouble": _trouble(gathered, people),
         "figures": figures(totals, most),
         "histogram": histogram(totals, most),
         "components": [_component(graded, *component) for component in gathered.components.items()],
-        "items": items,
+        "names": list(gathered.components),
+        "items": items_of(gathered),
         "together": together(gathered),
         "enough": ENOUGH,
-        "mistakes": mistakes_of(gathered.results),
+        "mistakes": mistakes,
+        "pairs": pairs,
         "picked": lambda rows: [people[row] for row in rows],
-        "reviewed": [
-            ("Held for review", _places(people, "held")),
-            ("Noted by the review, and graded", _places(people, "noted")),
-        ],
-        "ended": [(words, ended(status)) for status, words in _ENDS.items()],
-        "stopped": groups(lambda person, name: person.stopped == name),
+        "rows": list(zip(people, gathered.cells, strict=True)),
         "slow": sorted((p for p in people if p.used), key=lambda p: -p.cpu_s)[:_SLOWEST],
-        "data": data(_data(gathered, items, people)),
     }
-    return page("class.html.jinja", ["theme.js", "tables.js", "class.js"], values)
+    return page("class.html.jinja", ["pages.js", "class.js"], values)
 
 
-def _places(people: Sequence[Person], kind: str) -> list[tuple[Person, str, list[str]]]:
+def _trouble(gathered: Gathered, people: Sequence[Person]) -> list[tuple[str, str, list[Care]]]:
+    """Return what a teacher looks at first: headings, what to do about it, and whose it is."""
+
+    def standing(wanted: Standing) -> list[Person]:
+        return [person for person in people if person.result.standing == wanted]
+
+    def parts(holds: Callable[[Person, str], bool]) -> list[Care]:
+        found = [Care(n, [p for p in people if holds(p, n)]) for n in gathered.components]
+        return [care for care in found if care.people]
+
+    def ended(status: str) -> list[Care]:
+        return parts(lambda person, name: person.standings.get(name) == status)
+
+    def reasons(wanted: Standing) -> list[Care]:
+        return [Care("", [p], [p.message] if p.message else []) for p in standing(wanted)]
+
+    empty = standing("empty")
+    unsteady = [Care(n, [people[row] for row in rows]) for n, rows in gathered.unsteady.items()]
+    return [
+        ("Held for review", _ACCEPT, _places(people, "held")),
+        ("The grader failed", "There is no mark: grade them again.", reasons("error")),
+        ("Rejected", "", reasons("rejected")),
+        ("No file of the assignment", "", [Care("", empty)] if empty else []),
+        ("Unsteady", "Repeated calls gave other answers: the mark may differ.", unsteady),
+        *((words, "", ended(status)) for status, words in _ENDS.items()),
+        ("Ran, and earned nothing", "", parts(_earned_nothing)),
+        ("Noted by the review, and graded", "", _places(people, "noted")),
+        (
+            "Stopped at the same component",
+            "The first component that they left out or did not begin.",
+            parts(lambda person, name: person.stopped == name),
+        ),
+    ]
+
+
+def _earned_nothing(person: Person, name: str) -> bool:
+    part = person.result.components.get(name)
+    return part is not None and part.status == "graded" and part.score == 0 < part.max_score
+
+
+def _places(people: Sequence[Person], kind: str) -> list[Care]:
     """Return whose components are held for review, or only noted, and the first places."""
     found = []
     for person in people:
@@ -152,7 +192,7 @@ def _places(people: Sequence[Person], kind: str) -> list[tuple[Person, str, list
             # Without names there is no file.
             words = [place.words for place in places if place.file]
             more = [f"and {len(words) - _PLACES} more"] if len(words) > _PLACES else []
-            found.append((person, name, words[:_PLACES] + more))
+            found.append(Care(name, [person], words[:_PLACES] + more))
     return found
 
 
@@ -170,42 +210,3 @@ def _component(graded: Sequence[Person], name: str, most: float) -> dict[str, An
         "histogram": histogram(scores, most),
         "statuses": [(words, stands[one]) for one, words in _STATUSES.items() if stands[one]],
     }
-
-
-def _data(gathered: Gathered, items: Sequence[Item], people: Sequence[Person]) -> dict[str, Any]:
-    """Return what the script of the page draws and sorts: lists, whose places it knows."""
-    components = list(gathered.components)
-    return {
-        "components": list(gathered.components.items()),
-        "criteria": [
-            [
-                clean(item.criterion.id, _TEXT),
-                clean(item.criterion.title, _TEXT),
-                components.index(item.criterion.component),
-                item.criterion.max_score,
-                int(item.criterion.hidden),
-                _rounded(item.difficulty),
-            ]
-            for item in items
-        ],
-        "students": [
-            [
-                person.id,
-                person.file,
-                person.result.standing,
-                _rounded(person.result.score),
-                [_points(person.result, name) for name in components],
-                cells,
-                person.remarks,
-            ]
-            for person, cells in zip(people, gathered.cells, strict=True)
-        ],
-    }
-
-
-def _points(result: SubmissionResult, name: str) -> float | None:
-    return _rounded(result.components[name].score) if name in result.components else None
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)

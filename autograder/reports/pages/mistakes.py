@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from autograder.results import ComponentResult, SubmissionResult
 
@@ -29,7 +30,8 @@ class Mistake:
         said: what students are told, and how surely that is of this one alone.
         who: rows of the submissions that have it.
         perhaps: rows of those that have it or another one, which answers the same.
-        cost: points of the criteria that it explains, in all submissions of `who` together.
+        cost: points of the criteria that it explains, where it is the component's only one.
+        alone: in how many submissions that is so.
         n: submissions in which the component was attempted.
     """
 
@@ -39,6 +41,7 @@ class Mistake:
     who: list[int] = field(default_factory=list)
     perhaps: list[int] = field(default_factory=list)
     cost: float = 0.0
+    alone: int = 0
     n: int = 0
 
     @property
@@ -53,28 +56,55 @@ class Mistake:
 
     @property
     def mean_cost(self) -> float | None:
-        """The points that it cost on average; None where it is nowhere for sure."""
-        return self.cost / len(self.who) if self.who else None
+        """The points that it cost on average; None where it is nowhere for sure and alone."""
+        return self.cost / self.alone if self.alone else None
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one submission has it, or perhaps has it."""
+        return len(self.who) + len(self.perhaps) > 1
 
 
-def mistakes_of(results: Sequence[SubmissionResult]) -> list[Mistake]:
-    """Return the misconceptions that were recognised, the most frequent first."""
+class Pair(NamedTuple):
+    """Mistakes that are together in a component, in which submissions, and their mean cost."""
+
+    names: Sequence[str]
+    rows: Sequence[int]
+    cost: float
+
+
+def mistakes_of(results: Sequence[SubmissionResult]) -> tuple[list[Mistake], list[Pair]]:
+    """Return the misconceptions that were recognised, the most frequent first, and those together.
+
+    What several cost in one component is that of all of them, and said of the pair alone.
+    """
     found: dict[tuple[str, str], Mistake] = {}
+    pairs: dict[tuple[str, ...], list[tuple[int, float]]] = {}
     attempted: Counter[str] = Counter()
     for row, result in enumerate(results):
         for name, component in result.components.items():
             attempted[name] += component.status not in _NOTHING
-            for mistake, said in _said(component).items():
-                one = found.setdefault((name, mistake), Mistake(mistake, name, said))
-                one.said = min(one.said, said, key=lambda words: words[0])
+            said = _said(component)
+            cost = sum(c.max_score - c.score for c in component.criteria if c.causes)
+            if len(said) > 1 and not component.either:
+                pairs.setdefault(tuple(said), []).append((row, cost))
+            for mistake, words in said.items():
+                one = found.setdefault((name, mistake), Mistake(mistake, name, words))
+                one.said = min(one.said, words, key=lambda said: said[0])
                 if component.either:
                     one.perhaps.append(row)
-                else:
-                    one.who.append(row)
-                    one.cost += sum(c.max_score - c.score for c in component.criteria if c.causes)
+                    continue
+                one.who.append(row)
+                if len(said) == 1:
+                    one.cost += cost
+                    one.alone += 1
     for one in found.values():
         one.n = attempted[one.component]
-    return sorted(found.values(), key=lambda m: (-len(m.who), -len(m.perhaps), m.id))
+    mistakes = sorted(found.values(), key=lambda m: (-len(m.who), -len(m.perhaps), m.id))
+    return mistakes, [
+        Pair(names, [row for row, _ in had], sum(cost for _, cost in had) / len(had))
+        for names, had in sorted(pairs.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    ]
 
 
 def _said(component: ComponentResult) -> dict[str, tuple[int, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import json
+import itertools
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,8 +15,10 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-# What could end the element that holds data, or a line of a script, stands as an escape.
-_ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+from autograder.text import points
+
+# Colours of the map, by letter; what is in none of them earned a part.
+_COLOURS = {"0": "l", "t": "t", "c": "c", "e": "e", "-": "u"}
 
 
 def page(template: str, scripts: Sequence[str], values: dict[str, Any]) -> str:
@@ -34,13 +36,6 @@ def page(template: str, scripts: Sequence[str], values: dict[str, Any]) -> str:
     return _environment().get_template(template).render({**values, **own})
 
 
-def data(value: Any) -> Markup:
-    """Return JSON that may stand in a script element: it cannot end it, whatever is in it."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # No text of it reaches HTML unescaped.
-    return Markup(text.translate(_ESCAPED))  # noqa: S704
-
-
 @functools.cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -50,7 +45,13 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"breakable": _breakable, "counted": _counted, "utc": _utc}
+    environment.filters |= {
+        "breakable": _breakable,
+        "counted": _counted,
+        "points": _points,
+        "runs": _runs,
+        "utc": _utc,
+    }
     environment.tests["lost"] = lambda one: one.max_score > one.score or one.passed is False
     return environment
 
@@ -60,8 +61,26 @@ def _breakable(name: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=[._])", name))
 
 
-def _counted(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"
+def _points(value: float | None) -> str:
+    return "" if value is None else points(value)
+
+
+def _counted(number: float, one: str, several: str) -> str:
+    found = points(number)
+    return f"{found} {one if found == '1' else several}"
+
+
+def _runs(letters: str) -> dict[str, str]:
+    """Return the lines of each colour over a row of letters; what passed is not painted."""
+    found: dict[str, str] = {}
+    place = 0
+    for letter, group in itertools.groupby(letters):
+        length = len(list(group))
+        if letter != "A":
+            kind = _COLOURS.get(letter, "p")
+            found[kind] = f"{found.get(kind, '')}M{place} .5h{length}"
+        place += length
+    return found
 
 
 def _utc(now: datetime) -> str:

@@ -57,11 +57,13 @@ class Gathered:
     Attributes:
         results: the submissions, as `light` leaves them.
         components: the greatest `max_score` of each, in the order in which results hold them.
+        unsteady: rows of the submissions whose repeated calls differed, by component.
     """
 
     def __init__(self, results: Iterable[SubmissionResult] = ()) -> None:
         self.results: list[SubmissionResult] = []
         self.components: dict[str, float] = {}
+        self.unsteady: dict[str, list[int]] = {}
         self._criteria: dict[str, dict[str, Criterion]] = {}
         for result in results:
             self.add(result)
@@ -70,6 +72,8 @@ class Gathered:
         """Add a submission."""
         for name, component in result.components.items():
             self.components[name] = max(self.components.get(name, 0.0), component.max_score)
+            if any(one.unsteady for one in component.criteria):
+                self.unsteady.setdefault(name, []).append(len(self.results))
             known = self._criteria.setdefault(name, {})
             for one in component.criteria:
                 if one.id not in known:
@@ -90,11 +94,13 @@ class Gathered:
         return found
 
     @property
-    def cells(self) -> list[str]:
-        """Each submission's letters, one per criterion; empty where it has no components."""
-        columns = [one.letters for one in self.criteria]
+    def cells(self) -> list[dict[str, str]]:
+        """Each submission's letters, one per criterion, by component."""
+        columns: dict[str, list[list[str]]] = {}
+        for one in self.criteria:
+            columns.setdefault(one.component, []).append(one.letters)
         return [
-            "".join(letters[row] for letters in columns) if result.components else ""
+            {n: "".join(letters[row] for letters in columns.get(n, ())) for n in result.components}
             for row, result in enumerate(self.results)
         ]
 

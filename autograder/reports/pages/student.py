@@ -6,7 +6,9 @@ It is made of what `shown` returns, and of nothing else.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -22,6 +24,8 @@ from autograder.reports.shown import WHOLE, Shown, ShownCriterion
 
 # Smaller differences of points are rounding errors.
 _SAME = 1e-9
+# Lines that show a call or values.
+_CODE = re.compile(r"in [\w.]+[(\[]|(at \[[^\]]*\],? )?(expected|returned) ")
 # Most of a class shows the same pictures: those of right work.
 _KEPT = 512
 
@@ -73,10 +77,10 @@ def student_page(seen: Shown, before: Shown | None, title: str, now: datetime) -
         "numbers": {name: number for number, name in enumerate(seen.components, 1)},
         "STATUS_WORDS": STATUS_WORDS,
         "WHOLE": WHOLE,
-        "lines_of": lines_of,
+        "told": _told,
         "drawn": _drawn,
     }
-    return page("student.html.jinja", ["theme.js"], values)
+    return page("student.html.jinja", ["pages.js"], values)
 
 
 def costs(seen: Shown) -> list[Cost]:
@@ -158,6 +162,17 @@ def _losing(criteria: Sequence[ShownCriterion]) -> list[ShownCriterion]:
 
 def _lost(criterion: ShownCriterion) -> float:
     return criterion.max_score - criterion.score
+
+
+def _told(criterion: ShownCriterion, said: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return what is said of a criterion: sentences, causes, and calls and values as code."""
+    lines = [
+        ("cause" if line.cause else "code" if _CODE.match(line.text) else "", line.text)
+        for line in lines_of(criterion, said)
+        if line.text.strip()
+    ]
+    groups = itertools.groupby(lines, key=lambda line: line[0])
+    return [(kind, [text for _, text in group]) for kind, group in groups]
 
 
 def _drawn(views: Sequence[Mapping[str, Any]]) -> Markup:

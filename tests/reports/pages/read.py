@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import Any
+from typing import NamedTuple
+from urllib.parse import unquote
 
-_VOID = {"meta", "br", "img", "input", "link", "hr", "wbr"}
+_VOID = {"meta", "br", "img", "input", "link", "hr", "wbr", "col", "rect", "path"}
 
 
 @dataclass
@@ -89,6 +89,33 @@ def parsed(html: str) -> Element:
     return parser.open[0]
 
 
-def data(page: Element) -> Any:
-    """Return what the script of the class's page is given."""
-    return json.loads("".join(map(str, page.named("data").inside)))
+class Student(NamedTuple):
+    """A row of the students' table, as it is there."""
+
+    id: str
+    file: str
+    standing: str
+    score: float | None
+    points: list[float | None]
+    cells: str
+    remarks: str
+
+
+def students(page: Element) -> list[Student]:
+    """Return the rows of the students on the page of a class."""
+    found = []
+    for row in page.named("rows").all("tbody")[0].all("tr"):
+        (link,), (score, *parts, remarks) = row.all("a"), row.all("td")
+        value = score.attributes["data-value"]
+        found.append(
+            Student(
+                link.text,
+                unquote(link.attributes["href"] or ""),
+                score.text if score.text.isalpha() else "graded",
+                float(value) if value else None,
+                [float(part.text) if part.text else None for part in parts],
+                "".join(svg.attributes["data-cells"] or "" for svg in row.all("svg")),
+                remarks.text,
+            )
+        )
+    return found

@@ -21,7 +21,7 @@ from autograder.reports.pages.mistakes import mistakes_of, sourced
 from autograder.reports.pages.statistics import Gathered, items_of, together
 from autograder.results import SubmissionResult, Usage
 from tests.reports.exports.made import component, criterion, fault, rejected, result
-from tests.reports.pages.read import Element, data, parsed
+from tests.reports.pages.read import Element, parsed, students
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -141,7 +141,7 @@ def test_what_tells_nothing_has_no_correlation_and_few_are_marked() -> None:
     page = page_of(pattern("40", "04", "44"))
     assert all(row[2] == "3" for row in rows_of(page).values())
     assert len([e for e in page.section("criteria").all("span", "bad") if e.text == "!"]) >= 2
-    assert "fewer than 30 are weak" in page.section("overview").text
+    assert "fewer than 30 are weak" in page.section("marks").text
     many = page_of(pattern(*["40", "04", "44"] * 10))
     assert "weak" not in many.text
     assert not [e for e in many.all("span", "bad") if e.text == "!"]
@@ -174,11 +174,12 @@ def test_what_always_falls_together_is_grouped_and_what_is_constant_is_not() -> 
 
 def test_the_misconceptions_of_300_are_those_that_were_put_in(three_hundred) -> None:
     results, given = three_hundred
-    found = mistakes_of(results)
+    found, pairs = mistakes_of(results)
+    assert pairs == []
     assert {one.id: {results[row].submission for row in one.who} for one in found} == given
     assert [len(one.who) for one in found] == sorted(map(len, given.values()), reverse=True)
     cards = page_of(results).section("misconceptions").all("div", "card")
-    assert len(cards) == len(given) > 40
+    assert len(cards) == len(given) > 20
     for card, one in zip(cards, found, strict=True):
         head = card.all("h3")[0].text
         assert head == f"{len(given[one.id])} of {one.n}: {one.id}"
@@ -205,14 +206,14 @@ def test_two_mistakes_of_one_submission_have_their_own_words_and_costs() -> None
         either=True,
     )
     for results in ([alone, both, either], [either, both, alone]):
-        found = {one.id: one for one in mistakes_of(results)}
+        found = {one.id: one for one in mistakes_of(results)[0]}
         assert [(f.words, f.source) for f in found.values()] == [
             ("you forgot it", "page 2 (b)"),
             ("you doubled it", "page 3"),
             ("you halved it", "page 4"),
         ]
         assert [(len(f.who), len(f.perhaps)) for f in found.values()] == [(2, 1), (1, 0), (0, 1)]
-        assert [f.mean_cost for f in found.values()] == [3.0, 3.0, None]
+        assert [f.mean_cost for f in found.values()] == [3.0, None, None]
     assert sourced("no place is named") == ("no place is named", "")
     assert sourced(both.components["norm"].causes[0]) == (both.components["norm"].causes[0], "")
 
@@ -222,7 +223,7 @@ def test_counts_means_and_distributions_are_those_of_the_class() -> None:
     graded = pattern(*["".join(draw.choice("04") for _ in range(7)) for _ in range(50)])
     nothing = result({"norm": component([criterion("c0", 0, 28)], status="missing")})
     page = page_of([*graded, rejected(), fault(), nothing])
-    tiles = [tile.text for tile in page.section("overview").all("li")]
+    tiles = [tile.text for tile in page.section("marks").all("li")]
     assert tiles[:4] == [
         "50 graded have a mark",
         "1 empty handed in no file of it",
@@ -230,10 +231,10 @@ def test_counts_means_and_distributions_are_those_of_the_class() -> None:
         "1 error the grader failed on them",
     ]
     scores = [found.score or 0.0 for found in graded]
-    assert f"{np.mean(scores):.1f} of 28 mean n = 50" in tiles
-    assert f"{np.std(scores, ddof=1):.1f} standard deviation n = 50" in tiles
-    bars = page.section("overview").all("ul", "bars")[0].all("li")
-    counts = [int(bar.text.split()[0]) for bar in bars]
+    assert f"{np.mean(scores):.1f} of 28 mean" in tiles
+    assert f"{np.std(scores, ddof=1):.1f} standard deviation" in tiles
+    bars = page.section("marks").all("svg", "bars")[0].all("text")
+    counts = [int(bar.text) for bar in bars[::2]]
     edges = [28 * n / 10 for n in range(10)] + [28, math.inf]
     assert counts == list(np.histogram(scores, edges)[0])
     cells = [cell.text for cell in page.section("components").all("td")]
@@ -246,16 +247,15 @@ def test_the_table_and_the_data_of_the_page_agree(tmp_path: Path, three_hundred)
     path = store.write_table(tmp_path, results, components)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    shown = data(page_of(results))
-    assert [name for name, _ in shown["components"]] == components
-    for row, student in zip(rows, shown["students"], strict=True):
+    for row, student in zip(rows, students(page_of(results)), strict=True):
         name, _, standing, score, points, cells, _ = student
         assert row["submission"] == name
         assert row["status"] == ("graded" if standing == "empty" else standing)
-        assert float(row["score"]) == pytest.approx(score, rel=1e-5)
+        assert float(row["score"]) == pytest.approx(score, abs=0.005)
         for component_name, value in zip(components, points, strict=True):
-            assert float(row[component_name]) == pytest.approx(value or 0.0, rel=1e-5)
-        assert len(cells) in (0, len(shown["criteria"]))
+            assert float(row[component_name]) == pytest.approx(value or 0.0, abs=0.005)
+        criteria = sum(len(part.criteria) for part in results[0].components.values())
+        assert len(cells) in (0, criteria)
 
 
 def test_what_a_teacher_looks_after_is_found() -> None:
@@ -279,21 +279,21 @@ def test_what_a_teacher_looks_after_is_found() -> None:
         rejected(),
         fault(),
     ]
-    section = page_of(results).section("trouble")
-    assert section.rows("Stopped at the same component") == [
-        ["part1", "1", "b"],
-        ["part2", "2", "a c"],
-    ]
-    slow = section.rows("Computed longest")
+    page = page_of(results)
+    section = page.section("to-look-after")
+    parts = {part.all("h3")[0].text: part for part in section.all("div") if part.all("h3")}
+    stopped = parts["Stopped at the same component"]
+    assert [item.text for item in stopped.all("li") if item.all("ul")] == ["part1 b", "part2 a c"]
+    slow = page.section("computing-time").rows("Computed longest")
     assert [row[0] for row in slow[:2]] == ["a", "e"]
     assert slow[0] == ["a", "54.00", "part2", "27.00", "4.50"]
     assert "s02.zip is a damaged archive" in section.text
     assert "SECRETfault" in section.text
     heads = [head.text for head in section.all("h3")]
     assert heads == [
-        *("Rejected (1)", "The grader failed (1)", "No file of the assignment (1)"),
+        *("The grader failed", "Rejected", "No file of the assignment"),
         *("Took too long", "Died", "Called what is not allowed", "Cannot be imported"),
-        *("Stopped at the same component", "Computed longest"),
+        *("Ran, and earned nothing", "Stopped at the same component"),
     ]
 
 
@@ -302,9 +302,9 @@ def test_cells_say_what_became_of_each_criterion() -> None:
     died = criterion("t", 0, 4, passed=False, outcome="timeout")
     part = row.components["norm"]
     row.components["norm"] = part.model_copy(update={"criteria": [*part.criteria, died]})
-    assert data(page_of([row]))["students"][0][5] == "A072-t"
+    assert students(page_of([row]))[0].cells == "A072-t"
 
 
 def test_a_class_of_nobody_graded_and_of_one_has_a_page() -> None:
     for results in ([fault()], [rejected()], [result()], [result({})]):
-        assert page_of(results).section("overview").text
+        assert page_of(results).section("marks").text

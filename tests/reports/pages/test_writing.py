@@ -34,7 +34,7 @@ from tests.reports.exports.made import (
 )
 from tests.reports.exports.test_command import project
 from tests.reports.pages.classes import made_class
-from tests.reports.pages.read import data, parsed
+from tests.reports.pages.read import parsed, students
 from tests.sources import BIASED, RIGHT
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -74,8 +74,8 @@ def test_the_command_writes_a_page_of_the_class_and_of_each_student(
     assert names(pages) == ["index.html", *(f"students/s0{n}.html" for n in (1, 2, 3))]
     page = parsed((pages / "index.html").read_text())
     linked = {a.attributes["href"] for a in page.all("a")} & set(names(pages))
-    assert linked == {"students/s02.html", "students/s03.html"}
-    assert [row[1] for row in data(page)["students"]] == names(pages)[1:]
+    assert linked == {f"students/s0{n}.html" for n in (1, 2, 3)}
+    assert [row[1] for row in students(page)] == names(pages)[1:]
 
 
 def test_without_the_assignment_nothing_hidden_is_shown_and_that_is_said(
@@ -216,7 +216,7 @@ def test_a_class_of_2000_is_a_page_below_5_mb(tmp_path: Path, parts) -> None:
         files = writing.files_of([found.submission for found in some])
         page = writing.class_page(gathered, files, "Large", NOW)
         assert len(page.encode()) < 5_000_000
-        assert len(data(parsed(page))["students"]) == 2000
+        assert len(students(parsed(page))) == 2000
 
 
 def test_what_a_link_names_is_replaced_and_the_link_stays(tmp_path: Path) -> None:

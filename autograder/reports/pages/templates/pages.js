@@ -1,4 +1,5 @@
 "use strict";
+// Every page: light or dark; and on paper nothing can be opened.
 (() => {
   const root = document.documentElement;
   const button = document.getElementById("theme");
@@ -16,7 +17,6 @@
   const show = () => {
     button.textContent = isDark() ? "Light" : "Dark";
     button.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
-    dispatchEvent(new Event("themed"));
   };
   const before = kept();
   if (before === "dark" || before === "light") root.dataset.theme = before;
@@ -28,15 +28,12 @@
   });
   wish.addEventListener("change", show);
   show();
-  // On paper nothing can be opened.
   let opened = [];
   addEventListener("beforeprint", () => {
-    const closed = [...document.querySelectorAll("details:not([open])")];
-    for (const one of closed) one.open = true;
-    opened.push(...closed);
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const one of opened) one.open = true;
   });
   addEventListener("afterprint", () => {
     for (const one of opened) one.open = false;
-    opened = [];
   });
 })();
