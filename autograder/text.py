@@ -15,3 +15,14 @@ def clean(text: str, limit: int = 300) -> str:
 def points(value: float) -> str:
     """Return a number of points as people read it: with two decimals at most."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def out_of(score: float, most: float) -> str:
+    """Return how many points there are of how many."""
+    return f"{points(score)} of {points(most)}"
+
+
+def counted(number: float, what: str) -> str:
+    """Return a number of things; an s is added to their name, but for one."""
+    found = points(number)
+    return f"{found} {what}{'' if found == '1' else 's'}"

@@ -26,7 +26,7 @@ from autograder.reports.exports.reading import read_result
 from autograder.reports.moved import changes
 from autograder.reports.terminal import Printer, Stages
 from autograder.results import CriterionResult, Graded, SubmissionResult, in_short, losing_points
-from autograder.text import clean
+from autograder.text import clean, counted, out_of
 
 _GIVE = "give one that `autograder grade` wrote, DIR/results/<submission>.json"
 _UNASKED = "not known: this call follows from an earlier answer, and the solution was not asked"
@@ -78,9 +78,9 @@ def settle(
             "name the one that was graded with --submission"
         )
     print_ = Printer(console)
-    points = f"{recorded.max_score:g} point{'' if recorded.max_score == 1 else 's'}"
+    worth = counted(recorded.max_score, "point")
     print_.line(f"{result.submission}: {criterion}: {recorded.title}")
-    print_.line(f"{recorded.visibility}, {points}, {recorded.source}")
+    print_.line(f"{recorded.visibility}, {worth}, {recorded.source}")
     if not isinstance(found, Explained):
         reason = found.reason if isinstance(found, Fault) else "no proper answer came"
         print_.line(f"the grader failed: {reason}")
@@ -202,4 +202,4 @@ def _must_have_run(path: Path, result: SubmissionResult, component: str) -> None
 
 def _words(criterion: CriterionResult) -> str:
     outcome = criterion.outcome.replace("_", " ")
-    return f"{outcome}, {criterion.score:g} of {criterion.max_score:g}"
+    return f"{outcome}, {out_of(criterion.score, criterion.max_score)}"

@@ -9,7 +9,7 @@ from rich.console import Console
 from autograder.api.page import Line, Row, page
 from autograder.reports.shown import LINE, WHOLE, Shown, ShownComponent, ShownCriterion
 from autograder.reports.terminal import Printer
-from autograder.text import clean
+from autograder.text import clean, out_of
 
 STATUS_WORDS = {
     "graded": "",
@@ -25,7 +25,7 @@ STATUS_WORDS = {
 
 def component_page(component: ShownComponent, withheld: str = "") -> str:
     """Return the feedback on one component; `withheld` says what it does not show."""
-    headline = f"{component.score:g} of {component.max_score:g} points"
+    headline = f"{out_of(component.score, component.max_score)} points"
     told = [Line(words) for words in (STATUS_WORDS[component.status], *component.notes, withheld)]
     told += [Line(words, cause=True) for words in component.causes]
     if component.status in WHOLE:
@@ -71,17 +71,18 @@ def print_single(console: Console, found: Shown) -> None:
         line(f"{found.submission}: {found.status}: {found.message}")
         return
     for name, component in found.components.items():
-        line(f"{name}: {component.score:g} of {component.max_score:g}")
+        line(f"{name}: {out_of(component.score, component.max_score)}")
         status = STATUS_WORDS[component.status]
         for words in filter(None, (status, *component.notes, *component.causes)):
             line(words, "  ")
         for criterion in component.criteria if component.status not in WHOLE else ():
             if criterion.score < criterion.max_score:
-                line(f"{criterion.score:g} of {criterion.max_score:g}: {criterion.title}", "  ")
+                worth = out_of(criterion.score, criterion.max_score)
+                line(f"{worth}: {criterion.title}", "  ")
                 hints = (f"hint: {hint}" for hint in criterion.hints)
                 causes = _as_above(criterion, component.causes)
                 for words in (*criterion.facts, *causes, *hints):
                     line(words, "    ")
     if found.withheld:
         line(found.withheld)
-    line(f"{found.submission}: {found.score:g} of {found.max_score:g} points")
+    line(f"{found.submission}: {out_of(found.score or 0.0, found.max_score)} points")

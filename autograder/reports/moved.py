@@ -14,7 +14,7 @@ from autograder.grading.store import unwritable
 from autograder.grading.tables import table
 from autograder.reports.terminal import Printer
 from autograder.results import CriterionResult, Graded, SubmissionResult
-from autograder.text import clean
+from autograder.text import clean, counted, out_of, points
 
 _SUBMISSIONS = 20
 _CRITERIA = 8
@@ -38,6 +38,12 @@ class Move(NamedTuple):
     after: str
     steps: Sequence[Step]
     why: Sequence[str]
+    maximum: bool = False  # it alone is another one
+
+    @property
+    def words(self) -> str:
+        """The mark before and after; of another maximum, that it is one."""
+        return f"{self.before} -> {self.after}" + ", another maximum" * self.maximum
 
 
 def changes(before: Graded, after: Graded) -> list[str]:
@@ -71,7 +77,8 @@ def moves(regraded: Sequence[Regraded]) -> list[Move]:
             most = before.max_score != after.max_score
             marks = (_mark(before, most), _mark(after, most))
             steps = list(_steps(before, after))
-            found.append(Move(after.submission, *marks, steps, _why(before, after)))
+            maximum = before.score == after.score
+            found.append(Move(after.submission, *marks, steps, _why(before, after), maximum))
     return sorted(found, key=lambda move: move.submission)
 
 
@@ -86,10 +93,13 @@ def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
         if regraded:
             line("no mark moved")
         return
-    line(f"{len(found)} mark{'s' if len(found) > 1 else ''} moved:")
+    others = sum(move.maximum for move in found)
+    said = [f"{counted(len(found) - others, 'mark')} moved"] if len(found) > others else []
+    said += [f"{counted(others, 'mark')} of another maximum"] if others else []
+    line(f"{', '.join(said)}:")
     for move in found[:_SUBMISSIONS]:
         name, why = clean(move.submission, 60), clean(" and ".join(move.why), 1000)
-        line(f"{name} {move.before} -> {move.after}: {why}")
+        line(f"{name} {move.words}: {why}")
         for step in move.steps[:_CRITERIA]:
             line(f"{clean(step.criterion)} {step.words}", "  ")
         if len(move.steps) > _CRITERIA:
@@ -100,8 +110,8 @@ def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
 
 
 def _mark(result: SubmissionResult, most: bool) -> str:
-    mark = "no mark" if result.score is None else f"{result.score:g}"
-    return f"{mark} of {result.max_score:g}" if most else mark
+    mark = "no mark" if result.score is None else points(result.score)
+    return f"{mark} of {points(result.max_score)}" if most else mark
 
 
 def _why(before: SubmissionResult, after: SubmissionResult) -> list[str]:
@@ -147,10 +157,10 @@ def _share_earned(criterion: CriterionResult) -> float:
 
 
 def _share(criterion: CriterionResult) -> str:
-    points = f"{criterion.score:g} of {criterion.max_score:g}"
+    earned = out_of(criterion.score, criterion.max_score)
     if criterion.cases == 1:
-        return points
-    return f"{points}, {criterion.passed_cases} of {criterion.cases} cases"
+        return earned
+    return f"{earned}, {criterion.passed_cases} of {criterion.cases} cases"
 
 
 def _criteria(result: SubmissionResult) -> dict[str, CriterionResult]:

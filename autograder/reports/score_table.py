@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,11 +16,12 @@ from autograder.grading import accepted
 from autograder.grading.entries import Listing
 from autograder.reports.terminal import Printer
 from autograder.results import ComponentStanding, Standing, SubmissionResult
-from autograder.text import clean
+from autograder.text import clean, points
 
-# A longer id may go on in the next line.
-_LEAST_ID = 10
 _ID = 60
+# A longer id may go on in the next line.
+_LEAST = 10
+_ANY = 10_000
 _ROWS = 60
 _NAMED = 20
 # Short enough for a table of seven components in 80 columns; a legend follows the table.
@@ -46,18 +46,23 @@ def print_table(
 ) -> None:
     """Print a row for each submission; of a large batch, the lowest scores only.
 
-    It fits the console: components with long names are numbered, and what is still too wide
-    follows in further tables.
+    Where the names of the components do not fit, they are numbered.
     """
     line = Printer(console).line
     shown = list(results)
     if len(results) > _ROWS:
         shown = heapq.nsmallest(_ROWS, results, key=lambda r: (r.score is not None, r.score or 0.0))
         line(f"The {_ROWS} lowest of {len(results)}:")
-    if _print_tables(console, shown, components):
-        numbers = (f"{n} {clean(name, _ID)}" for n, name in enumerate(components, start=1))
-        named = Text("; ".join(numbers), style="dim")
-        console.print(named, soft_wrap=False, width=console.width)
+    heads = {name: name.replace("_", "\n") for name in components}
+    tables = _tables(console, shown, heads)
+    if len(tables) > 1:
+        heads = {name: str(number) for number, name in enumerate(components, start=1)}
+        tables = _tables(console, shown, heads)
+    for table in tables:
+        console.print(table, soft_wrap=False)
+    if heads and "1" in heads.values():
+        named = "; ".join(f"{number} {clean(name, _ID)}" for name, number in heads.items())
+        console.print(Text(named, style="dim"), soft_wrap=False, width=console.width)
     used = {
         result.component_standing(name)
         for result in shown
@@ -67,10 +72,10 @@ def print_table(
     # Each may be read anew when it is asked for.
     found = [(result.standing, result.score or 0.0) for result in results]
     standings = Counter(standing for standing, _ in found)
-    legend = [f"{mark} {words}" for status, (mark, words) in _MARKS.items() if status in used]
+    legend = [f"{sign} {words}" for status, (sign, words) in _MARKS.items() if status in used]
     legend += [f"{name}: {words}" for name, words in _STANDINGS.items() if standings[name]]
     if legend:
-        console.print(Text("; ".join(legend), style="dim"))
+        line("; ".join(legend))
     for result in shown:
         if result.status != "graded":
             line(f"{clean(result.submission, _ID)}: {result.status}: {clean(result.message)}")
@@ -79,48 +84,35 @@ def print_table(
     words = ", ".join(f"{standings[name]} {name}" for name in names if standings[name])
     mean = ""
     if counted:
-        mean = f"; mean {sum(counted) / len(counted):.1f} of {shown[0].max_score:g}"
-    line(f"{len(results)} submissions: {words}{mean}")
+        mean = f"; mean {sum(counted) / len(counted):.1f} of {points(shown[0].max_score)}"
+    several = "" if len(results) == 1 else "s"
+    line(f"{len(results)} submission{several}: {words}{mean}")
 
 
-def _print_tables(
-    console: Console, results: Sequence[SubmissionResult], components: Sequence[str]
-) -> bool:
-    """Print one table, or several below each other; return whether components are numbered."""
-    ids = [Text(clean(result.submission, _ID)) for result in results]
-    totals = [_total(result) for result in results]
-    columns = [[_cell(result, name) for result in results] for name in components]
-    heads = [name.replace("_", "\n") for name in components]
-    least = min(_widest("student", ids), _LEAST_ID)
-    room = console.width - least - _widest("score", totals) - 3
-    numbered = sum(map(_widest, heads, columns)) + len(columns) > room
-    if numbered:
-        heads = [str(number) for number in range(1, len(columns) + 1)]
-    tables: list[list[int]] = [[]]
-    for place, width in enumerate(map(_widest, heads, columns)):
-        room_left = room - sum(_widest(heads[i], columns[i]) + 1 for i in tables[-1])
-        if tables[-1] and width + 1 > room_left:
-            tables.append([])
-        tables[-1].append(place)
-    for places in tables:
-        table = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
-        table.add_column("student", overflow="fold")
-        for head in ("score", *(heads[place] for place in places)):
-            table.add_column(head, justify="right", no_wrap=True)
-        for row in zip(ids, totals, *(columns[place] for place in places), strict=True):
-            table.add_row(*row)
-        console.print(table, soft_wrap=False)
-    return numbered
-
-
-def _widest(head: str, cells: Sequence[Text]) -> int:
-    return max(map(cell_len, [*head.split("\n"), *(cell.plain for cell in cells)]))
+def _tables(
+    console: Console, results: Sequence[SubmissionResult], heads: Mapping[str, str]
+) -> list[Table]:
+    """Return a table whose components have these heads, or several where one is too wide."""
+    table = Table(header_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
+    table.add_column("student", overflow="fold", min_width=7)
+    for head in ("score", *heads.values()):
+        table.add_column(head, justify="right", no_wrap=True)
+    for result in results:
+        cells = (_cell(result, name) for name in heads)
+        table.add_row(Text(clean(result.submission, _ID)), _total(result), *cells)
+    least = console.measure(table, options=console.options.update(width=_ANY)).minimum
+    longest = max((len(clean(result.submission, _ID)) for result in results), default=0)
+    if least - max(longest - _LEAST, 0) <= console.width or len(heads) < 2:
+        return [table]
+    names = list(heads)
+    halves = names[: len(names) // 2], names[len(names) // 2 :]
+    return [t for half in halves for t in _tables(console, results, {n: heads[n] for n in half})]
 
 
 def _total(result: SubmissionResult) -> Text:
-    if result.standing != "graded":
+    if result.standing != "graded" or result.score is None:
         return Text(result.standing, "red")
-    return Text(f"{result.score:g}", "green" if result.score == result.max_score else "bold")
+    return Text(points(result.score), "green" if result.score == result.max_score else "bold")
 
 
 def _cell(result: SubmissionResult, name: str) -> Text:
@@ -128,10 +120,10 @@ def _cell(result: SubmissionResult, name: str) -> Text:
     if component is None:
         return Text()
     if component.score == component.max_score:
-        return Text(f"{component.score:g}", "green")
+        return Text(points(component.score), "green")
     if component.status in _MARKS and not component.score:
         return Text(_MARKS[result.component_standing(name)][0], "dim")
-    return Text(f"{component.score:g}", "yellow")
+    return Text(points(component.score), "yellow")
 
 
 def print_left_out(console: Console, listing: Listing, results: Sequence[SubmissionResult]) -> None:

@@ -21,7 +21,7 @@ from rich.progress import (
 from rich.status import Status
 
 from autograder.results import SubmissionResult
-from autograder.text import clean
+from autograder.text import clean, counted, points
 
 _COUNTING = "grading"
 # A person reads a line for each of so many submissions, and no more.
@@ -125,7 +125,7 @@ class ProgressReport(_Live):
     ) -> None:
         self._quiet, self._total, self._clock = quiet, total, clock
         self._others: Counter[str] = Counter()
-        self._workers = f"{workers} worker{'s' * (workers != 1)}" if workers else ""
+        self._workers = counted(workers, "worker") if workers else ""
         self._begun = self._said = clock()
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -157,7 +157,7 @@ class ProgressReport(_Live):
         if self._changes or self._quiet:
             return
         if self._total <= _EACH:
-            score = "–" if result.score is None else f"{result.score:g}"
+            score = "–" if result.score is None else points(result.score)
             notes = ["(unchanged)"] if kept else []
             notes += [result.status] if result.status != "graded" else []
             words = [f"{self._task.completed:g}/{self._total}", clean(result.submission, 60), score]

@@ -90,6 +90,19 @@ def test_long_lists_are_capped_but_the_file_is_whole(report, tmp_path: Path) -> 
     assert len((tmp_path / "moved.csv").read_text().splitlines()) == 1 + 2 * 30
 
 
+def test_another_maximum_is_said_and_is_no_move(report) -> None:
+    def pair(name: str, now: float) -> tuple[SubmissionResult, SubmissionResult]:
+        before, after = {"c.a": (90.5, 100)}, {"c.a": (90.5, 100), "c.b": (now, 2)}
+        return result(name, before), result(name, after, "b")
+
+    assert report(pair("s01", 0)).startswith(
+        "1 mark of another maximum:\ns01 90.5 of 100 -> 90.5 of 102, another maximum: the suite"
+    )
+    assert report(pair("s01", 0), pair("s02", 1)).startswith(
+        "1 mark moved, 1 mark of another maximum:\n"
+    )
+
+
 def test_an_unsteady_mark_is_not_blamed_on_a_change(report) -> None:
     text = report((result("s01", {"c.a": (1, 1)}), result("s01", {"c.a": (0, 1)})))
     assert "nothing recorded changed" in text
@@ -147,7 +160,7 @@ def test_what_still_has_no_mark_did_not_move(report, tmp_path: Path) -> None:
 
 def test_a_mark_out_of_other_points_moved_though_it_is_the_same_number(report) -> None:
     text = report((result("s01", {"c.a": (1, 2)}), result("s01", {"c.a": (1, 4)}, "b")))
-    assert "1 mark moved:\ns01 1 of 2 -> 1 of 4: the suite changed\n" in text
+    assert "s01 1 of 2 -> 1 of 4, another maximum: the suite changed\n" in text
     assert "  c.a lost, points changed (1 of 2 -> 1 of 4)\n" in text
 
 

@@ -14,6 +14,7 @@ from autograder.grading.entries import Listing
 from autograder.grading.store import write_table
 from autograder.reports.score_table import print_left_out, print_table
 from autograder.results import ComponentResult, Held, SubmissionResult
+from autograder.text import points
 
 # Points possible of a component.
 MOST = 40.0
@@ -73,7 +74,7 @@ def test_a_table_fits_80_columns_whole(count: int, names: str) -> None:
     assert "…" not in "".join(tables)
     shown = re.sub(r"\s+", " ", text)
     for score in scores.values():
-        assert f" {score:g} " in shown
+        assert f" {points(score)} " in shown
     for name in wanted:
         assert name in text.replace("\n", "") or all(part in text for part in name.split("_"))
 
@@ -110,7 +111,7 @@ def test_any_id_and_any_status_leave_the_table_whole(
     flat = [line for line in text.splitlines() if "─" in line]
     assert flat
     assert max(map(len, flat)) <= 80
-    assert text.count("6.66667") >= (count - 1) * len(people)
+    assert text.count("6.67") >= (count - 1) * len(people)
 
 
 def test_table_and_csv_agree(tmp_path: Path) -> None:
@@ -127,7 +128,8 @@ def test_table_and_csv_agree(tmp_path: Path) -> None:
             words for words in map(str.split, text.splitlines()) if words[:1] == [row["submission"]]
         ]
         if person.status == "graded":
-            assert line == [row["submission"], row["score"], row["one"], row["two"]]
+            numbers = (points(float(row[name])) for name in ("score", "one", "two"))
+            assert line == [row["submission"], *numbers]
         else:
             assert line == [row["submission"], row["status"]]
             assert row["score"] == "0"
@@ -207,7 +209,7 @@ def test_what_is_in_no_mean_is_counted_and_explained() -> None:
     ):
         assert words in text
         assert words not in printed([result("s01", {"one": 5.0})], ["one"])
-    assert printed([fault], ["one"]).endswith("\n1 submissions: 1 error\n")
+    assert printed([fault], ["one"]).endswith("\n1 submission: 1 error\n")
 
 
 def left_out(listing: Listing, results: list[SubmissionResult]) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from autograder.platforms.ci.platforms import State
 from autograder.results import SubmissionResult
-from autograder.text import clean
+from autograder.text import clean, out_of
 
 _SECONDS = 120
 _MAX_TEXT = 60_000
@@ -62,7 +62,7 @@ def status_of(result: SubmissionResult, seen: Seen | None, fail_under: float) ->
         return "error", "The grader failed; that is not your fault, and it is tried again"
     if result.status == "rejected":
         return "failure", f"Not accepted: {clean(result.message)}"
-    line = f"{seen.score:g} of {seen.max_score:g} points"
+    line = f"{out_of(seen.score, seen.max_score)} points"
     if seen.withheld:
         line += "; hidden checks are not shown"
     if result.standing == "empty":

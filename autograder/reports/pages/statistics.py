@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograder.results import CriterionResult, SubmissionResult, light
+from autograder.text import points
 
 Numbers = NDArray[np.float64]
 # A criterion's score may be a sum of shares: as near to all of its points as floats come.
@@ -215,8 +216,8 @@ def figures(totals: Sequence[float], most: float) -> list[tuple[str, str]]:
         return []
     low, median, high = np.percentile(totals, [25, 50, 75])
     found = [
-        ("mean", f"{np.mean(totals):.1f} of {most:g}"),
-        ("median", f"{median:.1f} of {most:g}"),
+        ("mean", f"{np.mean(totals):.1f} of {points(most)}"),
+        ("median", f"{median:.1f} of {points(most)}"),
         ("middle half", f"{low:.1f} to {high:.1f}"),
     ]
     if len(totals) > 1:

@@ -30,10 +30,12 @@
   show();
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
-    for (const one of opened) one.open = true;
+    const closed = [...document.querySelectorAll("details:not([open])")];
+    for (const one of closed) one.open = true;
+    opened.push(...closed);
   });
   addEventListener("afterprint", () => {
     for (const one of opened) one.open = false;
+    opened = [];
   });
 })();
