@@ -17,7 +17,7 @@ SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 # By themselves these two are left out, for they need extras.
 EVERYWHERE := -o 'norecursedirs=classes courses hostile .*'
 
-.PHONY: demo test test-alone test-e2e test-all selftest lint bench oracle determinism stubs docs clean
+.PHONY: demo pictures test test-alone test-e2e test-all selftest lint bench oracle determinism stubs docs clean
 
 demo: $(STAMP)
 	@$(BIN)/autograder demo --root .
@@ -74,9 +74,13 @@ oracle: $(STAMP)
 determinism: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.determinism
 
-# Writes what the code knows into the pages.
+# Writes what the code knows into the pages, and the table of README.md, for which it grades the demo class.
 docs: $(STAMP)
 	$(BIN)/python -m tests.docs.written
+
+# Draws the pictures of README.md: the page of the demo class, and a student's pytest. Needs Chromium.
+pictures: $(E2E_STAMP)
+	$(BIN)/python -m tests.docs.pictures
 
 stubs: $(STAMP)
 	for name in $(notdir $(wildcard assignments/*)); do $(BIN)/autograder stubs $$name --root . || exit 1; done

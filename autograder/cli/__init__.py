@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 from collections.abc import Callable
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TextIO
 
 import typer
 
@@ -108,8 +112,49 @@ def _options(
     """Grade submissions, and write the assignments that they answer."""
 
 
+class _Output(io.TextIOWrapper):
+    """A stream that replaces what it cannot encode, and goes on where nobody reads it any more."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            self._drop()
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except BrokenPipeError:
+            self._drop()
+
+    def _drop(self) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+
+
+def _output(stream: TextIO | None) -> TextIO:
+    if stream is None:
+        return Path(os.devnull).open("w", encoding="utf-8")
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    lines, encoding = stream.line_buffering, stream.encoding
+    return _Output(stream.detach(), encoding, errors="replace", line_buffering=lines)
+
+
 def main() -> None:
-    """Run the command; what a user can repair is one sentence and exit code 2."""
+    """Run the command; what a user can repair is one sentence and exit code 2.
+
+    Marks matter more than what is printed of them: no terminal or pipe ends a command.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.ignore_environment:
+        # Names of files are UTF-8, whatever the locale.
+        shown = {"PYTHONIOENCODING": getattr(sys.stdout, "encoding", "ascii"), **os.environ}
+        anew = {**shown, "PYTHONUTF8": "1"}
+        os.execve(sys.executable, sys.orig_argv, anew)  # noqa: S606 - this very command
+    if sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__:
+        sys.stdout, sys.stderr = _output(sys.stdout), _output(sys.stderr)
     try:
         app(prog_name="autograder")
     except UsageError as error:

@@ -166,7 +166,7 @@ def demo(
         raise UsageError(
             f"there is no class for {found.name}: name an assignment that has one in {classes}"
         )
-    out = folder / "demo-results"
+    out = folder / "demo-results" / found.name
     shutil.rmtree(out, ignore_errors=True)
     private.make_folder(out)
     write_class(found, folder, batch, out / "class")

@@ -7,11 +7,16 @@ A page marks the place of such a block by two comments, `<!-- written: NAME -->`
 
 from __future__ import annotations
 
+import io
 import math
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from autograder import results
 from autograder.assignment import Assignment, load_assignment
@@ -19,6 +24,8 @@ from autograder.authoring.wrong_variants import read_variants
 from autograder.judge.collection import collect
 from autograder.judge.misconceptions import read
 from autograder.judge.suite import Suite
+from autograder.reports.exports.reading import read_results
+from autograder.reports.score_table import print_table
 from tests.conftest import ROOT
 
 NAMES = ("transformer_block", "language_model")
@@ -33,6 +40,8 @@ _FIELDS = (
     results.Graded,
 )
 _ENDINGS = 4
+# The students of the demo class who are in the table of README.md.
+SHOWN = ("s06", "s07", "s09", "s17", "s18")
 
 
 def fields() -> str:
@@ -111,12 +120,32 @@ def budget(suites: dict[str, Suite]) -> str:
     return "\n".join([*rows, ""])
 
 
+def demo(graded: Path) -> str:
+    """Return a part of the table that grading the demo class ends with; `graded` is its folder."""
+    results = [one for one in read_results(graded)[0] if one.submission in SHOWN]
+    out = Console(file=io.StringIO(), width=80, soft_wrap=True)
+    print_table(out, results, list(_load(NAMES[0]).totals))
+    assert isinstance(out.file, io.StringIO)
+    lines = [line.rstrip() for line in out.file.getvalue().splitlines()]
+    return "\n".join(["```", *lines[1:-1], "```", ""])
+
+
+def _grade_demo() -> Path:
+    """Grade the demo class with the command."""
+    command = [sys.executable, "-m", "autograder", "demo", "--assignment", NAMES[0]]
+    subprocess.run([*command, "--root", str(ROOT)], check=True, stdout=subprocess.DEVNULL)
+    return ROOT / "demo-results" / NAMES[0]
+
+
 def _load(name: str) -> Assignment:
     return load_assignment(ROOT, name)
 
 
-def blocks() -> dict[str, Callable[[], str]]:
-    """Return by name what can be written; the suites are collected when they are needed."""
+def blocks(graded: Path | None = None) -> dict[str, Callable[[], str]]:
+    """Return by name what can be written; the suites are collected when they are needed.
+
+    `graded` are results of the demo class; by default it is graded when they are needed.
+    """
     suites: dict[str, Suite] = {}
 
     def collected() -> dict[str, Suite]:
@@ -127,6 +156,7 @@ def blocks() -> dict[str, Callable[[], str]]:
         "fields": fields,
         "counts": lambda: counts(collected()),
         "budget": lambda: budget(collected()),
+        "demo": lambda: demo(graded or _grade_demo()),
     }
 
 
