@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import keyword
+import re
 import sys
 import tomllib
 import unicodedata
@@ -28,6 +29,8 @@ GIVEN = ("provided", "data")
 NOT_DECIDING = ("workbook", "right_variants", "wrong_variants")
 # What a component cannot be called: it is imported beside these.
 _TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder", "conftest")
+# By what a text uses torch: it imports it, or has `make` draw tensors.
+_TORCH = re.compile(r"^\s*(import|from)\s+torch\b|(?<![.\w])make\.", re.MULTILINE)
 # What a worker imports: the rooms that decide a mark.
 DECIDING = (
     *("api", "diagnosis", "sandbox", "judge"),
@@ -170,6 +173,18 @@ class Assignment:
             except PackageFault:
                 found.append(name.replace("-", "_").lower())
         return tuple(found)
+
+    @property
+    def uses_torch(self) -> bool:
+        """Whether a rule, a stub, a solution or a test needs torch."""
+        for spec in self.components:
+            if spec.rules.forbidden or any(f.startswith("torch.") for f in spec.rules.functions):
+                return True
+        return any(
+            _TORCH.search(path.read_text(encoding="utf-8", errors="replace"))
+            for root, path in self._sources(PACKAGE)
+            if path.suffix == ".py" and root != PACKAGE
+        )
 
     def component(self, name: str) -> ComponentSpec:
         """Return a component by its name."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 CUT = (
     "is it used at all, and not a copy of it? .detach(), .data, .item(), numpy, no_grad and "
     "torch.tensor(...) cut the way back"
@@ -33,10 +31,10 @@ OTHER_KIND = "look at .half(), .to(...), comparisons, and at the dtype= of new t
 BOOLEAN = "comparisons (==, <=) make True and False, and so does dtype=torch.bool"
 
 
-def other_dtype(actual: torch.dtype, wanted: torch.dtype) -> str:
+def other_dtype(actual: str, wanted: str) -> str:
     """Say where numbers of a dtype come from that is not the one wanted, which is not boolean."""
-    if actual == torch.bool:
+    if actual == "bool":
         return _TRUTH
-    if wanted.is_floating_point and not (actual.is_floating_point or actual.is_complex):
+    if "float" in wanted and "int" in actual:
         return _WHOLE_NUMBERS
     return _OTHER_DTYPE

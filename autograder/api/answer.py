@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from autograder.api.lazy import Tensor, torch
 from autograder.api.messages import Reply, StudentError
 from autograder.api.programs import Program
 from autograder.api.values import Value, form_of, kind_words, show_value
@@ -110,7 +109,7 @@ class Answer:
     @property
     def output(self) -> Tensor:
         """The one tensor that was returned."""
-        value: Tensor = self._of_kind("one tensor", isinstance(self.value, Tensor))
+        value: Tensor = self._of_kind("one tensor", isinstance(self.value, torch.Tensor))
         return value
 
     def tensors(self, *names: str) -> tuple[Tensor, ...]:
@@ -118,7 +117,7 @@ class Answer:
         value = self.value
         what = _COUNTED.get(len(names), f"{len(names)} tensors")
         fits = isinstance(value, list | tuple) and len(value) == len(names)
-        fits = fits and all(isinstance(item, Tensor) for item in value)
+        fits = fits and all(isinstance(item, torch.Tensor) for item in value)
         return tuple(self._of_kind(f"{what} ({', '.join(names)})", fits))
 
     @property
@@ -293,7 +292,7 @@ class Asked:
 
     def source(self, tensor: object) -> Question | None:
         """Return the call that a tensor, or what it is a part of, came back from, if any."""
-        if not isinstance(tensor, Tensor):
+        if not isinstance(tensor, torch.Tensor):
             return None
         for answer in reversed(self._answers):
             if answer.brought(tensor):

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from torch import Tensor
-
 from autograder.api.answer import Answer, CheckFailed, Question
+from autograder.api.lazy import Tensor
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call
 from autograder.api.values import Handle, Value, mapped

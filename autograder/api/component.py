@@ -13,11 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch import Tensor
-
 from autograder.api.answer import Answer, Question, StudentRaised
 from autograder.api.asking import Asker, Kept, Line, Options, Session, handed
+from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import Request
 from autograder.api.operations import (
     Build,
@@ -31,7 +29,6 @@ from autograder.api.operations import (
     Train,
     WriteGiven,
 )
-from autograder.api.values import DTYPE_NAMES
 
 
 class Object(Kept):
@@ -168,7 +165,7 @@ class Module(Object):
 
     def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> Module:
         """Move the module to a dtype, a device, or both."""
-        name = None if dtype is None else DTYPE_NAMES[dtype]
+        name = None if dtype is None else name_of(dtype)
         return self._queue(Move(self.handle, name, device))
 
     def train(self, on: bool = True) -> Module:

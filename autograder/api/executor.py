@@ -12,11 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode
-
 from autograder.api.exceptions import Stop, describe, unsent
+from autograder.api.lazy import Tensor, loaded, torch
 from autograder.api.loading import ComponentCode
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import (
@@ -45,7 +42,7 @@ from autograder.api.values import (
 )
 
 # Arguments that are what they are.
-_SIMPLE = frozenset((Tensor, int, float, str, bool, type(None)))
+_SIMPLE = frozenset((int, float, str, bool, type(None)))
 
 
 class Executor:
@@ -81,7 +78,7 @@ class Executor:
         self.code = ComponentCode(folder, name, given or folder, program, free)
         self.raised: BaseException | None = None
         self._objects: dict[int, Any] = {}
-        self._embeddings: dict[int, nn.Embedding] = {}
+        self._embeddings: dict[int, torch.nn.Embedding] = {}
         self._unbuilt: dict[int, StudentError] = {}
 
     def load(self) -> StudentError | None:
@@ -108,7 +105,7 @@ class Executor:
             if not self._own_tensors:
                 # What comes back is as it was then, whatever becomes of the object it is part of.
                 for name, _, value in reply.parts():
-                    setattr(reply, name, with_tensors(value, Tensor.clone))
+                    setattr(reply, name, with_tensors(value, lambda tensor: tensor.clone()))
         except Stop as stop:
             reply = Reply(error=stop.error)
         except self._fatal:
@@ -183,12 +180,12 @@ class Executor:
         except Stop as stop:
             self._unbuilt[handle] = stop.error
             raise
-        if operation.module and not isinstance(made, nn.Module):
+        if operation.module and not isinstance(made, torch.nn.Module):
             error = StudentError("TypeError", "build", f"{operation.name} is not a torch.nn.Module")
             raise Stop(error)
         self._objects[handle] = made
         for arg in args:
-            if isinstance(arg, nn.Embedding):
+            if isinstance(arg, torch.nn.Embedding):
                 self._embeddings[handle] = arg
 
     def _read_state(self, operation: ReadState) -> Reply:
@@ -209,14 +206,15 @@ class Executor:
         function = self._find(operation.name, owner) if operation.name else owner
         if operation.seed is not None:
             _seed_torch(operation.seed)
-        if operation.cotangent is not None and isinstance(owner, nn.Module):
+        if operation.cotangent is not None and isinstance(owner, torch.nn.Module):
             owner.zero_grad(set_to_none=True)
-        counter: Any = FlopCounterMode(display=False) if operation.cost else None
+        counter = _flop_counter() if operation.cost else None
         with self._reporting("call"), counter or nullcontext():
             result = function(*args, **kwargs)
         gradients = self._gradients(operation, owner, result, sources)
         reply = replace(self._returned(result), **gradients)
-        reply.operations = None if counter is None else counter.get_total_flops()
+        if operation.cost:
+            reply.operations = counter.get_total_flops() if counter else 0
         if operation.keep_inputs:
             reply.inputs_after = [plain_tensor(a) for a in _tensor_arguments(args, kwargs)]
         return reply
@@ -232,7 +230,7 @@ class Executor:
         found: dict[str, Any] = {"gradient": outcome}
         if outcome == "computed":
             found["input_gradients"] = [None if s is None else s.grad for s in sources]
-            if operation.handle is not None and isinstance(owner, nn.Module):
+            if operation.handle is not None and isinstance(owner, torch.nn.Module):
                 found["parameter_gradients"] = {
                     key: None if p.grad is None else plain_tensor(p.grad)
                     for key, p in owner.named_parameters()
@@ -286,6 +284,8 @@ class Executor:
         return args, {k: v if type(v) in _SIMPLE else real(v) for k, v in operation.kwargs.items()}
 
     def _real(self, value: Value) -> Any:
+        if type(value) is torch.Tensor:
+            return value
         for handle in handles_in(value):
             self._object(handle.number)
         return made_real(value, self._objects)
@@ -317,26 +317,36 @@ def _seed_all(seed: int) -> None:
 
 
 def _seed_torch(seed: int) -> None:
-    """Seed torch's generator."""
+    """Seed torch's generator, if anything here uses torch."""
     # Not torch.manual_seed: for machines without a GPU that formats a traceback for each kind of
     # GPU there is, at more than the cost of the call being graded.
-    torch.default_generator.manual_seed(seed)
+    if loaded():
+        torch.default_generator.manual_seed(seed)
+
+
+def _flop_counter() -> Any:
+    """Return what counts torch's floating-point operations; None where nothing uses torch."""
+    if not loaded():
+        return None
+    from torch.utils.flop_counter import FlopCounterMode
+
+    return FlopCounterMode(display=False)
 
 
 def _first_output(result: object) -> Tensor | None:
     """Return what gradients are taken of: the tensor returned, or the first of a pair of them."""
-    if isinstance(result, Tensor):
+    if isinstance(result, torch.Tensor):
         return result
     if isinstance(result, tuple | list) and len(result) == 2:
         first, second = result
-        if isinstance(first, Tensor) and isinstance(second, Tensor):
+        if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
             return first
     return None
 
 
 def _tensor_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """Return the arguments that are tensors, in order."""
-    return [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+    return [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
 
 
 def _differentiable(
@@ -368,14 +378,14 @@ def _private_copy(tensor: Tensor) -> Tensor:
     return copy.copy_(collapsed).expand(tensor.shape)
 
 
-def _load_state(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+def _load_state(module: torch.nn.Module, state: Mapping[str, Tensor]) -> None:
     """Write tensors into the entries of a module's state_dict.
 
     Raises:
         Stop: an entry is not there, or has another shape.
     """
     with torch.no_grad():
-        own = nn.Module.state_dict(module)
+        own = torch.nn.Module.state_dict(module)
         for key, tensor in state.items():
             if key not in own:
                 raise Stop(StudentError("StateKeys", "load", key=key, found=tuple(own)))

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from autograder.api.advice import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype
 from autograder.api.answer import Answer, Asked, CheckFailed, StudentRaised, about_its_call
-from autograder.api.likeness import comparable, in_float64, readable, tolerance_of
+from autograder.api.lazy import Tensor, name_of, torch
+from autograder.api.likeness import Array, comparable, in_float64, readable, tolerance_of
 from autograder.api.patterns import pattern
 from autograder.api.showing import (
     both_shown,
@@ -26,7 +26,7 @@ from autograder.api.showing import (
     tuple_of,
     worst_place,
 )
-from autograder.api.values import Marks, Value, check_same, tensors_in
+from autograder.api.values import Marks, Numbers, Value, array_of, check_same, tensors_in
 from autograder.text import clean
 
 # What raised instead of the exception asked for, where its own words say more.
@@ -44,24 +44,23 @@ class Expect:
     """Expectations on what came back from a component.
 
     Args:
-        coarse: the dtypes of half precision that an answer may have, as the question has them.
+        coarse: names of the dtypes of half precision that an answer may have, as the question has.
         asked: knows which call a tensor came back from.
     """
 
-    def __init__(
-        self, coarse: Collection[torch.dtype] = (torch.bfloat16,), asked: Asked | None = None
-    ) -> None:
+    def __init__(self, coarse: Collection[str] = ("bfloat16",), asked: Asked | None = None) -> None:
         self._coarse = coarse
         self.asked = asked or Asked()
 
     @about_its_call
+    @np.errstate(all="ignore")
     def close(
         self,
-        actual: Tensor | None,
-        expected: Tensor | Sequence[object],
+        actual: Numbers | None,
+        expected: Numbers | Sequence[object],
         what: str = "the result",
         *,
-        like: Tensor | None = None,
+        like: Numbers | None = None,
         scale: float = 1.0,
         names: str = "",
         hint: str = "",
@@ -69,7 +68,7 @@ class Expect:
         """Expect `actual` to have the shape and, within the dtype's tolerance, the values expected.
 
         Args:
-            actual: what came back; None (no gradient) fails.
+            actual: the tensor or array that came back; None (no gradient) fails.
             expected: the right values. Whether they are real, complex or boolean matters, and
                 nothing else of their dtype, but that half precision is asked for by it or `like`.
             what: names the tensor in the message.
@@ -80,43 +79,48 @@ class Expect:
         """
         if actual is None:
             raise CheckFailed(f"{what} is missing: nothing flows back to it", hint=CUT)
-        right = torch.as_tensor(expected)
+        right: Numbers
+        if isinstance(actual, np.ndarray):
+            right = np.asarray(expected)
+        else:
+            right = torch.as_tensor(expected)
         self.shape(actual, right.shape, what, names)
         if like is not None:
             self.dtype(actual, like.dtype, what)
         comparable(actual, right, what, like, self._coarse)
         got, want = in_float64(actual), in_float64(right)
         relative, absolute = tolerance_of(actual.dtype, scale)
-        allowed = want.abs().mul_(relative).add_(absolute)
+        error, allowed = np.abs(got - want), np.abs(want) * relative + absolute
         # Right answers, which are most, leave here; a NaN or an infinity never does.
-        if bool(((got - want).abs_() <= allowed).all()):
+        if bool((error <= allowed).all()):
             return
-        self.finite(got, want, what, names)
-        error = (got - want).abs().masked_fill(got == want, 0.0)
+        _finite(got, want, what, names)
+        error = np.where(got == want, 0.0, error)
         # Written so that a NaN among the expected values, a fault of the suite, fails too.
         excess = ~(error <= allowed)
         if not bool(excess.any()):
             return
-        at = worst_place((error - allowed).nan_to_num(nan=torch.inf))
+        at = worst_place(np.nan_to_num(error - allowed, nan=np.inf))
         fact = f"{what} is off by {float(error[at]):.3g}{place_words(at, names)}"
         fact += share_words(excess, "wrong")
-        seen = "" if actual.is_complex() else pattern(actual, want, names, scale)
+        seen = pattern(actual, want, names, scale) if want.shape == right.shape else ""
         raise CheckFailed(fact, detail=both_shown(got, want, at), hint=seen or hint)
 
     @about_its_call
     def equal(
-        self, actual: Tensor, expected: Tensor, what: str = "the result", names: str = ""
+        self, actual: Numbers, expected: Numbers, what: str = "the result", names: str = ""
     ) -> None:
         """Expect exactly these values, shape and dtype (for masks)."""
         self.dtype(actual, expected.dtype, what)
         self.shape(actual, expected.shape, what, names)
         readable(actual, what)
-        wrong = actual != expected
+        got, want = array_of(actual), array_of(expected)
+        wrong = got != want
         if bool(wrong.any()):
             at = first_place(wrong)
             fact = f"{what} is wrong{place_words(at, names)}{share_words(wrong, 'wrong')}"
             hint = pattern(actual, expected, names)
-            raise CheckFailed(fact, detail=both_shown(actual, expected, at), hint=hint)
+            raise CheckFailed(fact, detail=both_shown(got, want, at), hint=hint)
 
     def same(
         self, value: Value, right: Value, what: str = "the result", scale: float = 1.0
@@ -133,15 +137,16 @@ class Expect:
             scale: multiplies the tolerance.
         """
 
-        def close(mine: Tensor, theirs: Tensor, place: str) -> None:
-            if theirs.is_floating_point() or theirs.is_complex():
+        def close(mine: Numbers, theirs: Numbers, place: str) -> None:
+            dtype = name_of(theirs.dtype)
+            if "float" in dtype or "complex" in dtype:
                 # It has fewer digits than any that a criterion asks for by itself.
-                half = _HALF if theirs.dtype == torch.float16 else 1.0
+                half = _HALF if dtype == "float16" else 1.0
                 self.close(mine, theirs, place, like=theirs, scale=scale * half)
             else:
                 self.equal(mine, theirs, place)
 
-        tolerance = tolerance_of(torch.float64, scale)[0]
+        tolerance = tolerance_of("float64", scale)[0]
         check_same(value, right, what, Marks(close, tolerance, CheckFailed))
 
     def growth(
@@ -170,8 +175,8 @@ class Expect:
 
     @about_its_call
     def shape(
-        self, actual: Tensor, shape: Sequence[int], what: str = "the result", names: str = ""
-    ) -> Tensor:
+        self, actual: Numbers, shape: Sequence[int], what: str = "the result", names: str = ""
+    ) -> Numbers:
         """Expect this shape.
 
         Args:
@@ -189,10 +194,11 @@ class Expect:
         return actual
 
     @about_its_call
-    def dtype(self, actual: Tensor, dtype: torch.dtype, what: str = "the result") -> None:
+    def dtype(self, actual: Numbers, dtype: object, what: str = "the result") -> None:
         """Expect this dtype."""
         if actual.dtype != dtype:
-            hint = BOOLEAN if dtype == torch.bool else other_dtype(actual.dtype, dtype)
+            mine, right = name_of(actual.dtype), name_of(dtype)
+            hint = BOOLEAN if right == "bool" else other_dtype(mine, right)
             raise CheckFailed(f"{what} has dtype {actual.dtype}, expected {dtype}", hint=hint)
 
     @about_its_call
@@ -233,17 +239,10 @@ class Expect:
 
     @about_its_call
     def finite(
-        self, actual: Tensor, expected: Tensor, what: str = "the result", names: str = ""
+        self, actual: Numbers, expected: Numbers, what: str = "the result", names: str = ""
     ) -> None:
         """Expect no NaN, and no infinity but where `expected` has one."""
-        for wrong, word, hint in (
-            (actual.isnan(), "NaN", NAN),
-            (actual.isinf() & ~expected.isinf(), "infinite", INFINITE),
-        ):
-            if bool(wrong.any()):
-                first = ", first" if int(wrong.sum()) > 1 else ""
-                at = place_words(first_place(wrong), names) + share_words(wrong, word)
-                raise CheckFailed(f"{what} is {word}{first}{at}", hint=hint)
+        _finite(array_of(actual), array_of(expected), what, names)
 
     def unchanged(self, answer: Answer, *inputs: Tensor) -> None:
         """Expect the tensor arguments of a call to be as they were before it."""
@@ -295,6 +294,17 @@ class Expect:
     def _about(self, answer: Answer, failure: CheckFailed) -> CheckFailed:
         failure.question = answer.question
         return failure
+
+
+def _finite(got: Array, want: Array, what: str, names: str) -> None:
+    for wrong, word, hint in (
+        (np.isnan(got), "NaN", NAN),
+        (np.isinf(got) & ~np.isinf(want), "infinite", INFINITE),
+    ):
+        if bool(wrong.any()):
+            first = ", first" if int(wrong.sum()) > 1 else ""
+            at = place_words(first_place(wrong), names) + share_words(wrong, word)
+            raise CheckFailed(f"{what} is {word}{first}{at}", hint=hint)
 
 
 def _too_steep(sizes: Sequence[float], costs: Sequence[float], exponent: float) -> float | None:

@@ -11,29 +11,28 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from autograder.api.advice import OTHER_KIND
 from autograder.api.answer import CheckFailed
+from autograder.api.lazy import name_of, torch
 from autograder.api.messages import PARTS, Reply, Request
 from autograder.api.operations import Build, Call, Move
 from autograder.api.symptoms import with_one_name, with_one_symptom
-from autograder.api.values import DTYPE_NAMES, DTYPES, Value, kind_of, tensors_in
+from autograder.api.values import DTYPES, Numbers, Value, array_of, kind_of, tensors_in
+
+Array = np.ndarray[Any, Any]
 
 # Relative and absolute. A component that computes in float32 inside is right, so float64 is
 # judged no tighter than float32; bfloat16 keeps 8 bits, and a few roundings add up.
-TOLERANCE = {
-    torch.float64: (1e-5, 1e-5),
-    torch.float32: (1e-5, 1e-5),
-    torch.bfloat16: (4e-2, 4e-2),
-}
+TOLERANCE = {"float64": (1e-5, 1e-5), "float32": (1e-5, 1e-5), "bfloat16": (4e-2, 4e-2)}
 # Fewer digits than a criterion asks for unless it says so.
-HALF = (torch.float16, torch.bfloat16)
+HALF = ("float16", "bfloat16")
 
 # By how much the tolerance of a question is multiplied, for numbers of a fineness.
-Slack = Mapping[torch.dtype, float]
+Slack = Mapping[str, float]
 
 # An answer is clearly nearer to one than to another if it is so many times nearer, and if the other
 # is farther than so many roundings.
@@ -48,30 +47,32 @@ _DERIVED_SCALE = 40.0
 _SURE = math.sqrt(math.log(2 / 1e-6) / 2)
 
 
-def readable(tensor: Tensor, what: str) -> None:
-    """Expect a tensor that holds its values as plain numbers.
+def readable(tensor: Numbers, what: str) -> None:
+    """Expect a tensor that holds its values as plain numbers, as every array does.
 
     Raises:
         CheckFailed: it is sparse, quantised, of another odd dtype, or has no values at all.
     """
+    if not isinstance(tensor, torch.Tensor):
+        return
     if tensor.layout is not torch.strided:
         raise CheckFailed(
             f"{what} is a tensor of {tensor.dtype} with layout {tensor.layout}, expected a dense "
             "one",
             hint="return a plain tensor: x.to_dense()",
         )
-    if tensor.dtype not in DTYPE_NAMES:
-        raise _other_numbers(what, tensor.dtype, "plain numbers")
+    if name_of(tensor.dtype) not in DTYPES:
+        raise _other_numbers(what, name_of(tensor.dtype), "plain numbers")
     if tensor.is_meta:
         raise CheckFailed(f"{what} is on device meta, where there are no values")
 
 
 def comparable(
-    actual: Tensor,
-    expected: Tensor,
+    actual: Numbers,
+    expected: Numbers,
     what: str,
-    like: Tensor | None,
-    coarse: Collection[torch.dtype],
+    like: Numbers | None,
+    coarse: Collection[str],
 ) -> None:
     """Expect numbers of a kind that loses nothing when they are compared.
 
@@ -83,18 +84,19 @@ def comparable(
         expected: the right values, in their own dtype.
         what: names the tensor.
         like: has the dtype that was asked for, if any was.
-        coarse: the dtypes of half precision that the question itself holds.
+        coarse: the names of the dtypes of half precision that the question itself holds.
 
     Raises:
         CheckFailed: they are of another kind; the message names the dtype.
     """
     readable(actual, what)
-    asked = {expected.dtype, *coarse} if like is None else {expected.dtype, like.dtype}
-    wanted = kind_of_numbers(expected.dtype)
-    if kind_of_numbers(actual.dtype) != wanted:
-        raise _other_numbers(what, actual.dtype, wanted)
-    if actual.dtype in HALF and actual.dtype not in asked:
-        raise _other_numbers(what, actual.dtype, "at least float32")
+    dtype, right = name_of(actual.dtype), name_of(expected.dtype)
+    asked = {right, *coarse} if like is None else {right, name_of(like.dtype)}
+    wanted = kind_of_numbers(right)
+    if kind_of_numbers(dtype) != wanted:
+        raise _other_numbers(what, dtype, wanted)
+    if dtype in HALF and dtype not in asked:
+        raise _other_numbers(what, dtype, "at least float32")
 
 
 def same_kinds(value: Value, right: Value) -> None:
@@ -130,44 +132,51 @@ def same_kinds(value: Value, right: Value) -> None:
             raise _other_numbers("the result", dtype, words)
 
 
-def in_float64(tensor: Tensor) -> Tensor:
+def in_float64(numbers: Numbers) -> Array:
     """Return the values in float64; of complex numbers both parts, in one more dimension."""
-    if tensor.is_complex():
-        return torch.view_as_real(tensor.to(torch.complex128).resolve_conj())
-    return tensor.to(torch.float64)
+    array = array_of(numbers)
+    if array.dtype.kind == "c":
+        return np.stack([array.real, array.imag], -1).astype(np.float64)
+    return array.astype(np.float64, copy=False)
 
 
-def kind_of_numbers(dtype: torch.dtype) -> str:
+def is_floating(numbers: Numbers) -> bool:
+    """Tell whether these are real numbers that can have a fraction."""
+    return "float" in name_of(numbers.dtype)
+
+
+def kind_of_numbers(dtype: str) -> str:
     """Say whether numbers of a dtype are complex, boolean or real."""
-    if dtype.is_complex:
+    if dtype.startswith("complex"):
         return "complex numbers"
-    return "torch.bool" if dtype is torch.bool else "real numbers"
+    return "torch.bool" if dtype == "bool" else "real numbers"
 
 
-def _other_numbers(what: str, dtype: torch.dtype, wanted: str) -> CheckFailed:
-    return CheckFailed(f"{what} has dtype {dtype}, expected {wanted}", hint=OTHER_KIND)
+def _other_numbers(what: str, dtype: str, wanted: str) -> CheckFailed:
+    return CheckFailed(f"{what} has dtype torch.{dtype}, expected {wanted}", hint=OTHER_KIND)
 
 
-def coarse_in(request: Request) -> set[torch.dtype]:
+def coarse_in(request: Request) -> set[str]:
     """Return the dtypes of half precision that a request holds, in tensors or by name."""
-    found = {tensor.dtype for tensor in request.tensors()}
+    found = {name_of(tensor.dtype) for tensor in request.tensors()}
     for op in request.ops:
         if isinstance(op, Move) and op.dtype is not None:
-            found.add(DTYPES[op.dtype])
+            found.add(op.dtype)
         given = (*op.args, *op.kwargs.values()) if isinstance(op, Build | Call) else ()
-        found |= {value for value in given if isinstance(value, torch.dtype)}
+        found |= {name_of(value) for value in given if isinstance(value, torch.dtype)}
     return found.intersection(HALF)
 
 
-def tolerance_of(dtype: torch.dtype, scale: float = 1.0) -> tuple[float, float]:
+def tolerance_of(dtype: object, scale: float = 1.0) -> tuple[float, float]:
     """Return the relative and the absolute difference that is allowed for numbers of a dtype."""
-    relative, absolute = TOLERANCE.get(dtype, TOLERANCE[torch.float32])
+    relative, absolute = TOLERANCE.get(name_of(dtype), TOLERANCE["float32"])
     return scale * relative, scale * absolute
 
 
-def fineness(dtype: torch.dtype) -> torch.dtype:
+def fineness(dtype: object) -> str:
     """Return the dtype that stands for all that are judged as this one is."""
-    return dtype if dtype in (torch.bfloat16, torch.float16) else torch.float32
+    name = name_of(dtype)
+    return name if name in HALF else "float32"
 
 
 @dataclass
@@ -262,67 +271,73 @@ class Comparison:
                 break
         return worst
 
-    def tensors(self, one: Tensor, other: Tensor, third: Tensor | None) -> float:
-        """Return how far apart two tensors are."""
-        drawn = self._random
-        if one.shape != other.shape or one.is_floating_point() != other.is_floating_point():
+    @np.errstate(all="ignore")
+    def numbers(self, one: Numbers, other: Numbers, third: Numbers | None) -> float:
+        """Return how far apart two tensors, or two arrays, are."""
+        drawn, floating = self._random, is_floating(one)
+        if tuple(one.shape) != tuple(other.shape) or floating != is_floating(other):
             return math.inf
-        on_meta = [tensor.device.type == "meta" for tensor in (one, other)]
-        if any(on_meta) or one.numel() == 0:
+        on_meta = [_is_meta(one), _is_meta(other)]
+        if any(on_meta) or 0 in one.shape:
             # One without values stands for any draw.
-            return 0.0 if drawn or one.device == other.device else math.inf
-        if not one.is_floating_point() and not (drawn and one.dtype == other.dtype):
-            return 0.0 if one.dtype == other.dtype and torch.equal(one, other) else math.inf
-        first, second = one.to(torch.float64), other.to(torch.float64)
+            return 0.0 if drawn or on_meta[0] == on_meta[1] else math.inf
+        same = one.dtype == other.dtype
+        if not floating and not (drawn and same):
+            return 0.0 if same and np.array_equal(array_of(one), array_of(other)) else math.inf
+        first, second = in_float64(one), in_float64(other)
         if drawn:
             return _samples_apart(first, second, third)
         # What was computed from coarse numbers is no finer for being returned in another dtype.
-        coarse = third is not None and fineness(third.dtype) is not torch.float32
+        coarse = third is not None and fineness(third.dtype) != "float32"
         dtype = third.dtype if third is not None and coarse else one.dtype
-        return self._numbers(first, second, third, self._tolerance(dtype))
+        return self._apart(first, second, third, self._tolerance(dtype))
 
-    def _tolerance(self, dtype: torch.dtype) -> tuple[float, float]:
+    def _tolerance(self, dtype: object) -> tuple[float, float]:
         """Return the relative and the absolute difference that is allowed."""
         scale = self._scale
-        if dtype == torch.bfloat16:
+        if fineness(dtype) == "bfloat16":
             # Its tolerance leaves room for several roundings as it is.
             scale = max(1.0, scale / 10)
         scale = max(scale, self.slack.get(fineness(dtype), 0.0))
         return tolerance_of(dtype, scale)
 
-    def _numbers(
-        self, one: Tensor, other: Tensor, right: Tensor | None, tolerance: tuple[float, float]
+    def _apart(
+        self, one: Array, other: Array, right: Numbers | None, tolerance: tuple[float, float]
     ) -> float:
         relative, absolute = tolerance
-        error = (one - other).abs_()
+        error = np.abs(one - other)
         most = float(error.max())
         if most == 0.0:
             return 0.0
         if math.isfinite(most):
-            size = other.abs()
+            size = np.abs(other)
             largest = float(size.max())
             absolute *= max(1.0, largest)
             least = most / (largest * relative + absolute)
             if least > self.enough:
                 return least
-            return float(error.div_(size.mul_(relative).add_(absolute)).max())
-        error.masked_fill_(one == other, 0.0)
-        if bool(error.isfinite().all()):
+            return float((error / (size * relative + absolute)).max())
+        error = np.where(one == other, 0.0, error)
+        if bool(np.isfinite(error).all()):
             # Beside infinities that both have, no difference of numbers counts.
             return 0.0
-        error.masked_fill_(one.isnan() & other.isnan(), 0.0)
-        finite = other.nan_to_num(0.0, 0.0, 0.0).abs()
+        error = np.where(np.isnan(one) & np.isnan(other), 0.0, error)
+        finite = np.abs(np.nan_to_num(other, nan=0.0, posinf=0.0, neginf=0.0))
         if self.void and right is not None:
-            at_right = right.to(torch.float64)
-            wrong = ~((one - at_right).abs() <= relative * at_right.abs() + absolute)
-            void = ~other.isfinite() & one.isfinite() & wrong
+            at_right = in_float64(right)
+            wrong = ~(np.abs(one - at_right) <= relative * np.abs(at_right) + absolute)
+            void = ~np.isfinite(other) & np.isfinite(one) & wrong
             self.voided = self.voided or bool(void.any())
-            error.masked_fill_(void, 0.0)
+            error = np.where(void, 0.0, error)
         absolute *= max(1.0, float(finite.max()))
-        return float((error.nan_to_num(nan=math.inf) / (finite * relative + absolute)).max())
+        return float((np.nan_to_num(error, nan=math.inf) / (finite * relative + absolute)).max())
 
 
-def _dtypes(reply: Reply) -> list[torch.dtype]:
+def _is_meta(numbers: Numbers) -> bool:
+    return isinstance(numbers, torch.Tensor) and numbers.is_meta
+
+
+def _dtypes(reply: Reply) -> list[Any]:
     return [tensor.dtype for tensor in tensors_in(reply.value)]
 
 
@@ -357,31 +372,28 @@ def alike(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True)
     return Comparison(drawn=drawn, enough=1.0).reply(one, other, dtypes=dtypes) <= 1
 
 
-def _samples_apart(one: Tensor, other: Tensor, again: Tensor | None) -> float:
+def _samples_apart(one: Array, other: Array, again: Numbers | None) -> float:
     """Compare two samples; few values never part, because few values never surely do.
 
     Values of one tensor may hang on each other, as those that drawn weights make. What two draws of
     the same differ by is thus allowed beside what chance does to values that do not.
     """
-    allowed = _SURE * math.sqrt(2 / one.numel())
+    allowed = _SURE * math.sqrt(2 / one.size)
     if allowed >= 1:
         # No two functions part by more.
         return 0.0
     apart = _steps_apart(one, other)
-    if apart > allowed and again is not None and again.device.type != "meta":
-        allowed += _steps_apart(other, again.to(torch.float64))
+    if apart > allowed and again is not None and not _is_meta(again):
+        allowed += _steps_apart(other, in_float64(again))
     return apart / allowed
 
 
-def _steps_apart(one: Tensor, other: Tensor) -> float:
+def _steps_apart(one: Array, other: Array) -> float:
     """Return how far the distribution functions of two samples of one size part at most."""
-    first, second = (values.flatten().nan_to_num(nan=math.inf) for values in (one, other))
     # Roundings do not make two values of what is one.
-    both = torch.cat([first, second])
+    both = np.concatenate([np.nan_to_num(values.ravel(), nan=math.inf) for values in (one, other)])
     order = both.argsort()
-    sorted_values = both[order]
-    steps = torch.where(order < first.numel(), 1.0, -1.0).cumsum(0)
-    gaps = sorted_values[1:] - sorted_values[:-1]
-    new = gaps > 1e-5 * (1 + sorted_values[1:].abs())
-    last = torch.cat([new, torch.ones(1, dtype=torch.bool)])
-    return float(steps[last].abs().max()) / first.numel()
+    values = both[order]
+    steps = np.where(order < one.size, 1.0, -1.0).cumsum()
+    new = np.diff(values) > 1e-5 * (1 + np.abs(values[1:]))
+    return float(np.abs(steps[np.append(new, True)]).max()) / one.size

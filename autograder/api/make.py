@@ -5,20 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
-import torch
-from torch import Tensor
-
+from autograder.api.lazy import Tensor, torch
 from autograder.api.values import Embedding
 
 
 @functools.lru_cache(maxsize=20_000)
 def _normal(
-    shape: tuple[int, ...], seed: int, dtype: torch.dtype, mean: float, deviation: float
+    shape: tuple[int, ...], seed: int, dtype: torch.dtype | None, mean: float, deviation: float
 ) -> Tensor:
     """Draw once what every submission is asked."""
     generator = torch.Generator().manual_seed(seed)
     values = torch.randn(shape, generator=generator, dtype=torch.float64)
-    return (values * deviation + mean).to(dtype)
+    return (values * deviation + mean).to(dtype or torch.float32)
 
 
 class Make:
@@ -28,11 +26,14 @@ class Make:
         self,
         *shape: int,
         seed: int,
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype | None = None,
         mean: float = 0.0,
         deviation: float = 1.0,
     ) -> Tensor:
-        """Draw normally distributed values; every dtype gets the same draws, rounded to it."""
+        """Draw normally distributed values, of float32 by default.
+
+        Every dtype gets the same draws, rounded to it.
+        """
         # A copy, because two tensors of one call must not be the same object.
         return _normal(shape, seed, dtype, mean, deviation).clone()
 
@@ -53,7 +54,7 @@ class Make:
         shapes: Mapping[str, Sequence[int]],
         *,
         seed: int,
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype | None = None,
         deviation: float = 0.5,
     ) -> dict[str, Tensor]:
         """Draw a tensor for every key; different keys get different values."""

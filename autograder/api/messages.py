@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from torch import Tensor
-
+from autograder.api.lazy import Tensor, torch
 from autograder.api.operations import (
     Call,
     Operation,
@@ -167,14 +166,14 @@ class Part:
         """Tell whether there is nothing in it."""
         if self.holds == "value":
             return value is ABSENT or isinstance(value, Absent)
-        return value is None or (type(value) is not Tensor and len(value) == 0)
+        return value is None or (type(value) is not torch.Tensor and len(value) == 0)
 
     def fits(self, value: Value) -> bool:
         """Tell whether it can hold a value that was read."""
         if self.holds == "value":
             return True
         if self.holds == "tensor":
-            return isinstance(value, Tensor)
+            return isinstance(value, torch.Tensor)
         if self.holds == "tensors":
             return isinstance(value, list) and all(map(self._fits_item, value))
         return (
@@ -184,7 +183,7 @@ class Part:
         )
 
     def _fits_item(self, item: Value) -> bool:
-        return isinstance(item, Tensor) or (self.gaps and item is None)
+        return isinstance(item, torch.Tensor) or (self.gaps and item is None)
 
 
 # What stands for nothing in a part. Most parts of most replies are empty.

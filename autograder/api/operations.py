@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar
 
-from torch import Tensor
-
+from autograder.api.lazy import Tensor
 from autograder.api.values import Reader, Value, Writer, with_tensors
 
 

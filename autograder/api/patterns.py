@@ -11,13 +11,15 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from autograder.api.lazy import name_of
+from autograder.api.likeness import Array
 from autograder.api.showing import dimension
+from autograder.api.values import Numbers, array_of
 
 # Relative and absolute at once: twice what decides whether a check passes.
-_GRAIN = {torch.bfloat16: 8e-2}
+_GRAIN = {"bfloat16": 8e-2}
 _FINE = 2e-5
 # How unlikely chance must be, as a negative logarithm. Of rearrangements many are tried.
 _LIKELY_ENOUGH, _BEYOND_DOUBT = 9.0, 14.0
@@ -29,46 +31,49 @@ _MOST_COMPARISONS = 100_000
 class _Pair:
     """A result and the right one, in float64."""
 
-    got: Tensor
-    want: Tensor
+    got: Array
+    want: Array
     grain: float
     names: str
 
-    def same(self, one: Tensor, other: Tensor) -> bool:
-        return bool((~self.differ(one, other)).all())
+    def same(self, one: Array, other: Array | float) -> bool:
+        return not bool(self.differ(one, other).any())
 
-    def differ(self, one: Tensor, other: Tensor) -> Tensor:
-        return ~((one - other).abs() <= self.grain * (1 + other.abs()))
+    def differ(self, one: Array, other: Array | float) -> Array:
+        differ: Array = ~(np.abs(one - other) <= self.grain * (1 + np.abs(other)))
+        return differ
 
-    def telling(self, values: Tensor, spent: int, need: float, grid: bool = False) -> bool:
+    def telling(self, values: Array, spent: int, need: float, grid: bool = False) -> bool:
         """Tell whether all these values, but for `spent` of them, cannot fit by chance."""
-        if values.numel() < 2:
+        if values.size < 2:
             return False
-        sizes = values.abs().flatten().sort().values
-        steps = sizes.diff() > 4 * self.grain * (1 + sizes[1:])
+        sizes = np.sort(np.abs(values), axis=None)
+        steps = np.diff(sizes) > 4 * self.grain * (1 + sizes[1:])
         near = self.grain * (1 + float(sizes.mean()))
-        each = math.log(max(1.0, float(values.std(correction=0)) / near))
-        if grid and bool(((4 * values).round() == 4 * values).all()):
+        each = math.log(max(1.0, float(values.std()) / near))
+        if grid and bool((np.round(4 * values) == 4 * values).all()):
             # Small whole numbers, or quarters, meet by chance far more often.
             each = min(each, math.log(1 + 4 * float(values.max() - values.min())))
         # Values that are the same but for their sign are evidence once.
         return (1 + int(steps.sum()) - spent) * each >= need
 
-    def moved(self, one: Tensor, other: Tensor, need: float = _BEYOND_DOUBT) -> bool:
+    def moved(self, one: Array, other: Array, need: float = _BEYOND_DOUBT) -> bool:
         """Tell whether values that are not where they were can be told from each other."""
         return self.telling(one[self.differ(one, other)], 1, need, grid=True)
 
-    def sums_to_one(self, values: Tensor, dim: int) -> bool:
-        return self.same(values.sum(dim), torch.ones(()))
+    def sums_to_one(self, values: Array, dim: int) -> bool:
+        return self.same(values.sum(dim), 1.0)
 
     def square(self, least: int) -> bool:
-        return self.want.dim() >= 2 and self.want.size(-1) == self.want.size(-2) >= least
+        shape = self.want.shape
+        return len(shape) >= 2 and shape[-1] == shape[-2] >= least
 
     def along(self, dim: int) -> str:
-        return dimension(self.names, self.want.dim(), dim)
+        return dimension(self.names, self.want.ndim, dim)
 
 
-def pattern(got: Tensor, want: Tensor, names: str = "", slack: float = 1.0) -> str:
+@np.errstate(all="ignore")
+def pattern(got: Numbers, want: Numbers, names: str = "", slack: float = 1.0) -> str:
     """Say in one sentence what was done to the right values, or nothing if that is unclear.
 
     Args:
@@ -77,12 +82,13 @@ def pattern(got: Tensor, want: Tensor, names: str = "", slack: float = 1.0) -> s
         names: the dimensions' names, as in "B T D".
         slack: multiplies the tolerance, where roundings add up.
     """
-    look = _of_masks if got.dtype == want.dtype == torch.bool else _of_values
-    grain = _GRAIN.get(got.dtype, _FINE) * slack
-    pair = _Pair(got.detach().to(torch.float64), want.detach().to(torch.float64), grain, names)
+    dtypes = name_of(got.dtype), name_of(want.dtype)
+    look = _of_masks if dtypes == ("bool", "bool") else _of_values
+    mine, right = (array_of(numbers).astype(np.float64) for numbers in (got, want))
+    pair = _Pair(mine, right, _GRAIN.get(dtypes[0], _FINE) * slack, names)
     # Within this tolerance nothing is wrong that could be described.
-    close = pair.same(pair.got, pair.want) or not bool((pair.got - pair.want).isfinite().all())
-    return "" if close or got.numel() < 2 else next(look(pair), "")
+    close = pair.same(mine, right) or not bool(np.isfinite(mine - right).all())
+    return "" if close or mine.size < 2 else next(look(pair), "")
 
 
 # What can be seen, the surest first.
@@ -90,11 +96,11 @@ def pattern(got: Tensor, want: Tensor, names: str = "", slack: float = 1.0) -> s
 
 def _of_values(pair: _Pair) -> Iterator[str]:
     got, want = pair.got, pair.want
-    constant = pair.same(want, want.flatten()[0].expand_as(want))
+    constant = pair.same(want, want.flat[0])
     if bool((got == 0).all()):
         yield "every value is 0"
     if not constant:
-        if bool((got == got.flatten()[0]).all()):
+        if bool((got == got.flat[0]).all()):
             yield "all values are equal; they should differ"
         yield from _scaled(pair)
         yield from _softmaxed(pair)
@@ -108,26 +114,27 @@ def _of_values(pair: _Pair) -> Iterator[str]:
 def _of_masks(pair: _Pair) -> Iterator[str]:
     got, want = pair.got, pair.want
     both = bool(want.any()) and not bool(want.all())
-    if both and want.numel() >= 8 and bool((got == 1 - want).all()):
+    if both and want.size >= 8 and bool((got == 1 - want).all()):
         yield "True and False are swapped"
-    if both and bool((got == got.flatten()[0]).all()):
-        yield f"every value is {bool(got.flatten()[0])}"
-    if pair.square(3) and int((want != want.mT).sum()) >= 6 and bool((got == want.mT).all()):
+    if both and bool((got == got.flat[0]).all()):
+        yield f"every value is {bool(got.flat[0])}"
+    turned = np.swapaxes(want, -1, -2) if pair.square(3) else want
+    if int((want != turned).sum()) >= 6 and bool((got == turned).all()):
         yield "it is transposed: rows and columns are swapped"
     yield from _place_of(pair)
 
 
 def _scaled(pair: _Pair) -> Iterator[str]:
     """Find one factor, or one amount, by which everything is off."""
-    norm = float(pair.want.square().sum())
+    norm = float(np.square(pair.want).sum())
     factor = float((pair.got * pair.want).sum()) / norm
     right, opposite = pair.want * factor, abs(factor + 1) < 3 * pair.grain
     if abs(factor) > 1e-9 and abs(factor - 1) > 3 * pair.grain and pair.same(pair.got, right):
-        right = right[pair.differ(right, torch.zeros(()))]  # a 0 fits every factor
+        right = right[pair.differ(right, 0.0)]  # a 0 fits every factor
         if opposite and pair.telling(right, 0, _BEYOND_DOUBT):
             yield "every value has the opposite sign"
         elif not opposite and pair.telling(right, 1, _LIKELY_ENOUGH):
-            yield _factor_words(factor, pair.grain, pair.want.size(-1))
+            yield _factor_words(factor, pair.grain, pair.want.shape[-1])
     amount = float((pair.got - pair.want).mean())
     centred, way = pair.want - pair.want.mean(), "large" if amount > 0 else "small"
     alike = abs(amount) > 10 * pair.grain and pair.same(pair.got, pair.want + amount)
@@ -159,42 +166,41 @@ def _root(size: float, grain: float, last: int) -> str:
 
 def _softmaxed(pair: _Pair) -> Iterator[str]:
     """Find a softmax that is too much, missing, or along the wrong dimension."""
-    got, want, rows = pair.got, pair.want, pair.want.numel() // pair.want.size(-1)
+    got, want, rows = pair.got, pair.want, pair.want.size // pair.want.shape[-1]
     is_one, should_be_one = pair.sums_to_one(got, -1), pair.sums_to_one(want, -1)
     scores, right = (want, got) if is_one else (got, want)
     if is_one == should_be_one:
         return
-    # Not torch.softmax, which starts threads for the smallest tensor.
-    parts = (scores - scores.amax(-1, keepdim=True)).exp()
-    parts /= parts.sum(-1, keepdim=True)
+    parts = np.exp(scores - scores.max(-1, keepdims=True))
+    parts /= parts.sum(-1, keepdims=True)
     if pair.same(parts, right) and pair.telling(right, rows, _BEYOND_DOUBT):
         yield f"one softmax too {'many' if is_one else 'few'}, along the last dimension"
-    for dim in range(want.dim() - 1 if should_be_one and pair.grain <= 1e-3 else 0):
-        if want.size(dim) > 1 and pair.sums_to_one(got, dim):
-            ought = pair.along(want.dim() - 1)
+    for dim in range(want.ndim - 1 if should_be_one and pair.grain <= 1e-3 else 0):
+        if want.shape[dim] > 1 and pair.sums_to_one(got, dim):
+            ought = pair.along(want.ndim - 1)
             yield f"the values sum to 1 along {pair.along(dim)} instead of {ought}"
 
 
 def _reordered(pair: _Pair) -> Iterator[str]:
     """Find two dimensions that are swapped, or one along which slices stand in other places."""
-    turned = pair.want.mT if pair.square(2) else pair.want
+    turned = np.swapaxes(pair.want, -1, -2) if pair.square(2) else pair.want
     if pair.same(pair.got, turned) and pair.moved(pair.want, turned):
         yield "it is transposed: the last two dimensions are swapped"
     for dim, count in enumerate(pair.want.shape):
-        least = 3 if dim == pair.want.dim() - 1 else 2  # as in `_rearranged`
-        if count < least or count * pair.want.numel() > _MOST_COMPARISONS:
+        least = 3 if dim == pair.want.ndim - 1 else 2  # as in `_rearranged`
+        if count < least or count * pair.want.size > _MOST_COMPARISONS:
             continue
-        got = pair.got.movedim(dim, 0).reshape(count, -1)
-        want = pair.want.movedim(dim, 0).reshape(count, -1)
-        fits, along = ~pair.differ(got.unsqueeze(1), want).any(-1), pair.along(dim)
+        got = np.moveaxis(pair.got, dim, 0).reshape(count, -1)
+        want = np.moveaxis(pair.want, dim, 0).reshape(count, -1)
+        fits, along = ~pair.differ(got[:, None], want).any(-1), pair.along(dim)
         for by, way in ((1, "early"), (-1, "late")):
-            shifted = count > 2 and bool(fits.diagonal(by).all())
+            shifted = count > 2 and bool(np.diagonal(fits, by).all())
             if shifted and pair.moved(want[1:], want[:-1]):
                 yield f"along {along} the right values stand one place too {way}"
         if not bool((fits.sum(0) == 1).all() and (fits.sum(1) == 1).all()):
             continue
-        order = fits.to(torch.int64).argmax(1)
-        away = (order != torch.arange(count)).nonzero().flatten().tolist()
+        order = fits.argmax(1)
+        away = np.flatnonzero(order != np.arange(count)).tolist()
         if len(away) >= least and pair.moved(want[order], want):
             place = f"index {away[0]} holds what belongs at index {int(order[away[0]])}"
             yield f"along {along} the right values stand in another order: {place}"
@@ -202,13 +208,14 @@ def _reordered(pair: _Pair) -> Iterator[str]:
 
 def _by_rows(pair: _Pair) -> Iterator[str]:
     """Find rows that are right but for a factor, or an amount, of their own."""
-    if pair.want.dim() < 2 or pair.want.size(-1) < 3 or pair.want.numel() == pair.want.size(-1):
+    last = pair.want.shape[-1] if pair.want.ndim > 1 else 0
+    if last < 3 or pair.want.size == last:
         return
-    got, want = pair.got.flatten(0, -2), pair.want.flatten(0, -2)
-    norms = want.square().sum(1, keepdim=True).clamp_min(1e-30)
-    factors = (got * want).sum(1, keepdim=True) / norms
-    amounts = (got - want).mean(1, keepdim=True)
-    row = f"each row along {pair.along(pair.want.dim() - 1)} is right but for"
+    got, want = pair.got.reshape(-1, last), pair.want.reshape(-1, last)
+    norms = np.square(want).sum(1, keepdims=True).clip(1e-30)
+    factors = (got * want).sum(1, keepdims=True) / norms
+    amounts = (got - want).mean(1, keepdims=True)
+    row = f"each row along {pair.along(pair.want.ndim - 1)} is right but for"
     for right, words in (
         (
             want * factors,
@@ -226,19 +233,19 @@ def _by_rows(pair: _Pair) -> Iterator[str]:
 def _rearranged(pair: _Pair) -> Iterator[str]:
     """Find the right values in other places, as after a reshape that should be a transpose."""
     got, want = pair.got, pair.want
-    if pair.grain > 1e-3 or got.dim() < 2 or got.numel() > _MOST_COMPARISONS:
+    if pair.grain > 1e-3 or got.ndim < 2 or got.size > _MOST_COMPARISONS:
         return
     # Two weights of a row change places for many reasons, as when their scores have a wrong sign.
-    if pair.same(got.sort(-1).values, want.sort(-1).values):
+    if pair.same(np.sort(got, -1), np.sort(want, -1)):
         return
-    alike = pair.same(got.flatten().sort().values, want.flatten().sort().values)
+    alike = pair.same(np.sort(got, axis=None), np.sort(want, axis=None))
     if alike and pair.moved(want, got, 2 * _BEYOND_DOUBT):
         yield "the right values are all there, but in other places: look at reshape and transpose"
 
 
 def _cut(pair: _Pair) -> Iterator[str]:
     below, above = pair.want < -10 * pair.grain, pair.want > 10 * pair.grain
-    if min(int(below.sum()), int(above.sum())) >= 2 and pair.same(pair.got, pair.want.clamp(min=0)):
+    if min(int(below.sum()), int(above.sum())) >= 2 and pair.same(pair.got, pair.want.clip(0)):
         yield "positive values are right, and every negative one has become 0"
 
 
@@ -246,19 +253,19 @@ def _place_of(pair: _Pair) -> Iterator[str]:
     """Say where the wrong values are, if they keep to one place and all others are right."""
     # What the check itself calls wrong, not more.
     wrong = replace(pair, grain=pair.grain / 2).differ(pair.got, pair.want)
-    if not 1 < int(wrong.sum()) < wrong.numel():
+    if not 1 < int(wrong.sum()) < wrong.size:
         return
     if pair.square(3):
-        ones = torch.ones_like(wrong)
-        parts = {"on": ones.triu() & ones.tril(), "above": ones.triu(1), "below": ones.tril(-1)}
-        parts["one place above"] = ones.triu(1) & ones.tril(1)
-        parts["one place below"] = ones.triu(-1) & ones.tril(-1)
+        size = wrong.shape[-1]
+        above = np.arange(size) - np.arange(size)[:, None]
+        parts = {"on": above == 0, "above": above > 0, "below": above < 0}
+        parts |= {"one place above": above == 1, "one place below": above == -1}
         for word, part in parts.items():
             if bool((wrong == part).all()):
                 yield f"the wrong values are exactly those {word} the diagonal"
     found = []
     for dim, size in enumerate(wrong.shape):
-        hit = wrong.movedim(dim, 0).reshape(size, -1).any(1).nonzero()
+        hit = np.flatnonzero(np.moveaxis(wrong, dim, 0).reshape(size, -1).any(1))
         if size > 1 and len(hit) == 1:
             found.append(f"index {int(hit[0])} of {pair.along(dim)}")
     if found:

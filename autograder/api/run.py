@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from autograder.api.answer import Answer, Asked, Question, StudentRaised
 from autograder.api.asking import Session
 from autograder.api.component import Component
@@ -50,7 +48,7 @@ class Run:
     def __init__(self, session: Callable[[str], Session]) -> None:
         self.question: Question | None = None
         self.drawn: dict[str, Any] = {}
-        self.coarse: set[torch.dtype] = set()
+        self.coarse: set[str] = set()
         self.asked = Asked()
         self._session = session
         self._begun: set[str] = set()

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import torch
+import numpy as np
 
+from autograder.api.lazy import torch
+from autograder.api.likeness import Array, in_float64
 from autograder.api.values import Embedding
 from autograder.text import clean
 
@@ -57,8 +59,8 @@ class Show:
             high: the value of the brightest colour; default: the greatest.
             note: what to see in it.
         """
-        found = torch.as_tensor(values).detach().double()
-        if found.dim() != 2 or found.numel() == 0:
+        found = _array(values)
+        if found.ndim != 2 or found.size == 0:
             self._add("missing", title, f"no matrix came back, but the shape {tuple(found.shape)}")
             return
         numbers = found[:MOST_CELLS, :MOST_CELLS].tolist()
@@ -78,7 +80,7 @@ class Show:
 
     def bars(self, title: str, labels: Sequence[Any], values: Any, note: str = "") -> None:
         """Show numbers as bars, one a label."""
-        found = torch.as_tensor(values).detach().double().flatten()[:MOST_CELLS].tolist()
+        found = _array(values).flatten()[:MOST_CELLS].tolist()
         names = _labels(labels, len(found))
         numbers = [_number(value) for value in found]
         self._add("bars", title, note, labels=names, values=numbers)
@@ -91,6 +93,15 @@ class Show:
         if len(self.views) < MOST_VIEWS:
             view = {"kind": kind, "title": clean(title, 120), "note": clean(note, 300)}
             self.views.append({**view, **more})
+
+
+def _array(values: Any) -> Array:
+    if isinstance(values, torch.Tensor):
+        return in_float64(values)
+    found = np.asarray(values)
+    # As torch reads a list of floats.
+    plain = found.dtype == np.float64 and not isinstance(values, np.ndarray)
+    return in_float64(found.astype(np.float32) if plain else found)
 
 
 def _labels(given: Sequence[Any] | None, count: int) -> list[str]:
@@ -107,7 +118,8 @@ def _number(value: float) -> float | None:
 
 def _cell(cell: Any) -> str:
     if isinstance(cell, torch.Tensor):
-        if cell.numel() != 1:
-            return clean(", ".join(f"{v:.4g}" for v in cell.detach().double().flatten().tolist()))
-        cell = cell.detach().double().item()
+        found = in_float64(cell).flatten().tolist()
+        if len(found) != 1:
+            return clean(", ".join(f"{v:.4g}" for v in found))
+        cell = found[0]
     return f"{cell:.4g}" if isinstance(cell, float) else clean(str(cell))

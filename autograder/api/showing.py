@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from autograder.api.answer import CheckFailed
-from autograder.api.values import DIGITS, SHOWN_VALUES, show_tensor
+from autograder.api.values import DIGITS, SHOWN_VALUES, show_numbers
 from autograder.text import clean
+
+Array = np.ndarray[Any, Any]
 
 # Of a value that stands alone; and of one that is hardly wrong.
 _ALONE, _MOST_DIGITS = 6, 9
@@ -70,15 +72,14 @@ def tuple_of(names: str, dims: int) -> str:
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
-def worst_place(error: Tensor) -> tuple[int, ...]:
+def worst_place(error: Array) -> tuple[int, ...]:
     """Find the place of the largest error."""
-    # Not torch's own: its first call imports half a second of symbolic algebra.
-    return tuple(int(i) for i in np.unravel_index(int(error.flatten().argmax()), error.shape))
+    return tuple(int(i) for i in np.unravel_index(int(error.argmax()), error.shape))
 
 
-def first_place(wrong: Tensor) -> tuple[int, ...]:
+def first_place(wrong: Array) -> tuple[int, ...]:
     """Find the first place in reading order."""
-    return tuple(int(i) for i in wrong.nonzero()[0])
+    return tuple(int(i) for i in np.argwhere(wrong)[0])
 
 
 def place_words(at: tuple[int, ...], names: str) -> str:
@@ -87,31 +88,31 @@ def place_words(at: tuple[int, ...], names: str) -> str:
     return f" at {list(at)}" + (f" {named}" if named else "") if at else ""
 
 
-def share_words(wrong: Tensor, word: str) -> str:
+def share_words(wrong: Array, word: str) -> str:
     """Say how many values are wrong."""
     count = int(wrong.sum())
     are = "is" if count == 1 else "are"
-    return f"; {count} of {wrong.numel()} values {are} {word}" if wrong.numel() > 1 else ""
+    return f"; {count} of {wrong.size} values {are} {word}" if wrong.size > 1 else ""
 
 
-def both_shown(actual: Tensor, expected: Tensor, at: tuple[int, ...]) -> str:
+def both_shown(actual: Array, expected: Array, at: tuple[int, ...]) -> str:
     """Show both whole where they are short, else the row of the worst place, or that alone."""
     digits = _digits(actual, expected, at)
-    if expected.numel() <= SHOWN_VALUES:
-        return f"expected {show_tensor(expected, digits)}\nreturned {show_tensor(actual, digits)}"
-    row = at[:-1]
-    if expected.dim() > 1 and expected.size(-1) <= SHOWN_VALUES:
-        where = ", ".join([*map(str, row), ":"])
-        return (
-            f"at [{where}] expected {show_tensor(expected[row], digits)}\n"
-            f"at [{where}] returned {show_tensor(actual[row], digits)}"
-        )
+    where, row = "", at
+    if expected.size <= SHOWN_VALUES:
+        row = ()
+    elif expected.ndim > 1 and expected.shape[-1] <= SHOWN_VALUES:
+        row = at[:-1]
+        where = f"at [{', '.join([*map(str, row), ':'])}] "
+    if row != at or not at:
+        right, wrong = (show_numbers(x[row].tolist(), digits) for x in (expected, actual))
+        return f"{where}expected {right}\n{where}returned {wrong}"
     digits = max(_ALONE, digits)
     right, wrong = f"{expected[at].item():.{digits}g}", f"{actual[at].item():.{digits}g}"
     return f"there: expected {right}, returned {wrong}"
 
 
-def _digits(actual: Tensor, expected: Tensor, at: tuple[int, ...]) -> int:
+def _digits(actual: Array, expected: Array, at: tuple[int, ...]) -> int:
     """Return how many digits are needed to tell both values of a place apart."""
     one, other = actual[at].item(), expected[at].item()
     for digits in range(DIGITS, _MOST_DIGITS):

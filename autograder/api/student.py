@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import hypothesis
 import pytest
-import torch
 from hypothesis.errors import Flaky
 
 from autograder.api.answer import StudentRaised
@@ -21,6 +20,7 @@ from autograder.api.condensed import Condensed
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.expect import Expect
 from autograder.api.guard import PROVIDED, Guard
+from autograder.api.lazy import loaded, torch
 from autograder.api.local import LocalSession, Terms, student_lines
 from autograder.api.make import Make
 from autograder.api.messages import ForbiddenUse
@@ -233,6 +233,9 @@ class StudentPlugin:
             self._sessions[component] = LocalSession(
                 self._folder, component, terms.program, free=terms.review == "note"
             )
+            if loaded():
+                # More take longer over the small tensors of the questions than they save.
+                torch.set_num_threads(1)
         return self._sessions[component]
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -240,8 +243,6 @@ class StudentPlugin:
         config.addinivalue_line("markers", MARKER)
         self._condenses = config.getoption("verbose") < 1
         self._rules.begin()
-        # More of them take longer over the small tensors of the questions than they save.
-        torch.set_num_threads(1)
         load_profile()
 
     def pytest_unconfigure(self) -> None:

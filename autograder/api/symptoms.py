@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import torch
-from torch import Tensor
-
+from autograder.api.lazy import Tensor, torch
 from autograder.api.messages import Reply, Request
 from autograder.api.values import Value, tensors_in
 

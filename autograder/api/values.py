@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import cmath
+import importlib
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,14 +19,15 @@ from collections.abc import Set as AbstractSet
 # By name: a student's code may put another in its place.
 from ctypes import string_at
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+
+from autograder.api.lazy import Tensor, name_of, torch
 
 # A tree of the kinds that are described below. A recursive alias would cost more than it checks.
 Value = Any
+Numbers: TypeAlias = "Tensor | np.ndarray[Any, Any]"
 
 MAX_DEPTH = 32
 MAX_ITEMS = 20_000
@@ -43,12 +45,31 @@ ARRAY_DTYPES: dict[str, np.dtype[Any]] = {
         *("float16", "float32", "float64", "complex64", "complex128"),
     )
 }
-# By the name under which they are sent: those whose values torch can compare, which leaves out
-# quantised ones and those of 8 bits and less that are no integers. Older releases lack some.
-DTYPES: dict[str, torch.dtype] = {
-    name: getattr(torch, name) for name in (*ARRAY_DTYPES, "bfloat16") if hasattr(torch, name)
-}
-DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+class _Dtypes(Mapping[str, "torch.dtype"]):
+    """Torch's dtypes by name, those whose values can be compared.
+
+    That leaves out quantised ones and those of 8 bits and less that are no integers.
+    """
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*ARRAY_DTYPES, "bfloat16"))
+
+    def __len__(self) -> int:
+        return len(ARRAY_DTYPES) + 1
+
+    def __contains__(self, name: object) -> bool:
+        return name in ARRAY_DTYPES or name == "bfloat16"
+
+    def __getitem__(self, name: str) -> torch.dtype:
+        if name not in self:
+            raise KeyError(name)
+        found: torch.dtype = getattr(torch, name)
+        return found
+
+
+DTYPES = _Dtypes()
 
 # Longer tensors are named in messages by their shape.
 SHOWN_VALUES = 24
@@ -109,12 +130,12 @@ class Marks:
     """What marks allow.
 
     Attributes:
-        close: compares two tensors: the student's, the right one, what they are.
+        close: compares two tensors or arrays: the student's, the right one, what they are.
         tolerance: of plain numbers, relative and absolute.
         failed: makes the exception that says what is wrong: fact, detail=, hint=.
     """
 
-    close: Callable[[Tensor, Tensor, str], None]
+    close: Callable[[Numbers, Numbers, str], None]
     tolerance: float
     failed: Callable[..., Exception]
 
@@ -122,8 +143,8 @@ class Marks:
 class Distance(Protocol):
     """Measures how far apart two values are; a third may stand where they do."""
 
-    def tensors(self, one: Tensor, other: Tensor, third: Tensor | None) -> float:
-        """Measure two tensors."""
+    def numbers(self, one: Numbers, other: Numbers, third: Numbers | None) -> float:
+        """Measure two tensors or two arrays."""
 
     def most(self, triples: Iterable[tuple[Value, Value, Value]]) -> float:
         """Return the largest distance of several values."""
@@ -138,7 +159,7 @@ class Kind:
     """One kind of value.
 
     Attributes:
-        types: the classes of its values.
+        types: the classes of its values; those of torch by name.
         tag: what its plain form begins with; without one, values stand for themselves.
         also: further classes that a component may return or be given in their place.
         copy: copies what a component returned, within the caps.
@@ -148,13 +169,13 @@ class Kind:
         real: what a component is given for it, with real items and the objects there are.
         form: its form as an answer, one of FORM_WORDS.
         words: what kind of value it is, in the student's words; by default those of its form.
-        dtype: the dtype of its numbers, where they have one.
+        dtype: the name of the dtype of its numbers, where they have one.
         show: writes it out; only by shape unless values may be shown.
         check: expects a value to be the right one, which is of this kind; see `check_same`.
         apart: how far one of this kind is from another value.
     """
 
-    types: tuple[type, ...] = ()
+    types: tuple[type, ...] | str = ()
     tag: str = ""
     also: tuple[type, ...] = ()
     copy: Callable[[Value, Copier], Value] = lambda value, copier: OPAQUE
@@ -165,10 +186,15 @@ class Kind:
     real: Callable[[Value, list[Value], Mapping[int, object]], Any] | None = None
     form: str | Callable[[Value], str] = "other"
     words: str | Callable[[Value], str] = ""
-    dtype: Callable[[Value], torch.dtype | None] = lambda value: None
+    dtype: Callable[[Value], str | None] = lambda value: None
     show: Callable[[Value, bool], str] = lambda value, values: repr(value)
     check: Callable[[Value, Value, str, Marks], None] = lambda *args: _check_single(*args)
     apart: Callable[[Value, Value, Value, Distance], float] = _apart
+
+    @property
+    def classes(self) -> tuple[type, ...]:
+        """The classes of its values."""
+        return (getattr(torch, self.types),) if isinstance(self.types, str) else self.types
 
 
 # Numbers and texts.
@@ -192,6 +218,14 @@ def _copy_text(value: Value, copier: Copier) -> Value:
     return str.__str__(value) if isinstance(value, str) else bytes(value)
 
 
+def _as_text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _from_text(text: Any) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
 def _show_text(value: Value, values: bool) -> str:
     return repr(value) if values or len(value) <= _SHOWN_TEXT else f"a text of {len(value)}"
 
@@ -199,12 +233,27 @@ def _show_text(value: Value, values: bool) -> str:
 # Tensors and arrays.
 
 
+def _dtype_name(dtype: torch.dtype) -> str:
+    name = name_of(dtype)
+    if name not in DTYPES:
+        raise KeyError(dtype)
+    return name
+
+
+def array_of(numbers: Numbers) -> np.ndarray[Any, Any]:
+    """Return the values of a dense tensor, exactly, as an array; an array is its own."""
+    if not isinstance(numbers, torch.Tensor):
+        return numbers
+    tensor = numbers.detach().resolve_conj().resolve_neg()
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+
 def plain_tensor(tensor: Tensor) -> Tensor:
     """Return a tensor detached, of torch's own class: another one may say anything of itself."""
-    if type(tensor) is Tensor:
+    if type(tensor) is torch.Tensor:
         return tensor.detach()
     with torch._C.DisableTorchFunctionSubclass():
-        return Tensor.detach(tensor)
+        return torch.Tensor.detach(tensor)
 
 
 def tensor_bytes(tensor: Tensor) -> bytes:
@@ -216,7 +265,7 @@ def tensor_bytes(tensor: Tensor) -> bytes:
 
 def _copy_tensor(value: Value, copier: Copier) -> Value:
     tensor = plain_tensor(value)
-    if tensor.layout is torch.strided and tensor.dtype in DTYPE_NAMES:
+    if tensor.layout is torch.strided and name_of(tensor.dtype) in DTYPES:
         return tensor
     raise Unsendable(f"it is a tensor of {tensor.dtype} with layout {tensor.layout}")
 
@@ -226,15 +275,15 @@ def _write_tensor(value: Value, writer: Writer) -> Iterable[Any]:
 
 
 def _check_tensor(value: Value, right: Value, what: str, marks: Marks) -> None:
-    _check_kind(isinstance(value, Tensor), value, right, what, marks)
+    _check_kind(isinstance(value, torch.Tensor), value, right, what, marks)
     marks.close(value, right, what)
 
 
 def _tensors_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, Tensor):
+    if not isinstance(other, torch.Tensor):
         return math.inf
-    beside = third if isinstance(third, Tensor) and third.shape == other.shape else None
-    return distance.tensors(one, other, beside)
+    beside = third if isinstance(third, torch.Tensor) and third.shape == other.shape else None
+    return distance.numbers(one, other, beside)
 
 
 def _copy_array(value: Value, copier: Copier) -> Value:
@@ -249,18 +298,17 @@ def _write_array(value: Value, writer: Writer) -> Iterable[Any]:
     array = np.asarray(value)
     if array.dtype.name not in ARRAY_DTYPES:
         raise TypeError(f"a component cannot be given an array of {array.dtype}")
-    # Its bytes travel as a tensor's do.
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
-    data = np.ascontiguousarray(native).reshape(-1).view(np.uint8)
-    return array.dtype.name, list(array.shape), writer.tensor(torch.from_numpy(data.copy()))
+    return array.dtype.name, list(array.shape), writer.data(native.tobytes())
 
 
 def _read_array(reader: Reader, depth: int, name: Any, shape: Any, beside: Any) -> Value:
-    dtype, data = ARRAY_DTYPES[name], reader.tensor(list.copy(beside))
-    if data.dtype is not torch.uint8 or data.dim() != 1 or type(shape) is not list:
+    dtype, data = ARRAY_DTYPES[name], np.frombuffer(reader.data(beside), np.uint8)
+    if type(shape) is not list:
         raise ValueError
-    bytes_ = data.ne(0) if dtype == np.bool_ else data
-    return bytes_.numpy().view(dtype).reshape(shape)
+    # Any byte but 0 is true.
+    found = data != 0 if dtype == np.bool_ else data.copy().view(dtype)
+    return found.reshape(shape)
 
 
 def _array_words(value: Value) -> str:
@@ -282,11 +330,11 @@ def _check_array(value: Value, right: Value, what: str, marks: Marks) -> None:
         return
     _check_kind(isinstance(value, np.ndarray), value, right, what, marks)
     _check_array_dtype(value.dtype, right.dtype, what, marks)
-    # Compared as tensors of one width are, whatever the machine's integers are. Never a narrower
-    # one: what does not fit into it would be infinite there, and so equal.
+    # Compared in one width, whatever the machine's integers are. Never in a narrower one: what does
+    # not fit into it would be infinite there, and so equal.
     wide = "" if right.dtype == np.float16 else "iubfc"
-    mine, theirs = _as_tensor(value, wide), _as_tensor(right, wide)
-    marks.close(mine, theirs if wide else theirs.to(mine.dtype), what)
+    mine, theirs = _widened(value, wide), _widened(right, wide)
+    marks.close(mine, theirs if wide else theirs.astype(mine.dtype), what)
 
 
 def _arrays_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
@@ -295,24 +343,23 @@ def _arrays_apart(one: Value, other: Value, third: Value, distance: Distance) ->
     mine, theirs = np.asarray(one), np.asarray(other)
     if mine.dtype.kind != theirs.dtype.kind:
         return math.inf
-    return distance.tensors(_as_tensor(mine, "fiu"), _as_tensor(theirs, "fiu"), None)
+    return distance.numbers(_widened(mine, "fiu"), _widened(theirs, "fiu"), None)
 
 
 _WIDE = dict(zip("iubfc", (np.int64, np.int64, np.bool_, np.float64, np.complex128), strict=True))
 
 
-def _as_tensor(array: np.ndarray[Any, Any], wide: str) -> Tensor:
-    """Return an array as a tensor; numbers of the kinds in `wide` in their widest dtype."""
+def _widened(array: np.ndarray[Any, Any], wide: str) -> np.ndarray[Any, Any]:
+    """Return an array with numbers of the kinds in `wide` in their widest dtype."""
     kind = array.dtype.kind
-    numbers = array.astype(_WIDE[kind]) if kind in wide else array
-    return torch.from_numpy(np.ascontiguousarray(numbers))
+    return array.astype(_WIDE[kind]) if kind in wide else array
 
 
 # Containers.
 
 
 def _form_of_sequence(value: Value) -> str:
-    tensors = sum(isinstance(item, Tensor) for item in value)
+    tensors = sum(isinstance(item, torch.Tensor) for item in value)
     if tensors == len(value) and len(value) in (1, 2):
         return "pair" if len(value) == 2 else "list of one"
     return "longer sequence" if len(value) > 2 else "other"
@@ -357,7 +404,8 @@ def _sequences_apart(one: Value, other: Value, third: Value, distance: Distance)
 def _read_size(reader: Reader, depth: int, *sizes: Any) -> Value:
     if not all(type(size) is int and size >= 0 for size in sizes):
         raise ValueError
-    return torch.Size(sizes)
+    # A request may be the first to bring something of torch's.
+    return importlib.import_module("torch").Size(sizes)
 
 
 def _copy_dict(value: Value, copier: Copier) -> Value:
@@ -391,7 +439,7 @@ def _as_key(value: Value) -> Value:
     except TypeError:
         return OPAQUE
     # A tensor can be one, by its identity, which nothing keeps.
-    return OPAQUE if isinstance(value, Tensor) else value
+    return OPAQUE if isinstance(value, torch.Tensor) else value
 
 
 def _read_dict(reader: Reader, depth: int, *parts: Any) -> Value:
@@ -435,14 +483,14 @@ def _sized(value: Value, values: bool) -> str:
 
 def _read_embedding(reader: Reader, depth: int, weight: Any) -> Value:
     read = reader.read(weight, depth + 1)
-    if not isinstance(read, Tensor):
+    if not isinstance(read, torch.Tensor):
         raise ValueError
     return Embedding(read)
 
 
 def _real_embedding(value: Value, items: list[Value], objects: Mapping[int, object]) -> Any:
     weight = value.weight.clone()
-    return nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
+    return torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
 
 
 _SEQUENCE: dict[str, Any] = {
@@ -457,12 +505,12 @@ _SEQUENCE: dict[str, Any] = {
 # The first that fits: numpy's floats are Python's, too, and so is every truth value a number.
 KINDS: tuple[Kind, ...] = (
     Kind(
-        (Tensor,),
+        "Tensor",
         "tensor",
         copy=_copy_tensor,
         write=_write_tensor,
         form="tensor",
-        dtype=lambda value: value.dtype,
+        dtype=lambda value: name_of(value.dtype),
         show=lambda v, values: show_tensor(v) if values else f"tensor{tuple(v.shape)}",
         check=_check_tensor,
         apart=_tensors_apart,
@@ -470,10 +518,10 @@ KINDS: tuple[Kind, ...] = (
     Kind((type(None),), copy=_itself, form="none"),
     Kind((bool,), copy=_itself, form="number", words="True or False"),
     Kind(
-        (torch.dtype,),
+        "dtype",
         "dtype",
         copy=_itself,
-        write=lambda value, writer: [DTYPE_NAMES[value]],
+        write=lambda value, writer: [_dtype_name(value)],
         read=lambda reader, depth, name: DTYPES[name],
         words="a dtype",
     ),
@@ -481,7 +529,7 @@ KINDS: tuple[Kind, ...] = (
         (float,),
         copy=lambda value, copier: float.__float__(value),
         form="number",
-        dtype=lambda value: torch.float64 if type(value) is float else None,
+        dtype=lambda value: "float64" if type(value) is float else None,
         apart=_arrays_apart,
     ),
     Kind(
@@ -492,7 +540,7 @@ KINDS: tuple[Kind, ...] = (
         read=lambda reader, depth, real, imaginary: complex(real, imaginary),
         form="number",
         words="a complex number",
-        dtype=lambda value: torch.complex128 if type(value) is complex else None,
+        dtype=lambda value: "complex128" if type(value) is complex else None,
     ),
     Kind((int,), copy=_copy_int, form="number"),
     Kind((str,), copy=_copy_text, words="a text", show=_show_text),
@@ -501,8 +549,8 @@ KINDS: tuple[Kind, ...] = (
         "bytes",
         (bytearray,),
         copy=_copy_text,
-        write=lambda value, writer: [base64.b64encode(value).decode()],
-        read=lambda reader, depth, data: base64.b64decode(data, validate=True),
+        write=lambda value, writer: [_as_text(value)],
+        read=lambda reader, depth, text: _from_text(text),
         words="bytes",
         show=_show_text,
     ),
@@ -516,13 +564,13 @@ KINDS: tuple[Kind, ...] = (
         # The test's own must not be written to.
         real=lambda value, items, objects: value.copy(),
         words=_array_words,
-        dtype=lambda value: DTYPES.get(value.dtype.name),
+        dtype=lambda value: value.dtype.name if value.dtype.name in DTYPES else None,
         show=_show_array,
         check=_check_array,
         apart=_arrays_apart,
     ),
     Kind(
-        (torch.Size,),
+        "Size",
         "size",
         copy=lambda value, copier: torch.Size(value),
         write=lambda value, writer: value,
@@ -599,7 +647,9 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind((Absent,), "absent", read=lambda reader, depth: ABSENT, form="none"),
 )
-_OF_CLASS = {cls: kind for kind in KINDS for cls in kind.types}
+_OF_CLASS: dict[type, Kind] = {
+    cls: kind for kind in KINDS if not isinstance(kind.types, str) for cls in kind.types
+}
 _TAGGED = {kind.tag: kind for kind in KINDS if kind.tag}
 # Of an object that is no value, and of what only stands for one.
 _OTHER = Kind()
@@ -612,11 +662,16 @@ def kind_of(value: object, also: bool = False) -> Kind:
         value: any object.
         also: whether what may be given or returned in the place of a value counts as one.
     """
-    kind = _OF_CLASS.get(type(value))
+    cls = type(value)
+    kind = _OF_CLASS.get(cls)
     if kind is not None:
         return kind
     for kind in KINDS:
-        if isinstance(value, kind.types) or (also and isinstance(value, kind.also)):
+        classes = kind.classes
+        if cls in classes:
+            # One of torch's, met for the first time.
+            return _OF_CLASS.setdefault(cls, kind)
+        if isinstance(value, classes) or (also and isinstance(value, kind.also)):
             return kind
     return _OTHER
 
@@ -662,10 +717,14 @@ class Writer:
 
     Args:
         tensor: writes a tensor; returns what stands behind its tag.
+        data: writes the bytes of an array; returns what stands for them.
     """
 
-    def __init__(self, tensor: Callable[[Tensor], list[Any]]) -> None:
+    def __init__(
+        self, tensor: Callable[[Tensor], list[Any]], data: Callable[[bytes], Any] = _as_text
+    ) -> None:
         self.tensor = tensor
+        self.data = data
 
     def write(self, value: Value) -> Any:
         """Return the plain form of a value.
@@ -684,10 +743,14 @@ class Reader:
 
     Args:
         tensor: reads a tensor from what stands behind its tag.
+        data: reads the bytes of an array from what stands for them.
     """
 
-    def __init__(self, tensor: Callable[[list[Any]], Tensor]) -> None:
+    def __init__(
+        self, tensor: Callable[[list[Any]], Tensor], data: Callable[[Any], bytes] = _from_text
+    ) -> None:
         self.tensor = tensor
+        self.data = data
 
     def read(self, plain: Any, depth: int = 0) -> Value:
         """Return the value of a plain form.
@@ -740,10 +803,10 @@ def leaves(value: Value) -> Iterator[Value]:
 def tensors_in(value: Value) -> Iterator[Tensor]:
     """Yield every tensor of a value, in order."""
     # Most values are one, or hold none: they are asked for all the time.
-    if type(value) is Tensor:
+    if type(value) is torch.Tensor:
         yield value
     elif value is not None and type(value) not in (int, float, str, bool):
-        yield from (leaf for leaf in leaves(value) if isinstance(leaf, Tensor))
+        yield from (leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor))
 
 
 def handles_in(value: Value) -> Iterator[Handle]:
@@ -762,7 +825,7 @@ def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
 
 def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
     """Return a value with every tensor changed."""
-    return mapped(value, lambda leaf: change(leaf) if isinstance(leaf, Tensor) else leaf)
+    return mapped(value, lambda leaf: change(leaf) if isinstance(leaf, torch.Tensor) else leaf)
 
 
 def made_real(value: Value, objects: Mapping[int, object]) -> Value:
@@ -797,11 +860,16 @@ def show_value(value: object, values: bool = True) -> str:
     return kind_of(value).show(value, values)
 
 
-def show_tensor(tensor: Tensor, digits: int = DIGITS) -> str:
-    """Write a tensor out to so many digits, or only its dtype and shape where it is long."""
+def show_tensor(tensor: Tensor) -> str:
+    """Write a tensor out, or only its dtype and shape where it is long."""
     if tensor.device.type == "meta" or tensor.numel() > SHOWN_VALUES:
-        return f"{str(tensor.dtype).removeprefix('torch.')} tensor{tuple(tensor.shape)}"
-    return str(_rounded(tensor.tolist(), digits)).replace("'", "")
+        return f"{name_of(tensor.dtype)} tensor{tuple(tensor.shape)}"
+    return show_numbers(tensor.tolist())
+
+
+def show_numbers(numbers: Any, digits: int = DIGITS) -> str:
+    """Write a number, or lists of them, out to so many digits."""
+    return str(_rounded(numbers, digits)).replace("'", "")
 
 
 def _rounded(item: Any, digits: int = DIGITS) -> Any:

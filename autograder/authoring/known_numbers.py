@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from autograder.api.criterion import Criterion
+from autograder.api.lazy import torch
 from autograder.api.likeness import all_alike
 from autograder.api.messages import Reply, Request
 from autograder.api.values import tensors_in
@@ -28,7 +27,6 @@ from autograder.diagnosis.table import (
     sampled,
     write_known,
     write_question,
-    write_slack,
 )
 from autograder.errors import UsageError
 from autograder.judge.cache import Cache
@@ -62,7 +60,8 @@ def of_component(assignment: Assignment, name: str, cache: Cache | None = None) 
     """
     cache = Cache(cache_folder()) if cache is None else cache
     # Threads gain nothing on small tensors, and lose much beside other work.
-    torch.set_num_threads(1)
+    if assignment.uses_torch:
+        torch.set_num_threads(1)
     known = read(assignment, name)
     # This module decides no mark, so that its text is not in the key by itself.
     written_by = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
@@ -110,7 +109,7 @@ def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception])
         "questions": [
             {
                 "asks": write_question(example.requests),
-                "slack": write_slack(variants.allowed(example.requests)),
+                "slack": variants.allowed(example.requests),
                 "right": _answer(variants, RIGHT, example),
                 "free": example.free,
             }

@@ -39,7 +39,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-# What the components may use beside torch and numpy.
+# What must be installed beside numpy, pytest and hypothesis.
 PACKAGES = {packages}
 # What every component is worth in all, what it may not use, whether it is run as a program, and
 # the components that it may import.
@@ -236,7 +236,7 @@ def conftest(assignment: Assignment) -> str:
         ),
         stand_ins=_stand_ins(assignment),
         known=_KNOWN_FILE,
-        packages=list(assignment.packages),
+        packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
         modules=list(assignment.modules),
     )
     return head + "".join(

@@ -17,7 +17,6 @@ from autograder.diagnosis.table import (
     Known,
     read_known,
     read_question,
-    read_slack,
     sampled,
 )
 
@@ -103,7 +102,7 @@ class _Tabled(Answers):
             requests = read_question(written["asks"])
             replies = [session.perform(request) for request in requests]
             right = read_known(written["right"])
-            question = _Question(number, requests, read_slack(written["slack"]), right)
+            question = _Question(number, requests, written["slack"], right)
             passed = question.fit(right, replies).holds
             example = Example(str(number), passed, requests, replies, written["free"])
             self._questions[example] = question

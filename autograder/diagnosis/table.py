@@ -18,10 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-from torch import Tensor
-
-from autograder.api.likeness import Slack
+from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import (
     PARTS,
     Reply,
@@ -32,7 +29,7 @@ from autograder.api.messages import (
     write_parts,
     write_request,
 )
-from autograder.api.values import DTYPE_NAMES, DTYPES, Reader, Writer, with_tensors
+from autograder.api.values import DTYPES, Reader, Writer, with_tensors
 
 _DIGITS = 6
 # How many numbers of a floating-point tensor are kept.
@@ -143,18 +140,8 @@ def read_known(plain: Mapping[str, Any]) -> Known:
     return Known(replies, plain["drawn"])
 
 
-def write_slack(slack: Slack) -> dict[str, float]:
-    """Return a tolerance as JSON can hold it."""
-    return {DTYPE_NAMES[kind]: scale for kind, scale in slack.items()}
-
-
-def read_slack(plain: Mapping[str, float]) -> Slack:
-    """Read what `write_slack` wrote."""
-    return {DTYPES[name]: scale for name, scale in plain.items()}
-
-
 def _write_shape(tensor: Tensor) -> list[Any]:
-    return [DTYPE_NAMES[tensor.dtype], list(tensor.shape)]
+    return [name_of(tensor.dtype), list(tensor.shape)]
 
 
 def _write_tensor(tensor: Tensor) -> list[Any]:

@@ -144,7 +144,7 @@ class Worker:
             CannotGrade: it cannot isolate student code, or the suite is broken.
         """
         try:
-            tell("importing torch")
+            tell("starting the judge")
             while isinstance(hello := self._read(), Stage):
                 tell(hello.words)
         except WorkerLost as lost:

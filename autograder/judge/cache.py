@@ -18,9 +18,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
-
+from autograder.api.lazy import Tensor, torch
 from autograder.assignment import Assignment
 from autograder.sandbox.packages import version_of
 
@@ -201,7 +199,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, obj: object) -> Any:
         """Return how a plain tensor is made again; of anything else its own way."""
-        if type(obj) is not Tensor or obj.layout != torch.strided or obj.requires_grad:
+        if type(obj) is not torch.Tensor or obj.layout != torch.strided or obj.requires_grad:
             return NotImplemented
         if obj.device.type not in ("cpu", "meta"):
             return NotImplemented

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from autograder.api.answer import CheckFailed
 from autograder.api.expect import Expect
+from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.likeness import tolerance_of
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import (
@@ -109,7 +108,7 @@ def _listed(op: Build | Call) -> str:
 def _show_value(value: Value) -> str:
     if isinstance(value, Embedding):
         return f"nn.Embedding with weight {_show(value.weight)}"
-    return _show(value) if isinstance(value, Tensor) else show_value(value)
+    return _show(value) if isinstance(value, torch.Tensor) else show_value(value)
 
 
 def _show(tensor: Tensor) -> str:
@@ -117,8 +116,7 @@ def _show(tensor: Tensor) -> str:
         return f"{show_tensor(tensor)} on meta"
     if tensor.numel() > SHOWN_VALUES:
         return show_tensor(tensor)
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    return f"{dtype} tensor{tuple(tensor.shape)} {show_tensor(tensor)}"
+    return f"{name_of(tensor.dtype)} tensor{tuple(tensor.shape)} {show_tensor(tensor)}"
 
 
 def _leaves(reply: Reply) -> Iterator[tuple[str, Value]]:
@@ -182,7 +180,8 @@ def _capped(lines: list[str]) -> list[str]:
 
 def _difference(mine: Value, right: Value) -> tuple[str, bool]:
     """Compare two values: in words, and whether they differ by more than rounding."""
-    if not isinstance(mine, Tensor | None) or not isinstance(right, Tensor | None):
+    kinds = (torch.Tensor, type(None))
+    if not isinstance(mine, kinds) or not isinstance(right, kinds):
         try:
             Expect().same(mine, right, "the value")
         except CheckFailed as failure:
@@ -195,8 +194,8 @@ def _difference(mine: Value, right: Value) -> tuple[str, bool]:
         return words, mine is not right
     if mine.shape != right.shape:
         return f"shape {tuple(mine.shape)}, right {tuple(right.shape)}", True
-    kinds = [str(dtype).removeprefix("torch.") for dtype in (mine.dtype, right.dtype)]
-    dtypes = f"dtype {kinds[0]}, right {kinds[1]}; " if kinds[0] != kinds[1] else ""
+    names = name_of(mine.dtype), name_of(right.dtype)
+    dtypes = f"dtype {names[0]}, right {names[1]}; " if names[0] != names[1] else ""
     places = [mine.device.type, right.device.type]
     if "meta" in places or not mine.numel():
         clash = f"on {places[0]}, right on {places[1]}" if places[0] != places[1] else ""

@@ -19,8 +19,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import IO
 
-import torch
-
+from autograder.api.lazy import torch
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.grading.messages import (
@@ -83,10 +82,11 @@ def serve(
         try:
             if sys.platform == "linux":
                 confine.die_with_parent()
-            torch.set_num_threads(1)
             # Whatever the suite or torch warns of, a mark does not hang on it.
             warnings.simplefilter("ignore")
             assignment = load_assignment(root, name)
+            if assignment.uses_torch:
+                torch.set_num_threads(1)
             judge, description = _judge_of(assignment, choice, checking, tell, stack)
             # Looked up here once, not by every fork anew.
             versions(assignment.packages)
@@ -136,7 +136,13 @@ def _judge_of(
     stack.enter_context(workplace(assignment))
     budget, forbidden = largest_budget(assignment), all_forbidden(assignment)
     sandbox, description = open_sandbox(
-        choice, budget, forbidden, secrets, assignment.packages, meanwhile
+        choice,
+        budget,
+        forbidden,
+        secrets,
+        assignment.packages,
+        meanwhile,
+        assignment.uses_torch,
     )
     stack.callback(sandbox.close)
     suite = collected.result()

@@ -48,6 +48,7 @@ class Sandbox:
             profile of a child may forbid; they are forbidden to one without a profile of its own.
         packages: distributions that children may use, beside torch and numpy.
         meanwhile: is called while the fork server starts, which takes as long as to import torch.
+        tensors: whether torch is imported for all children; else one that uses it does so itself.
 
     Attributes:
         view: what children see of this machine's files.
@@ -66,10 +67,12 @@ class Sandbox:
         forbidden: Sequence[str] = (),
         packages: Sequence[str] = (),
         meanwhile: Callable[[], None] = lambda: None,
+        tensors: bool = True,
     ) -> None:
         self.tier = tier
         self.view = view()
-        self._modules = modules_of((*ALWAYS, *packages))
+        always = ALWAYS if tensors else tuple(name for name in ALWAYS if name != "torch")
+        self._modules = modules_of((*always, *packages))
         self._forbidden = list(dict.fromkeys(forbidden))
         operations = tuple(name for name in self._forbidden if "." not in name)
         functions = tuple(name for name in self._forbidden if "." in name)

@@ -7,9 +7,7 @@ from collections.abc import Collection
 from json import JSONEncoder, loads
 from typing import Any
 
-import torch
-from torch import Tensor
-
+from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import (
     ERROR_KINDS,
     GRADIENTS,
@@ -22,7 +20,6 @@ from autograder.api.messages import (
     write_parts,
 )
 from autograder.api.values import (
-    DTYPE_NAMES,
     DTYPES,
     MAX_ITEMS,
     Malformed,
@@ -60,21 +57,29 @@ def encode_reply(reply: Reply, nonce: int) -> bytes:
     body: list[bytes] = []
     size = 0
 
-    def write(tensor: Tensor) -> list[Any]:
+    def make_room(more: int) -> None:
         nonlocal size
+        size += more
+        if size > MAX_BYTES:
+            raise Unsendable("a tensor is too large to send")
+
+    def write(tensor: Tensor) -> list[Any]:
         device = tensor.device.type if tensor.device.type in _DEVICES else "other"
-        if tensor.dtype not in DTYPE_NAMES or tensor.layout is not torch.strided:
+        if name_of(tensor.dtype) not in DTYPES or tensor.layout is not torch.strided:
             raise Unsendable("a tensor is of a kind that has no plain values")
         if device != "meta":
-            size += tensor.nbytes
-            if size > MAX_BYTES:
-                raise Unsendable("a tensor is too large to send")
+            make_room(tensor.nbytes)
             if tensor.is_conj() or tensor.is_neg() or device != "cpu":
                 tensor = tensor.cpu().resolve_conj().resolve_neg()
             body.append(padded(tensor_bytes(tensor), b"\0"))
-        return [DTYPE_NAMES[tensor.dtype], device, list(tensor.shape)]
+        return [name_of(tensor.dtype), device, list(tensor.shape)]
 
-    plain: dict[str, Any] = {"parts": write_parts(reply, Writer(write))}
+    def write_data(data: bytes) -> int:
+        make_room(len(data))
+        body.append(padded(data, b"\0"))
+        return len(data)
+
+    plain: dict[str, Any] = {"parts": write_parts(reply, Writer(write, write_data))}
     if reply.gradient != GRADIENTS[0]:
         plain["gradient"] = reply.gradient
     if reply.operations is not None:
@@ -151,7 +156,7 @@ def read_reply(header: bytes, data: bytes) -> Reply:
         raise WireError("a reply has no parts, or unknown ones")
     body = _Body(bytearray(data))
     try:
-        parts = read_parts(plain.get("parts", {}), Reader(body.tensor))
+        parts = read_parts(plain.get("parts", {}), Reader(body.tensor, body.data))
     except WireError:
         raise
     except Exception as error:
@@ -203,15 +208,25 @@ class _Body:
                 raise WireError("a tensor's shape is too large") from error
         if count == 0:
             return torch.empty(shape, dtype=dtype)
-        start, size = self.read, count * dtype.itemsize
-        self.read += size + -size % ALIGN
-        if self.read > len(self._data):
-            raise WireError("there are fewer bytes than tensors")
+        size = count * dtype.itemsize
+        start = self._next(size)
         if dtype is torch.bool:
             # Any byte but 0 is true; a torch bool holding another byte would be undefined.
             bytes_ = torch.frombuffer(self._data, dtype=torch.uint8, count=size, offset=start)
             return bytes_.ne(0).view(shape)
         return torch.frombuffer(self._data, dtype=dtype, count=count, offset=start).view(shape)
+
+    def data(self, size: Any) -> bytes:
+        start = self._next(_number(size, MAX_BYTES + 1))
+        return bytes(self._data[start : start + size])
+
+    def _next(self, size: int) -> int:
+        """Return where the next so many bytes begin."""
+        start = self.read
+        self.read += size + -size % ALIGN
+        if self.read > len(self._data):
+            raise WireError("there are fewer bytes than tensors")
+        return start
 
 
 def _marks(header: bytes) -> int:

@@ -109,6 +109,20 @@ def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
     """
     import inspect
 
+    if "torch" in packages:
+        _warm_torch()
+    inspect.getsource(Path)
+    for package, modules in packages.items():
+        _import(package, modules)
+    threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
+    if threads != 1:
+        raise RuntimeError(
+            f"one of the packages {', '.join(packages)} starts a thread when it is imported: "
+            "children cannot be given it"
+        )
+
+
+def _warm_torch() -> None:
     import numpy
     import torch.utils.checkpoint
 
@@ -126,18 +140,8 @@ def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
     torch.from_numpy(numpy.zeros(2)).to(torch.bfloat16).sum().item()
     torch.nn.Linear(4, 4).to("meta")(torch.empty(2, 4, device="meta"))
     repr(x)
-    inspect.getsource(Path)
     # No child can start a compiler, and what is compiled computes the same.
     torch.compile = _uncompiled
-
-    for package, modules in packages.items():
-        _import(package, modules)
-    threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
-    if threads != 1:
-        raise RuntimeError(
-            f"one of the packages {', '.join(packages)} starts a thread when it is imported: "
-            "children cannot be given it"
-        )
 
 
 def _uncompiled(model: Any = None, **options: Any) -> Any:

@@ -58,6 +58,7 @@ def open_sandbox(
     secrets: Sequence[Path],
     packages: Sequence[str] = (),
     meanwhile: Callable[[], None] = lambda: None,
+    tensors: bool = True,
 ) -> tuple[Sandbox, str]:
     """Start the strongest sandbox that `choice` allows and that holds against the canaries.
 
@@ -69,6 +70,7 @@ def open_sandbox(
             need not be named; but one that is installed among others can be read as these can.
         packages: distributions that children may use, beside torch and numpy.
         meanwhile: is called whenever a fork server starts, so that the time is not lost.
+        tensors: whether children use torch, as `Sandbox` takes it.
 
     Returns:
         The sandbox and its description.
@@ -78,7 +80,7 @@ def open_sandbox(
         PackageFault: one of the packages cannot be given to children.
     """
     if choice == "none":
-        sandbox = Sandbox(0, budget, forbidden, packages, meanwhile)
+        sandbox = Sandbox(0, budget, forbidden, packages, meanwhile, tensors)
         return sandbox, "none: student code is not isolated"
     tiers = {"auto": (1, 2, 3), "tier1": (1,), "tier2": (2,), "tier3": (3,)}[choice]
     reasons = []
@@ -86,7 +88,7 @@ def open_sandbox(
         reason = lacking(tier)
         if not reason:
             try:
-                sandbox = Sandbox(tier, budget, forbidden, packages, meanwhile)
+                sandbox = Sandbox(tier, budget, forbidden, packages, meanwhile, tensors)
             except (SandboxFault, ConfinementError, ImportError, OSError) as error:
                 reason = not_started(tier, str(error))
             else:

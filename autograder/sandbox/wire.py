@@ -18,15 +18,13 @@ from os import _exit as leave
 from os import read, write
 from typing import Any
 
-import torch
-from torch import Tensor
-
+from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import (
     Request,
     read_request,
     write_request,
 )
-from autograder.api.values import DTYPE_NAMES, DTYPES, Reader, Writer, tensor_bytes
+from autograder.api.values import DTYPES, Reader, Writer, tensor_bytes
 
 ALIGN = 16
 
@@ -76,7 +74,7 @@ def encode_request(request: Request, nonce: int) -> bytes:
             return [known[id(tensor)][0]]
         known[id(tensor)] = len(known), tensor
         shape = [*tensor.shape]
-        layout = [DTYPE_NAMES[tensor.dtype], shape, [*tensor.stride()]]
+        layout = [name_of(tensor.dtype), shape, [*tensor.stride()]]
         if tensor.is_meta:
             return [*layout, None]
         if tensor.is_contiguous():
@@ -86,7 +84,11 @@ def encode_request(request: Request, nonce: int) -> bytes:
         body.append(padded(tensor_bytes(blob), b"\0"))
         return [*layout, [*blob.shape]]
 
-    header = padded(dumps(write_request(request, Writer(write_tensor))).encode(), b" ")
+    def write_data(data: bytes) -> int:
+        body.append(padded(data, b"\0"))
+        return len(data)
+
+    header = padded(dumps(write_request(request, Writer(write_tensor, write_data))).encode(), b" ")
     data = b"".join(body)
     return FRAME.pack(MAGIC, nonce, len(header), len(data)) + header + data
 
@@ -130,7 +132,12 @@ def decode_request(receive: Receive) -> tuple[int, Request]:
         tensors.append(tensor if sent == shape else tensor.expand(shape))
         return tensors[-1]
 
-    return nonce, read_request(loads(data[:header_size]), Reader(read_tensor))
+    def read_data(size: int) -> bytes:
+        nonlocal offset
+        start, offset = offset, offset + size + -size % ALIGN
+        return bytes(data[start : start + size])
+
+    return nonce, read_request(loads(data[:header_size]), Reader(read_tensor, read_data))
 
 
 def _collapse(tensor: Tensor) -> Tensor:

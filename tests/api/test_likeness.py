@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.api.likeness import TOLERANCE, alike, all_alike
+from autograder.api.likeness import alike, all_alike, tolerance_of
 from autograder.api.messages import PARTS, Reply, Request, StudentError
 from autograder.api.operations import Call
 from autograder.api.values import ABSENT, OPAQUE
@@ -18,7 +18,7 @@ X = torch.tensor([[0.5, -1.25, 3.0], [2.0, -0.75, 1.5]], dtype=torch.float64)
 
 def near(x: Tensor, share: float) -> Tensor:
     """Return a tensor that is away by this share of its dtype's tolerance, times the largest."""
-    absolute = TOLERANCE[x.dtype][1]
+    absolute = tolerance_of(x.dtype)[1]
     return (x.double() + share * absolute * max(1.0, float(x.double().abs().max()))).to(x.dtype)
 
 

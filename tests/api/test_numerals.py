@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from autograder.api.answer import CheckFailed
 from autograder.api.expect import Expect
+from autograder.api.lazy import name_of
 from autograder.api.likeness import same_kinds
 from autograder.api.values import OPAQUE, Unsendable, answered
 
@@ -65,9 +66,9 @@ def test_half_precision_is_right_where_it_is_asked_for(dtype: torch.dtype) -> No
     half = VALUES.to(dtype)
     Expect(coarse=()).close(half, VALUES, like=half)
     Expect(coarse=()).close(half, half)
-    Expect(coarse={dtype}).close(half, VALUES)
+    Expect(coarse={name_of(dtype)}).close(half, VALUES)
     with pytest.raises(CheckFailed, match=str(dtype)):
-        Expect(coarse={dtype}).close(half, VALUES, like=VALUES)
+        Expect(coarse={name_of(dtype)}).close(half, VALUES, like=VALUES)
 
 
 def test_whole_numbers_and_views_are_numbers() -> None:

@@ -22,7 +22,7 @@ from autograder.api.showing import worst_place
     ],
 )
 def test_the_worst_place(error: torch.Tensor, place: tuple[int, ...]) -> None:
-    assert worst_place(error) == place
+    assert worst_place(error.numpy()) == place
 
 
 @pytest.mark.slow
