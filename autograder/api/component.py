@@ -9,16 +9,17 @@ every argument of a call is the student's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from autograder.api.answer import Answer, Question, StudentRaised
-from autograder.api.asking import Asker, Kept, Line, Options, Session, handed
+from autograder.api.answer import Answer, CheckFailed, Question, StudentRaised
 from autograder.api.lazy import Tensor, name_of, torch
-from autograder.api.messages import Request
+from autograder.api.messages import Reply, Request
 from autograder.api.operations import (
     Build,
+    Call,
     Get,
     Load,
     Move,
@@ -29,6 +30,153 @@ from autograder.api.operations import (
     Train,
     WriteGiven,
 )
+from autograder.api.values import Handle, Value, mapped
+
+
+class Session(Protocol):
+    """Carries requests to one component. `perform` may raise where the component is gone."""
+
+    def perform(self, request: Request) -> Reply:
+        """Perform the operations of `request` and return the reply to the last one."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a question asks for beside its arguments.
+
+    Attributes:
+        seed: seeds torch's generator before the call.
+        cotangent: a tensor of the output's shape; gradients of (output * cotangent).sum() come back
+            with the answer.
+        keep_inputs: whether the tensor arguments come back as the call left them.
+        cost: whether CPU time and floating-point operations are counted.
+    """
+
+    seed: int | None = None
+    cotangent: Tensor | None = None
+    keep_inputs: bool = False
+    cost: bool = False
+
+
+class Line:
+    """What all that belongs to one component under test share."""
+
+    def __init__(self, session: Session, observe: Callable[[Answer], None]) -> None:
+        self.session = session
+        self.observe = observe
+        self._numbers: Iterator[int] = itertools.count(1)
+        # Of every object, the first of those that were made from one another.
+        self._families: dict[int, int] = {}
+        # What is still to be done, in the order of the test, and the families that it is about.
+        self._pending: list[tuple[set[int], Operation]] = []
+
+    def handle(self, of: int | None = None) -> int:
+        """Return the handle of one more object, made from the object `of` if that is given."""
+        handle = next(self._numbers)
+        self._families[handle] = handle if of is None else self._families[of]
+        return handle
+
+    def later(self, handle: int, operation: Operation, used: Iterable[int] = ()) -> None:
+        """Note an operation on an object, which uses others, until something is asked of them."""
+        self._pending.append(({self._families[one] for one in (handle, *used)}, operation))
+
+    def taken(self, handles: Iterable[int]) -> Request:
+        """Take what is still to be done for these objects and all that they have to do with.
+
+        It is done in the order of the test, so that objects live as those in the student's own
+        process do.
+        """
+        asked = {self._families[handle] for handle in handles}
+        grown: set[int] = set()
+        while asked != grown:
+            grown = set(asked)
+            for families, _ in self._pending:
+                if families & asked:
+                    asked |= families
+        found = [operation for families, operation in self._pending if families & asked]
+        self._pending = [one for one in self._pending if not one[0] & asked]
+        return Request(found)
+
+    def ask(self, request: Request, question: Question, options: Options | None = None) -> Answer:
+        """Put a request and return its answer, remembered as the last one."""
+        try:
+            reply = self.session.perform(request)
+        except CheckFailed as failure:
+            failure.question = question
+            raise
+        answer = Answer(reply, question, options is not None and options.cotangent is not None)
+        self.observe(answer)
+        return answer
+
+
+class Asker:
+    """What can be asked of a component, of provided code and of objects alike."""
+
+    def __init__(self, line: Line, options: Options) -> None:
+        self._line = line
+        self._options = options
+
+    def _put(
+        self,
+        name: str,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        handle: int | None = None,
+        provided: str = "",
+        of: Question | None = None,
+        again: bool = False,
+    ) -> Answer:
+        given, named, used = handed(args, kwargs)
+        request = self._line.taken(used if handle is None else (handle, *used))
+        options = self._options
+        call = Call(
+            name,
+            handle,
+            given,
+            named,
+            options.seed,
+            options.cotangent,
+            options.keep_inputs,
+            options.cost,
+            provided,
+        )
+        request.ops.append(call)
+        arguments = (*(("", arg) for arg in args), *kwargs.items())
+        return self._line.ask(request, Question(name, arguments, of, again), options)
+
+
+class Kept(Asker):
+    """Something that lives beside the component.
+
+    Attributes:
+        handle: its number.
+    """
+
+    handle: int
+
+
+# What may be an object, or hold one.
+_HOLDING = (Asker, list, tuple, dict)
+
+
+def handed(
+    args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> tuple[tuple[Value, ...], dict[str, Value], list[int]]:
+    """Put handles in the place of objects; return the arguments, and the handles."""
+    used: list[int] = []
+    if not any(isinstance(arg, _HOLDING) for arg in (*args, *kwargs.values())):
+        return args, dict(kwargs), used
+
+    def hand(value: object) -> Value:
+        if isinstance(value, Kept):
+            used.append(value.handle)
+            return Handle(value.handle)
+        if isinstance(value, Asker):
+            raise TypeError("hand over an object itself, without asking(...)")
+        return value
+
+    given = tuple(mapped(arg, hand) for arg in args)
+    return given, {key: mapped(arg, hand) for key, arg in kwargs.items()}, used
 
 
 class Object(Kept):
@@ -51,16 +199,14 @@ class Object(Kept):
         of: Object | None = None,
     ) -> None:
         super().__init__(line, Options())
-        self.handle = next(line.handles)
+        owner = None if of is None else of.handle
+        self.handle = line.handle(owner)
         arguments = (*(("", arg) for arg in args), *kwargs.items())
         self.question: Question = Question(name, arguments, None if of is None else of.question)
         self._called = False
-        self._pending = Request() if of is None else of.taken()
-        given, named = handed(self._pending, args, kwargs)
-        owner = None if of is None else of.handle
-        self._pending.ops.append(
-            Build(self.handle, name, given, named, self._is_module, owner, provided)
-        )
+        given, named, used = handed(args, kwargs)
+        build = Build(self.handle, name, given, named, self._is_module, owner, provided)
+        line.later(self.handle, build, used)
 
     def __repr__(self) -> str:
         return self.question.text(values=False)
@@ -78,8 +224,7 @@ class Object(Kept):
     ) -> Answer:
         """Call the object or its method with the options of an asker, which may be itself."""
         again, self._called = self._called, True
-        request, handle, of = self.taken(), self.handle, self._shown()
-        return asker._put(request, method, args, kwargs, handle, of=of, again=again)
+        return asker._put(method, args, kwargs, self.handle, of=self._shown(), again=again)
 
     def _shown(self) -> Question:
         """Return in words what is asked."""
@@ -110,14 +255,9 @@ class Object(Kept):
         return Asked(self, Options(seed, cotangent, keep_inputs, cost))
 
     def _ask(self, operation: Operation, question: Question) -> Answer:
-        request = self.taken()
+        request = self._line.taken([self.handle])
         request.ops.append(operation)
         return self._line.ask(request, question)
-
-    def taken(self) -> Request:
-        """Take what is still to be done before the object can be asked."""
-        request, self._pending = self._pending, Request()
-        return request
 
 
 class Asked(Asker):
@@ -179,7 +319,7 @@ class Module(Object):
 
     def state(self) -> State:
         """Fetch the module's state_dict, its parameters and the weight it was given."""
-        request = self.taken()
+        request = self._line.taken([self.handle])
         request.ops.append(ReadState(self.handle))
         reply = self._line.session.perform(request)
         self._line.observe(Answer(reply, self.question, False))
@@ -188,7 +328,7 @@ class Module(Object):
         return State(reply.state, reply.parameters, reply.given)
 
     def _queue(self, operation: Operation) -> Module:
-        self._pending.ops.append(operation)
+        self._line.later(self.handle, operation)
         return self
 
 
@@ -229,7 +369,7 @@ class Component(Asker):
 
     def call(self, function: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a function."""
-        return self._put(Request(), function, args, kwargs, provided=self._provided)
+        return self._put(function, args, kwargs, provided=self._provided)
 
     def build(self, cls: str, /, *args: object, **kwargs: object) -> Module:
         """Build a module. What its constructor raises shows in the module's first answer."""

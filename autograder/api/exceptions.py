@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from opcode import opmap
 from pathlib import Path
 from types import TracebackType
@@ -29,14 +30,16 @@ def describe(error: BaseException, phase: str, folder: str) -> StudentError:
     if isinstance(error, SyntaxError) and error.filename:
         file, line = Path(str(error.filename)).name, error.lineno or 0
     kind, *bases = _kinds(error)
+    classes = _own_classes(error)
     text = _text(error.msg if isinstance(error, SyntaxError) else error)
     if isinstance(error, NotImplementedError) and innermost and _by_raise(error):
-        kind, bases = "NotAttempted", []
+        kind, bases, classes = "NotAttempted", [], []
     elif isinstance(error, ForbiddenOperation):
-        kind, bases = "Forbidden", []
+        kind, bases, classes = "Forbidden", [], []
     elif "same device" in text or "is not on the expected device" in text:
-        kind, bases = "DeviceMismatch", []
-    return StudentError(kind, phase, text, file, line, bases=tuple(bases))
+        kind, bases, classes = "DeviceMismatch", [], []
+    found = StudentError(kind, phase, text, file, line, bases=tuple(bases))
+    return replace(found, classes=tuple(classes))
 
 
 def _locate(traceback: TracebackType | None, folder: str) -> tuple[str, int, bool]:
@@ -70,6 +73,13 @@ def _kinds(error: BaseException) -> list[str]:
     ]
     # Every exception is one, which says nothing.
     return [name for name in found if name != "Exception"] or ["Exception"]
+
+
+def _own_classes(error: BaseException) -> list[str]:
+    """Return the names of its classes that are not built in, the nearest first."""
+    # Not `cls.__name__`, which the student's own class of the class may answer.
+    named = type.__dict__["__name__"].__get__
+    return [str(named(cls)) for cls in type(error).__mro__ if cls.__module__ != "builtins"]
 
 
 def _text(error: object) -> str:

@@ -79,7 +79,8 @@ class Executor:
         self.raised: BaseException | None = None
         self._objects: dict[int, Any] = {}
         self._embeddings: dict[int, torch.nn.Embedding] = {}
-        self._unbuilt: dict[int, StudentError] = {}
+        # Why an object is not there, and what the student's code raised.
+        self._unbuilt: dict[int, tuple[StudentError, BaseException | None]] = {}
 
     def load(self) -> StudentError | None:
         """Import the component, after what is provided; return what went wrong, or None."""
@@ -168,18 +169,22 @@ class Executor:
         _seed_all(operation.seed)
 
     def _build(self, operation: Build) -> None:
+        """Make an object; what goes wrong is the answer to whatever is asked of it."""
+        self._objects.pop(operation.handle, None)
+        self._unbuilt.pop(operation.handle, None)
+        try:
+            self._make(operation)
+        except Stop as stop:
+            self._unbuilt[operation.handle] = stop.error, self.raised
+
+    def _make(self, operation: Build) -> None:
         handle = operation.handle
         owner = self._owner(operation.of, operation.provided)
         make = self._find(operation.name, owner) if operation.name else owner
         args, kwargs = self._arguments(operation)
-        self._objects.pop(handle, None)
-        try:
-            # A method that makes something is called; so is a function.
-            with self._reporting("build" if isinstance(make, type) else "call"):
-                made = make(*args, **kwargs)
-        except Stop as stop:
-            self._unbuilt[handle] = stop.error
-            raise
+        # A method that makes something is called; so is a function.
+        with self._reporting("build" if isinstance(make, type) else "call"):
+            made = make(*args, **kwargs)
         if operation.module and not isinstance(made, torch.nn.Module):
             error = StudentError("TypeError", "build", f"{operation.name} is not a torch.nn.Module")
             raise Stop(error)
@@ -275,7 +280,8 @@ class Executor:
         """Return an object; one that could not be made fails every later question, too."""
         if handle not in self._objects:
             missing = StudentError("Exception", "build", "the module was not built")
-            raise Stop(self._unbuilt.get(handle, missing))
+            error, self.raised = self._unbuilt.get(handle, (missing, None))
+            raise Stop(error)
         return self._objects[handle]
 
     def _arguments(self, operation: Build | Call) -> tuple[list[Any], dict[str, Any]]:

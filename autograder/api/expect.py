@@ -15,6 +15,7 @@ from autograder.api.advice import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dt
 from autograder.api.answer import Answer, Asked, CheckFailed, StudentRaised, about_its_call
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.likeness import Array, comparable, in_float64, readable, tolerance_of
+from autograder.api.messages import ERROR_KINDS
 from autograder.api.patterns import pattern
 from autograder.api.showing import (
     both_shown,
@@ -257,9 +258,16 @@ class Expect:
                     hint="operations that end in _ and += write into the caller's tensor",
                 )
 
-    def raises(self, answer: Answer, *kinds: str) -> None:
-        """Expect the call to have raised one of these exceptions."""
+    def raises(self, answer: Answer, *kinds: str, exactly: bool = False) -> None:
+        """Expect the call to have raised one of these exceptions, or of their subclasses.
+
+        Args:
+            answer: of the call.
+            kinds: names of exceptions, built in or the submission's own.
+            exactly: whether a subclass will not do.
+        """
         words, error = " or ".join(kinds), answer.error
+        words = f"exactly {words}" if exactly else words
         if error is None:
             hint = f"look at the arguments and write: raise {kinds[0]}(...)"
             raise self._about(
@@ -267,9 +275,12 @@ class Expect:
             )
         if error.kind in _OWN_WORDS or error.phase == "import":
             raise StudentRaised(error, answer.question)
-        if not any(error.is_a(kind) for kind in kinds):
+        own = exactly or any(kind not in ERROR_KINDS for kind in kinds)
+        fits = "Exception" in kinds or any(error.is_a(kind) for kind in kinds)
+        if not (error.name in kinds if exactly else fits):
             where = f" ({clean(error.file, 80)}, line {error.line})" if error.file else ""
-            fact = f"it must raise {words}, but raised {error.kind}{where}"
+            raised = clean(error.name, 80) if own else error.kind
+            fact = f"it must raise {words}, but raised {raised}{where}"
             said = f"it said: {clean(error.text)}" if error.text else ""
             raise self._about(answer, CheckFailed(fact, detail=said))
 

@@ -241,7 +241,7 @@ class Comparison:
             if one.error is None or other.error is None:
                 return math.inf
             # Not the phase: wrong arguments may be refused by constructor or forward.
-            alike = one.error.is_a(other.error.kind) or other.error.is_a(one.error.kind)
+            alike = one.error.is_a(other.error.name) or other.error.is_a(one.error.name)
             return 0.0 if alike else math.inf
         if one.gradient != other.gradient:
             return math.inf

@@ -59,8 +59,9 @@ class StudentError:
     """An exception that left the student's code, or a name or key that it lacks.
 
     `kind` is one of ERROR_KINDS (the nearest built-in base of the exception's class), `bases` are
-    the others that it is, too, `text` is the student's and hostile, `file` and `line` say where in
-    the submission it was raised.
+    the others that it is, too, `classes` are the names of its classes that are not built in, its
+    own first, `text` is the student's and hostile, `file` and `line` say where in the submission it
+    was raised.
     `key` is the state_dict's that is lacking or has a wrong shape, `found` the keys that are there;
     `shape` is the one of the student's, `wanted` the right one.
     """
@@ -75,10 +76,16 @@ class StudentError:
     shape: tuple[int, ...] = ()
     wanted: tuple[int, ...] = ()
     bases: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of its class."""
+        return self.classes[0] if self.classes else self.kind
 
     def is_a(self, kind: str) -> bool:
         """Tell whether `except kind` would catch it."""
-        return kind == self.kind or kind in self.bases
+        return kind == self.kind or kind in (self.bases if kind in ERROR_KINDS else self.classes)
 
 
 @dataclass(frozen=True)

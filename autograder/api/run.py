@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.answer import Answer, Asked, Question, StudentRaised
-from autograder.api.asking import Session
-from autograder.api.component import Component
+from autograder.api.component import Component, Session
 from autograder.api.likeness import coarse_in
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Reset

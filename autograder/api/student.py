@@ -14,8 +14,7 @@ import pytest
 from hypothesis.errors import Flaky
 
 from autograder.api.answer import StudentRaised
-from autograder.api.asking import Session
-from autograder.api.component import Component
+from autograder.api.component import Component, Session
 from autograder.api.condensed import Condensed
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.expect import Expect

@@ -14,7 +14,7 @@ def raised_wrongly(reply: Reply, right: Reply) -> bool:
     """Tell whether there is an exception, and not the right one."""
     if reply.error is None:
         return False
-    return right.error is None or not reply.error.is_a(right.error.kind)
+    return right.error is None or not reply.error.is_a(right.error.name)
 
 
 def with_one_symptom(

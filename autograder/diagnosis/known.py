@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.api.asking import Session
+from autograder.api.component import Session
 from autograder.api.likeness import Comparison, Slack
 from autograder.api.messages import Reply, Request
 from autograder.diagnosis.search import Answers, Example, Fit, Names, Search, Solution

@@ -109,7 +109,7 @@ def write_known(known: Known) -> dict[str, Any]:
         "replies": [
             {
                 "gradient": reply.gradient,
-                "error": None if reply.error is None else reply.error.kind,
+                "error": None if reply.error is None else [reply.error.kind, *reply.error.classes],
                 "parts": parts_of(reply),
             }
             for reply in known.replies
@@ -132,12 +132,16 @@ def read_known(plain: Mapping[str, Any]) -> Known:
     replies = [
         Reply(
             gradient=written["gradient"],
-            error=None if written["error"] is None else StudentError(written["error"], "call"),
+            error=_read_error(written["error"]),
             **read_parts(written["parts"], Reader(read_sample)),
         )
         for written in plain["replies"]
     ]
     return Known(replies, plain["drawn"])
+
+
+def _read_error(plain: Sequence[str] | None) -> StudentError | None:
+    return None if plain is None else StudentError(plain[0], "call", classes=tuple(plain[1:]))
 
 
 def _write_shape(tensor: Tensor) -> list[Any]:

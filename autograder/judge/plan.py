@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.api.asking import Session
+from autograder.api.component import Session
 from autograder.api.expect import Expect
 from autograder.api.lazy import loaded
 from autograder.api.likeness import Slack, fineness

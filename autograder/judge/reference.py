@@ -81,9 +81,8 @@ class ReferenceSession(SolutionSession):
         self._performed = len(self._asked)
         if reply.error is not None:
             error = reply.error
-            raise ReferenceFault(
-                f"the solution raised {error.kind} ({error.file}, line {error.line}): {error.text}"
-            )
+            where = f" ({error.file}, line {error.line})" if error.file else ""
+            raise ReferenceFault(f"the solution raised {error.name}{where}: {error.text}")
         # A copy, because the test may go on to write into its tensors.
         self.kept[key] = (copy.deepcopy(request), reply)
         return reply

@@ -20,8 +20,7 @@ import pytest
 from hypothesis.errors import UnsatisfiedAssumption
 
 from autograder.api.answer import Question, StudentRaised
-from autograder.api.asking import Session
-from autograder.api.component import Component
+from autograder.api.component import Component, Session
 from autograder.api.criterion import Criterion
 from autograder.api.expect import Expect
 from autograder.api.make import Make
@@ -339,11 +338,15 @@ def _failure_of(test: Callable[[], None]) -> BaseException | None:
 
 
 def _words_of(attempt: Attempt) -> str:
-    """Say what a solution ran into, with file and line of its own."""
+    """Say what a solution ran into, with file and line of the test."""
     failure = attempt.failure
     assert failure is not None
-    if isinstance(failure, AssertionError | StudentRaised):
-        return "; ".join(find(failure, attempt.question).message.splitlines())
-    place = traceback.extract_tb(failure.__traceback__)[-1]
+    frames = traceback.extract_tb(failure.__traceback__)
+    # Where the suite asked, not where this package noticed.
+    asked = [frame for frame in frames if Path(frame.filename).parent.name == "tests"]
+    place = (asked or frames)[-1]
     where = f"{Path(place.filename).name}, line {place.lineno}"
-    return f"{type(failure).__name__}: {failure} ({where})"
+    if isinstance(failure, AssertionError | StudentRaised):
+        words = "; ".join(find(failure, attempt.question).message.splitlines())
+        return f"{words} (asked in {where})"
+    return f"{type(failure).__name__}: {failure} (asked in {where})"

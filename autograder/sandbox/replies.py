@@ -106,6 +106,8 @@ def _plain_error(error: StudentError) -> dict[str, Any]:
     plain |= {"file": error.file[:MAX_NAME], "line": error.line if known else 0}
     if error.bases:
         plain["bases"] = error.bases[:MAX_NAMES]
+    if error.classes:
+        plain["classes"] = [name[:MAX_NAME] for name in error.classes[:MAX_NAMES]]
     if error.key:
         plain |= {"key": error.key[:MAX_NAME], "shape": error.shape, "wanted": error.wanted}
         plain["found"] = [name[:MAX_NAME] for name in error.found[:MAX_NAMES]]
@@ -268,6 +270,7 @@ def _read_error(plain: object) -> StudentError:
         _text(plain.get("file", "")),
         _number(plain.get("line", 0)),
         bases=tuple(_word(base, ERROR_KINDS) for base in _items(plain.get("bases", []), MAX_NAMES)),
+        classes=tuple(_text(name) for name in _items(plain.get("classes", []), MAX_NAMES)),
         key=_text(plain.get("key", "")),
         found=tuple(_text(name) for name in _items(plain.get("found", []), MAX_NAMES)),
         shape=tuple(_number(size, 2**63) for size in _items(plain.get("shape", []), MAX_DIMS)),

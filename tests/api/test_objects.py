@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.api.answer import StudentRaised
-from autograder.api.asking import Session
-from autograder.api.component import Component
+from autograder.api.answer import CheckFailed, StudentRaised
+from autograder.api.component import Component, Session
 from autograder.api.expect import Expect
 from autograder.api.local import LocalSession
-from autograder.api.messages import Reply, Request
+from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Get, Reset
 from autograder.api.rules import Rules
 from autograder.sandbox.host import Sandbox
@@ -71,6 +70,10 @@ class Tokenizer:
     def grow(self, word):
         self.words.append(word)
         return self.words
+
+    def also(self, word):
+        self.grow(word)
+        return Tokenizer(self.sign, self.words)
 
     def split(self):
         return Tokenizer(self.sign, self.words[:1])
@@ -141,6 +144,18 @@ def counter(start):
 def breaks_off():
     yield 1
     raise RuntimeError("no more")
+
+
+class BankError(Exception):
+    pass
+
+
+class InsufficientFunds(BankError, ValueError):
+    pass
+
+
+def withdraw():
+    raise InsufficientFunds("no money")
 
 
 def kind(value):
@@ -277,13 +292,36 @@ def test_a_method_makes_an_object(component: Component) -> None:
     expect.same(tokenizer.get("size").number, 2)
 
 
-def test_what_a_method_made_belongs_to_the_state_of_then(component: Component) -> None:
-    """An object is made with the first question about it, and no later change reaches back."""
+def test_objects_live_as_in_the_students_own_process(component: Component) -> None:
+    """Each is made where the test makes it, whichever of them is asked first."""
     tokenizer = component.make("Tokenizer", "-", ["a"])
-    other = tokenizer.make("split")
-    other.call("grow", "z")
+    first, second = tokenizer.make("also", "b"), tokenizer.make("also", "c")
+    expect.same(second.get("words").items(), ["a", "b", "c"])
+    expect.same(first.get("words").items(), ["a", "b"])
+    expect.same(tokenizer.get("words").items(), ["a", "b", "c"])
+    third = tokenizer.make("also", "d")
+    tokenizer.call("grow", "z")
+    expect.same(third.get("words").items(), ["a", "b", "c", "d"])
+
+
+def test_objects_that_are_made_of_each_other(component: Component) -> None:
+    model = component.build("Model", 2)
+    parameters = component.make("parameters", model)
+    optimizer = component.make("optimizer", parameters, 0.1)
+    expect.same(optimizer.get("defaults").value["lr"], 0.1)
+    expect.same(component.call("same", parameters, parameters).flag, True)
+    expect.close(model.state().parameters["weight"], torch.zeros(2))
+
+
+def test_an_object_that_could_not_be_made_costs_no_other(component: Component) -> None:
+    tokenizer = component.make("Tokenizer", "-", ["a"])
+    lacking = tokenizer.make("no_such_method")
+    broken = component.make("Tokenizer", "")
     expect.same(tokenizer.get("words").items(), ["a"])
-    expect.same(other.get("words").items(), ["a", "z"])
+    assert lacking.get("words").error == StudentError("MissingName", "call", "no_such_method")
+    for _ in range(2):
+        expect.raises(broken.get("words"), "ValueError")
+    expect.raises(component.call("same", tokenizer, broken), "ValueError")
 
 
 def test_an_iterator_is_taken_a_few_at_a_time(component: Component) -> None:
@@ -529,3 +567,16 @@ def test_a_reset_forgets_objects(opened: Callable[..., Session]) -> None:
     reply: Reply = session.perform(Request([Reset(), Get(tokenizer.handle, "sign")]))
     assert reply.error is not None
     assert reply.error.text == "the module was not built"
+
+
+def test_exceptions_of_its_own_go_by_their_names(component: Component) -> None:
+    answer = component.call("withdraw")
+    for name in ("InsufficientFunds", "BankError", "ValueError", "Exception"):
+        expect.raises(answer, name)
+    expect.raises(answer, "InsufficientFunds", exactly=True)
+    expect.raises(answer, "KeyError", "BankError")
+    for kinds, exactly in ((("BankError", "ValueError"), True), (("Overdrawn",), False)):
+        with pytest.raises(CheckFailed, match="but raised InsufficientFunds"):
+            expect.raises(answer, *kinds, exactly=exactly)
+    with pytest.raises(CheckFailed, match="must raise KeyError, but raised ValueError"):
+        expect.raises(answer, "KeyError")

@@ -22,7 +22,7 @@ from unittest import mock
 
 import pytest
 
-from autograder.api.asking import Session
+from autograder.api.component import Session
 from autograder.api.criterion import EXAMPLES, Criterion, criterion_of
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.rows import Row, rows_of
