@@ -1,5 +1,6 @@
 """A course of plain Python and numpy: neither its students nor its children load torch."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -207,8 +208,9 @@ def test_a_child_imports_torch_only_if_its_own_code_does() -> None:
     source += b"def ones():\n    import torch\n    return torch.ones(2)\n"
     sandbox = Sandbox(0, BUDGET, tensors=False)
     try:
-        component = Component(sandbox.fork("own", {"own.py": source}), lambda answer: None)
-        assert component.call("loaded").flag is False
-        assert component.call("ones").output.tolist() == [1.0, 1.0]
+        with contextlib.closing(sandbox.fork("own", {"own.py": source})) as child:
+            component = Component(child, lambda answer: None)
+            assert component.call("loaded").flag is False
+            assert component.call("ones").output.tolist() == [1.0, 1.0]
     finally:
         sandbox.close()
