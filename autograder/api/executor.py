@@ -6,7 +6,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -56,6 +56,7 @@ class Executor:
         given: where `provided` lies, if not beside the component.
         program: whether the component is run as a program, and not imported.
         free: whether a person has accepted it, whatever it uses.
+        within: what the component is imported and run within.
 
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
@@ -71,7 +72,9 @@ class Executor:
         given: Path | None = None,
         program: bool = False,
         free: bool = False,
+        within: AbstractContextManager[None] | None = None,
     ) -> None:
+        self._within = within or nullcontext()
         self._folder = str(folder)
         self._fatal = fatal
         self._own_tensors = own_tensors
@@ -84,13 +87,14 @@ class Executor:
 
     def load(self) -> StudentError | None:
         """Import the component, after what is provided; return what went wrong, or None."""
-        self.code.load_provided()
-        try:
-            with self._reporting("import"):
-                self.code.load()
-        except Stop as stop:
-            return stop.error
-        return None
+        with self._within:
+            self.code.load_provided()
+            try:
+                with self._reporting("import"):
+                    self.code.load()
+            except Stop as stop:
+                return stop.error
+            return None
 
     def perform(self, request: Request) -> Reply:
         """Perform the operations of `request` in order and answer the last one."""
@@ -100,8 +104,9 @@ class Executor:
         reply = Reply()
         start = time.process_time()
         try:
-            for operation in request.ops:
-                reply = self._do(operation) or reply
+            with self._within:
+                for operation in request.ops:
+                    reply = self._do(operation) or reply
             reply.seconds = time.process_time() - start
             if not self._own_tensors:
                 # What comes back is as it was then, whatever becomes of the object it is part of.

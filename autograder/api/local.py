@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 from autograder.api.executor import Executor
 from autograder.api.guard import belongs_to
@@ -16,11 +16,57 @@ from autograder.api.messages import Reply, Request
 from autograder.api.rules import Rules
 
 
-class LocalSession:
-    """Requests to the component in `folder`, imported into this process."""
+class Apart:
+    """Within it, modules of these names are its own, and not those that others have imported.
 
-    def __init__(self, folder: Path, name: str, program: bool = False, free: bool = False) -> None:
-        self.executor = Executor(folder, name, program=program, free=free)
+    Args:
+        names: the modules that it imports for itself, whenever it is entered.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = list(names)
+        self._own: dict[str, ModuleType] = {}
+        self._path: list[str] | None = None
+        self._outside: tuple[dict[str, ModuleType], list[str]] = ({}, [])
+
+    def __enter__(self) -> None:
+        hidden = {name: sys.modules.pop(name) for name in self._names if name in sys.modules}
+        self._outside = (hidden, list(sys.path))
+        sys.modules.update(self._own)
+        if self._path is not None:
+            sys.path[:] = self._path
+        importlib.invalidate_caches()
+
+    def __exit__(self, *raised: object) -> None:
+        found = {name: sys.modules.pop(name, None) for name in self._names}
+        self._own = {name: module for name, module in found.items() if module is not None}
+        self._path = list(sys.path)
+        hidden, sys.path[:] = self._outside
+        sys.modules.update(hidden)
+        importlib.invalidate_caches()
+
+
+class LocalSession:
+    """Requests to the component in `folder`, imported into this process.
+
+    Args:
+        folder, name, program, free: as for `Executor`.
+        apart: what it runs within, where its modules have the names of others.
+        given: where `provided` lies, if not in `folder`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        program: bool = False,
+        free: bool = False,
+        apart: Apart | None = None,
+        given: Path | None = None,
+    ) -> None:
+        self.executor = Executor(
+            folder, name, given=given, program=program, free=free, within=apart
+        )
         self.load_error = self.executor.load()
 
     def perform(self, request: Request) -> Reply:
@@ -28,22 +74,6 @@ class LocalSession:
         if self.load_error is not None:
             return Reply(error=self.load_error)
         return self.executor.perform(request)
-
-
-@contextlib.contextmanager
-def apart(names: Iterable[str]) -> Iterator[None]:
-    """Import modules apart from those of the same names that are or will be imported here."""
-    names, path_before = list(names), list(sys.path)
-    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        sys.path[:] = path_before
-        for name in names:
-            sys.modules.pop(name, None)
-        sys.modules.update(hidden)
-        importlib.invalidate_caches()
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,16 @@ and at home, where a criterion that holds then fails only because of the other c
 from __future__ import annotations
 
 import contextlib
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from autograder.api.answer import StudentRaised
-from autograder.api.local import LocalSession, Terms, apart
+from autograder.api.local import Apart, LocalSession, Terms
 
 # The student's own file stays beside a stand-in under this name, for what only it has.
 OWN = "own_"
@@ -101,12 +103,14 @@ class Upstream:
     def _import(self, component: str, replaced: Sequence[str]) -> LocalSession | None:
         files = {path.name: path.read_bytes() for path in self._folder.glob("*.py")}
         files = with_stand_ins(files, {name: self._stand_ins[name] for name in replaced})
-        with tempfile.TemporaryDirectory() as made:
-            for name, data in files.items():
-                Path(made, name).write_bytes(data)
-            # The student's own modules have the same names.
-            with apart(name.removesuffix(".py") for name in files):
-                session = LocalSession(Path(made), component)
+        made = Path(tempfile.mkdtemp())
+        # It stays as long as the session, which may import more when it is asked.
+        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
+        for name, data in files.items():
+            Path(made, name).write_bytes(data)
+        # The student's own modules have the same names.
+        own = Apart(name.removesuffix(".py") for name in files)
+        session = LocalSession(made, component, apart=own, given=self._folder)
         return None if session.load_error is not None else session
 
 

@@ -80,6 +80,7 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
     # A stub may import other components when it is read; alone it would be an import error.
     uses = {used for spec in assignment.components if spec.name in names for used in spec.uses}
     beside, _ = _stubs(assignment, sorted(uses.difference(names)))
+    beside = {file: solutions.get(file, stub) for file, stub in beside.items()}
     worker = Worker(assignment, sandbox, checking=component)
     with temporary_folder() as folder:
         trial = _Trial(worker, assignment.suite_hash(), folder)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.api.executor import Executor
 from autograder.api.guard import PROVIDED
-from autograder.api.local import apart
+from autograder.api.local import Apart
 from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment
 
@@ -102,12 +102,11 @@ def import_apart(
     Raises:
         ReferenceFault: it cannot be imported.
     """
-    executor = Executor(folder, name, given=given, program=program, free=True)
     names = [path.stem for path in folder.glob("*.py")]
     provided = ((given or folder) / PROVIDED).glob("*.py")
     names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
-    with apart(names):
-        error = executor.load()
+    executor = Executor(folder, name, given=given, program=program, free=True, within=Apart(names))
+    error = executor.load()
     if error is not None:
         where = f" ({error.file}, line {error.line})" if error.file else ""
         raise ReferenceFault(

@@ -13,7 +13,7 @@ class Encoder(nn.Module):
     """Embeddings of tokens and positions, then a stack of transformer blocks.
 
     Parameters, by their `state_dict` keys:
-        token_embedding.weight: (V, D), initialised by `nn.Embedding`.
+        token_embedding.weight: (V, D), drawn with mean 0 and standard deviation 0.02.
         positions.weight: (max_len, D), that of `LearnedPositionalEmbedding`.
         blocks.0.*, blocks.1.*, ...: those of the provided `TransformerBlock`.
         final_norm.weight, final_norm.bias: (D), those of `nn.LayerNorm`; only with norm "pre".
@@ -52,6 +52,7 @@ class Encoder(nn.Module):
         if norm not in ("pre", "post"):
             raise ValueError(f'norm must be "pre" or "post", not {norm!r}')
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         self.blocks = nn.ModuleList(
             TransformerBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)

@@ -181,3 +181,18 @@ def test_mode_afterwards(component, expect):
         "the model was in training mode before generate, but a submodule was not afterwards",
         hint="model.train(...) switches all submodules; model.training = ... switches none of them",
     )
+
+
+@pytest.mark.criterion(points=0.5, source="handout", free=True)
+def test_trained(component, expect):
+    """your own language model, trained by your own trainer, writes the sentence that it learned
+
+    The sentence is "the cat chased the dog and the dog chased the cat"; it goes on after "the cat".
+    """
+    chase = torch.tensor([[0, 1, 2, 0, 3, 4, 0, 3, 2, 0, 1]])
+    whole = component.provided("whole")
+    model = whole.build("language_model", 5, 11)
+    trainer = whole.make("trainer", model, peak=0.02)
+    expect.that(trainer.call("fit", chase, 60, 1))
+    text = component.call("generate", model, chase[:, :2], 9, temperature=0.0).output
+    expect.equal(text, chase, "the text", names="B T")

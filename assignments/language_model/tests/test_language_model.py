@@ -166,6 +166,25 @@ def test_worked_loss(component, expect):
     expect.close(answer.output, torch.tensor(2 * math.log(2)), "the loss")
 
 
+@pytest.mark.criterion(points=0.5, source="handout", free=True)
+def test_untrained(component, expect, make):
+    """an untrained model knows nothing: its loss is about ln V, and its perplexity about V
+
+    With embeddings of deviation 1 instead of 0.02, it is sure of wrong words, and the loss is 14.
+    """
+    model = component.build("LanguageModel", 50, 40, 16, 2, 32, 2, 0.0).train(False)
+    tokens = make.integers(8, 40, seed=1, below=50)
+    logits = expect.shape(model(tokens).output, (8, 40, 50), "the tensor of logits", names="B T V")
+    loss = component.call("next_token_loss", logits, tokens).output
+    loss = expect.shape(loss, (), "the loss")
+    right = math.log(50)
+    fact = f"the loss of an untrained model of 50 words is {float(loss):.3f}, expected about ln 50"
+    expect.that(abs(float(loss) - right) < 0.1, fact, detail=f"ln 50 = {right:.3f}")
+    words = component.call("perplexity", loss).output
+    words = float(expect.shape(words, (), "the perplexity"))
+    expect.that(45 < words < 56, f"the perplexity is {words:.1f}, expected about 50")
+
+
 @pytest.mark.criterion(points=0.5, form=True, source="slides, page 28", examples=2)
 @given(seed=SEEDS)
 def test_who_is_foretold(component, expect, make, seed):

@@ -4,11 +4,14 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
 SEEDS = st.integers(0, 10_000)
 SENTENCE = ["So", "long", "and", "thanks", "for", "all", "the", "fish"]
+# "the cat chased the dog and the dog chased the cat"
+CHASE = torch.tensor([[0, 1, 2, 0, 3, 4, 0, 3, 2, 0, 1]])
 # Batches of one sequence of two words: the model predicts the second from the first.
 FIRST, SECOND, THIRD = (torch.tensor([pair]) for pair in ([0, 1], [0, 0], [0, 2]))
 
@@ -263,6 +266,23 @@ def test_thanks_for_all_the(component, expect):
         -1
     )
     expect.close(chances[7], torch.tensor(0.9280158), "the probability of fish", scale=10)
+
+
+@pytest.mark.criterion(points=0.5, source="handout", free=True)
+def test_more_than_a_bigram(component, expect):
+    """your language model learns in 60 steps what no bigram can: its loss falls below 0.1
+
+    Of the ten words to predict, four follow "the" and two follow "dog", and half of each group are
+    one word, half another: the best bigram has a loss of 6 ln 2 / 10 = 0.416.
+    """
+    model = component.provided("whole").build("language_model", 5, 11)
+    trainer = component.make("Trainer", model, 0.02)
+    expect.that(trainer.call("fit", CHASE, 60, 1))
+    logits = model.train(False)(CHASE).output
+    logits = expect.shape(logits, (1, 11, 5), "the tensor of logits", names="B T V")
+    loss = float(F.cross_entropy(logits[0, :-1], CHASE[0, 1:]))
+    fact = f"the loss after 60 steps is {loss:.3f}, expected less than 0.1"
+    expect.that(loss < 0.1, fact, hint="the best bigram has a loss of 0.416")
 
 
 @pytest.mark.criterion(points=0.5, source="handout")

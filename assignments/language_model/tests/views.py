@@ -14,6 +14,9 @@ SEQUENCES = (["CLS", "a", "a", "c", "PAD"], ["CLS", "b", "a", "a", "c"])
 YOURS = "your code"
 HELD = ("by your formulas", "counted by torch")
 SENTENCE = ["So", "long", "and", "thanks", "for", "all", "the", "fish"]
+# "the cat chased the dog and the dog chased the cat"
+ANIMALS = ["the", "cat", "chased", "dog", "and"]
+CHASE = torch.tensor([[0, 1, 2, 0, 3, 4, 0, 3, 2, 0, 1]])
 
 
 def learned_positions(component, show):
@@ -256,6 +259,40 @@ def training(component, show):
             chances,
             note="The expected probability of fish is 0.928.",
         )
+    zeros = {"table.weight": torch.zeros(5, 5), "bias": torch.zeros(5)}
+    models = {
+        "a bigram": component.provided("models").build("Bigram", 5).load(zeros),
+        "your language model": component.provided("whole").build("language_model", 5, 11),
+    }
+    losses = []
+    for name, peak in zip(models, (0.2, 0.02), strict=True):
+        trainer = component.make("Trainer", models[name], peak)
+        if trainer.call("fit", CHASE, 60, 1).error is not None:
+            return
+        log = trainer.get("log").items()
+        losses.append([entry.get("loss") for entry in log if isinstance(entry, dict)])
+    if all(len(row) == 60 and all(isinstance(one, float) for one in row) for row in losses):
+        taken = [0, 5, 10, 20, 30, 40, 50, 59]
+        show.table(
+            'The loss of "the cat chased the dog and the dog chased the cat"',
+            ["before step", *models],
+            [[str(step), *(row[step] for row in losses)] for step in taken],
+            note="After the same word, different words follow: no bigram gets below 0.416. Your "
+            "language model sees the earlier words, too, and comes close to 0.",
+        )
+    logits = [model.train(False)(CHASE).output for model in models.values()]
+    if all(fits(one, 1, 11, 5) for one in logits):
+        chances = [one[0, :-1].softmax(-1)[range(10), CHASE[0, 1:]] for one in logits]
+        show.heatmap(
+            "The probability of the right next word, at every position of this sentence",
+            torch.stack(chances),
+            rows=list(models),
+            columns=[f"{ANIMALS[word]} {place}" for place, word in enumerate(CHASE[0, 1:], 1)],
+            x="the right word, and its position",
+            low=0.0,
+            high=1.0,
+            note='The bigram gives 1/2 to whatever follows "the" and "dog".',
+        )
 
 
 def generate(component, show):
@@ -308,6 +345,24 @@ def generate(component, show):
                 for row, after in zip(text.tolist(), right, strict=True)
             ],
         )
+    whole = component.provided("whole")
+    model = whole.build("language_model", 5, 11)
+    fitted = whole.make("trainer", model, peak=0.02).call("fit", CHASE, 60, 1)
+    if fitted.error is not None:
+        return
+    rows = []
+    for temperature in (0.0, 1.0, 4.0):
+        asked = component.asking(seed=1)
+        text = asked.call("generate", model, CHASE[:, :2], 9, temperature=temperature).output
+        if not fits(text, 1, 11, dtype=torch.int64) or not bool((text < 5).all()):
+            return
+        rows.append([f"{temperature:g}", " ".join(ANIMALS[word] for word in text[0])])
+    show.table(
+        'What your own trained language model writes after "the cat"',
+        ["temperature", "text"],
+        rows,
+        note='It was trained on "the cat chased the dog and the dog chased the cat".',
+    )
 
 
 def cost(component, show):

@@ -18,10 +18,10 @@ MISCONCEPTIONS = {
         "they are not scaled",
         "slides, page 23",
     ),
-    "embedding_redrawn": (
-        "you initialised the token embeddings with a deviation of 0.02; keep nn.Embedding's "
-        "default, a deviation of 1",
-        "slides, page 23",
+    "embedding_not_redrawn": (
+        "you left the token embeddings at nn.Embedding's deviation of 1; draw them with 0.02, or "
+        "an untrained model is sure of wrong words",
+        "handout",
     ),
     "blocks_shared": (
         "all entries of blocks are the same block; every block has its own parameters",
@@ -167,7 +167,7 @@ class Encoder(nn.Module):
         if norm not in ("pre", "post") and not wrong("unknown_norm_accepted"):
             raise ValueError(f"norm must be pre or post, not {norm!r}")
         self.token_embedding = nn.Embedding(vocab_size, d_model)
-        if wrong("embedding_redrawn"):
+        if not wrong("embedding_not_redrawn"):
             nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         rate = 0.1 if wrong("rate_not_passed") else dropout

@@ -38,7 +38,7 @@ def off(share, right, count):
     return abs(share - right) > 5 * math.sqrt(right * (1 - right) / count) + 1e-9
 
 
-@pytest.mark.criterion(points=1, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="slides, page 28")
 @given(
     seed=SEEDS,
     shape=st.tuples(st.integers(1, 3), st.integers(1, 8)),

@@ -44,7 +44,7 @@ def build(source, make, sizes, seed, dtype=torch.float64):
     return built.load({key: value.to(dtype) for key, value in state.items()})
 
 
-@pytest.mark.criterion(points=2, source="slides, pages 28 to 31", examples=2)
+@pytest.mark.criterion(points=1.5, source="slides, pages 28 to 31", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_random_logits(component, reference, expect, make, seed, sizes):
     """the logits are right for random parameters and tokens, in both modes"""

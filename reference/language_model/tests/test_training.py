@@ -57,7 +57,7 @@ def test_random_rates(component, reference, expect, step, peak, warmup):
     expect.same(component.call("learning_rate", step, peak, warmup).number, right, "the rate")
 
 
-@pytest.mark.criterion(points=1.5, source="handout", examples=2)
+@pytest.mark.criterion(points=1, source="handout", examples=2)
 @given(
     seed=SEEDS,
     peak=st.sampled_from([0.05, 0.3]),

@@ -17,6 +17,7 @@ class Encoder(nn.Module):
             raise ValueError(norm)
         self.pre = norm == "pre"
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         self.blocks = nn.ModuleList(
             [TransformerBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)]

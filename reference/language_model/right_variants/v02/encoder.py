@@ -16,6 +16,7 @@ class Encoder(nn.Module):
         if norm not in {"pre", "post"}:
             raise ValueError(f"norm: {norm}")
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        torch.nn.init.normal_(self.token_embedding.weight, 0.0, 0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         blocks = (
             TransformerBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)

@@ -16,6 +16,8 @@ class Encoder(nn.Module):
         if norm != "pre" and norm != "post":
             raise ValueError("norm is pre or post")
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        with torch.no_grad():
+            self.token_embedding.weight.normal_(0.0, 0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         self.blocks = nn.ModuleList()
         self.depth = 0

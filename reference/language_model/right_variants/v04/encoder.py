@@ -25,6 +25,8 @@ class Encoder(nn.Module):
         self.blocks = Stack(num_layers, d_model, num_heads, d_ff, dropout, norm)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        with torch.no_grad():
+            self.token_embedding.weight.mul_(0.02)
 
     def _run(self, token_ids: Tensor, mask: Tensor | None, tell) -> Tensor:
         return self.blocks.visit(self.positions(self.token_embedding(token_ids)), mask, tell)

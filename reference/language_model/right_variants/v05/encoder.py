@@ -22,6 +22,7 @@ class Stack(nn.Module):
     def __init__(self, vocab_size, max_len, d_model, blocks):
         super().__init__()
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         self.blocks = MaskedSequential(*blocks)
 

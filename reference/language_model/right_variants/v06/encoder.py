@@ -32,6 +32,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.norm = norm
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        self.token_embedding.weight.data.normal_(mean=0.0, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         made = [
             TransformerBlock(d_model, num_heads, d_ff, dropout, "post" if norm == "post" else "pre")

@@ -41,6 +41,7 @@ class Encoder(nn.Module):
             raise ValueError("there cannot be fewer than 0 blocks")
         self.max_len = max_len
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         pattern = TransformerBlock(d_model, num_heads, d_ff, dropout, norm)
         # Copies start alike, and learn apart.

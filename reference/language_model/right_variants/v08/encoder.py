@@ -7,11 +7,11 @@ from torch import nn
 
 
 class Table(nn.Module):
-    """A table of vectors, drawn as torch draws an embedding."""
+    """A table of vectors, drawn around 0."""
 
     def __init__(self, rows, columns):
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(rows, columns).normal_())
+        self.weight = nn.Parameter(torch.empty(rows, columns).normal_(std=0.02))
 
     def forward(self, ids):
         """Look up."""

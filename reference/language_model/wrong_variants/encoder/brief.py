@@ -21,6 +21,7 @@ class Encoder(nn.Module):
             raise ValueError(norm)
         self.norm = norm
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         self.blocks = nn.ModuleList()
         for _ in range(num_layers):

@@ -10,6 +10,7 @@ class Encoder(th.nn.Module):
         assert_norm(norm)
         one = lambda: Block(d_model, num_heads, d_ff, dropout, norm)
         self.token_embedding = th.nn.Embedding(vocab_size, d_model)
+        th.nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = Positions(max_len, d_model)
         self.blocks = th.nn.Sequential(*[one() for _ in range(num_layers)])
         self.final_norm = th.nn.LayerNorm(d_model) if norm == "pre" else th.nn.Sequential()

@@ -20,6 +20,7 @@ class Encoder(nn.Module):
         self.p = dropout
         settings = dict(d_model=d_model, num_heads=num_heads, d_ff=d_ff, dropout=dropout, norm=norm)
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         self.blocks = nn.ModuleList([TransformerBlock(**settings) for layer in range(num_layers)])
         self.final_norm = nn.LayerNorm(d_model) if self.ends_in_norm else None

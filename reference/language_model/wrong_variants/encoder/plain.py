@@ -13,6 +13,7 @@ class Encoder(nn.Module):
         self.norm = norm
         self.num_layers = num_layers
         self.token_embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.token_embedding.weight, std=0.02)
         self.positions = LearnedPositionalEmbedding(max_len, d_model)
         self.blocks = nn.ModuleList()
         for i in range(num_layers):
