@@ -15,10 +15,10 @@ from autograder import private
 from autograder.assignment import Assignment, load_assignment
 from autograder.cli.options import NameOption, Root
 from autograder.errors import UsageError
+from autograder.grading import store
 from autograder.grading.batch import Regraded
 from autograder.project import assignment_of, find_root
 from autograder.reports.exports.format import STRICTEST, Context
-from autograder.reports.exports.reading import read_results
 from autograder.reports.exports.registry import FORMATS, format_of
 from autograder.reports.exports.registry import export as exported
 from autograder.reports.exports.roster import read_roster
@@ -49,7 +49,7 @@ def export(
 ) -> None:
     """Write results in the format of a platform."""
     chosen = format_of(format_)
-    found, is_class = read_results(results)
+    found, is_class = store.results_at(results)
     if chosen.takes == "class" and not is_class:
         raise UsageError(
             f"{chosen.name} is of a class, and {results} is one result: "
@@ -135,8 +135,8 @@ def report(
     from autograder.reports.pages.writing import About, must_be_ours, write_pages
 
     must_be_ours(out)
-    found, _ = read_results(results)
-    before, _ = read_results(since) if since is not None else ([], False)
+    found, _ = store.results_at(results)
+    before, _ = store.results_at(since) if since is not None else ([], False)
     name = found[0].assignment
     if before and before[0].assignment != name:
         raise UsageError(

@@ -20,6 +20,7 @@ from autograder.results import SubmissionResult
 from autograder.text import clean
 
 _T = TypeVar("_T")
+_GIVE = "give what `autograder grade` wrote: its --out folder, or a file of its results/"
 # Of a row of the table, in characters.
 _REMARKS = 500
 
@@ -141,7 +142,7 @@ class Stored(Lazy[SubmissionResult]):
     """
 
     def __init__(self, files: Sequence[Path], submissions: Sequence[str]) -> None:
-        super().__init__(_read_kept, zip(files, submissions, strict=True))
+        super().__init__(_read_again, zip(files, submissions, strict=True))
 
     @property
     def submissions(self) -> list[str]:
@@ -149,12 +150,41 @@ class Stored(Lazy[SubmissionResult]):
         return [name for _, name in self.keys]
 
 
-def _read_kept(place: tuple[Path, str]) -> SubmissionResult:
-    path, name = place
+def _read_again(place: tuple[Path, str]) -> SubmissionResult:
+    return read_file(place[0], f"it is gone or damaged: grade {place[1]} again")
+
+
+def read_file(path: Path, give: str = _GIVE) -> SubmissionResult:
+    """Read a result file; what is none is refused with what to `give` instead."""
     try:
         return SubmissionResult.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise UsageError(f"{path} is gone or damaged: grade {name} again") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}): {give}") from error
+    except ValidationError as error:
+        raise UsageError(f"{path} is no result file: {give}") from error
+
+
+def results_at(path: Path) -> tuple[Sequence[SubmissionResult], bool]:
+    """Read the results that a user names: a file, a folder that `grade` wrote, or its `results/`.
+
+    Returns:
+        The results, by id, and whether a folder of them was named.
+
+    Raises:
+        UsageError: there are none, one is damaged, or they are of several assignments.
+    """
+    if not path.is_dir():
+        return [read_file(path)], False
+    folder = path / "results"
+    files = sorted((folder if folder.is_dir() else path).glob("[!.]*.json"))
+    if not files:
+        raise UsageError(f"{path} holds no results: {_GIVE}")
+    known = [(found.submission, found.assignment) for found in map(read_file, files)]
+    names = sorted({assignment for _, assignment in known})
+    if len(names) > 1:
+        listed = ", ".join(clean(name, 80) for name in names)
+        raise UsageError(f"{path} holds results of several assignments ({listed}): name one file")
+    return Stored(files, [submission for submission, _ in known]), True
 
 
 def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequence[str]) -> Path:

@@ -20,9 +20,9 @@ from autograder.grading.messages import (
     UnknownCriterion,
     Unreadable,
 )
+from autograder.grading.store import read_file
 from autograder.grading.workers import Tell, Worker, WorkerLost
 from autograder.project import find_root
-from autograder.reports.exports.reading import read_result
 from autograder.reports.moved import changes
 from autograder.reports.terminal import Printer, Stages
 from autograder.results import CriterionResult, Graded, SubmissionResult, in_short, losing_points
@@ -145,7 +145,7 @@ def _asked(assignment: Assignment, sandbox: str, job: ExplainJob, tell: Tell) ->
 
 def _read(path: Path) -> tuple[SubmissionResult, Graded]:
     """Read a result that has something to explain."""
-    result = read_result(path, _GIVE)
+    result = read_file(path, _GIVE)
     name, why = clean(result.submission, 80), clean(result.message)
     if result.status == "rejected":
         raise UsageError(f"{name} was rejected, so no criterion ran that could be explained: {why}")

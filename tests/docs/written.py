@@ -21,10 +21,10 @@ from rich.console import Console
 from autograder import results
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.wrong_variants import read_variants
+from autograder.grading.store import results_at
 from autograder.judge.collection import collect
 from autograder.judge.misconceptions import read
 from autograder.judge.suite import Suite
-from autograder.reports.exports.reading import read_results
 from autograder.reports.score_table import print_table
 from tests.conftest import ROOT
 
@@ -122,7 +122,7 @@ def budget(suites: dict[str, Suite]) -> str:
 
 def demo(graded: Path) -> str:
     """Return a part of the table that grading the demo class ends with; `graded` is its folder."""
-    results = [one for one in read_results(graded)[0] if one.submission in SHOWN]
+    results = [one for one in results_at(graded)[0] if one.submission in SHOWN]
     out = Console(file=io.StringIO(), width=80, soft_wrap=True)
     print_table(out, results, list(_load(NAMES[0]).totals))
     assert isinstance(out.file, io.StringIO)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from autograder.reports.exports.reading import read_results
+from autograder.grading.store import results_at
 from autograder.reports.pages.writing import About, write_pages
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
@@ -60,7 +60,7 @@ def mixed(real: Sequence[SubmissionResult], number: int, seed: int) -> list[Subm
 @pytest.fixture(scope="module")
 def pages(graded: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages of 120 and some who are out of the ordinary, one of them hostile."""
-    real = read_results(graded[0])[0][:10]
+    real = results_at(graded[0])[0][:10]
     odd = [
         found.model_copy(update={"assignment": NAME, "max_score": 100.0})
         for found in (rejected(), fault())
@@ -279,7 +279,7 @@ def test_nothing_is_asked_of_any_network(page: Page, pages: Path) -> None:
 def test_a_class_of_2000_opens_at_once(
     browser: Browser, graded: tuple[Path, str], tmp_path: Path
 ) -> None:
-    results = mixed(read_results(graded[0])[0], 2000, 11)
+    results = mixed(results_at(graded[0])[0], 2000, 11)
     index = write_pages(results, tmp_path / "large", ABOUT)
     assert index.stat().st_size < 5_000_000
     page = browser.page
