@@ -141,6 +141,12 @@ class ComponentResult(_Scored):
     """Tables and pictures of the student's own work."""
     review: list[Held] = Field(default=[], exclude=True)
 
+    def remark(self, lines: Sequence[str]) -> None:
+        """Say how its file was handed in."""
+        if lines:
+            self.notes.extend(lines)
+            self.message = "\n".join([*self.notes, *self.causes])
+
 
 class Graded(_Part):
     """What was graded: the result is valid for exactly this."""
@@ -178,6 +184,11 @@ class SubmissionResult(_Scored):
     """The places that are held for a person, or noted."""
     message: str = ""
     """Why it was rejected, or how the grader failed."""
+    notes: list[str] = []
+    """Remarks on how it was handed in: which folder or archive inside was entered, which file was
+    taken for another, what was there instead of the assignment's files."""
+    late: bool = False
+    """Whether the name of the download says that it was late. No points are taken off for it."""
     sandbox: str
     """The isolation that was used."""
     duration_s: Seconds = 0.0
@@ -232,12 +243,14 @@ class SubmissionResult(_Scored):
     @property
     def remarks(self) -> str:
         """In a line, how it stands, which components were not graded to their end, and why."""
+        late = ["late"] if self.late else []
         if self.status != "graded":
-            return f"{self.status}: {self.message}" if self.message else self.status
+            said = f"{self.status}: {self.message}" if self.message else self.status
+            return "; ".join([*late, said])
         if self.standing == "empty":
-            return "empty"
+            return "; ".join([*late, "empty", *self.notes])
         held, noted = self.held, self.noted
-        found = []
+        found = [*late, *self.notes]
         for name, component in self.components.items():
             if name in held:
                 found.append(f"{name} held for review ({in_short(held[name])})")

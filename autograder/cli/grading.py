@@ -32,6 +32,7 @@ from autograder.platforms.nbgrader import course
 from autograder.platforms.nbgrader.collected import exchange_problem, results_folder, why_not
 from autograder.project import assignment_of, find_root
 from autograder.reports import disputes, moved
+from autograder.reports.exports.roster import read_roster
 from autograder.reports.feedback import print_single
 from autograder.reports.score_table import print_held, print_left_out, print_table
 from autograder.reports.shown import shown
@@ -53,6 +54,7 @@ class Settings:
     resume: bool  # keep the results of unchanged submissions
     cluster: Wanted | None = None  # grades instead of this machine's workers
     wait: bool = False  # for another run that grades into the same folder
+    roster: Path | None = None  # gives the entries of a download their ids
 
 
 def grade(
@@ -89,6 +91,10 @@ def grade(
             "tls://HOST:PORT (its scheduler), or a .toml file for Slurm."
         ),
     ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(help="A CSV file of the class: gives the entries of a download their ids."),
+    ] = None,
     wait: Annotated[
         bool,
         typer.Option("--wait", help="Wait while somebody else grades into the same folder."),
@@ -96,7 +102,9 @@ def grade(
     root: Root = None,
 ) -> None:
     """Grade every submission of a batch."""
-    how = Settings(sandbox, jobs, resume, _cluster_of(cluster, jobs, one), wait)
+    how = Settings(sandbox, jobs, resume, _cluster_of(cluster, jobs, one), wait, roster)
+    if roster is not None and (one or gradebook is not None):
+        raise UsageError("--roster names the entries of a class: leave out --one and --gradebook")
     if one and (gradebook is not None or jobs is not None):
         raise UsageError("--one grades a single submission: leave out --gradebook and --jobs")
     if fail_under is not None and not one:
@@ -195,7 +203,8 @@ def grade_class(
     """Grade a batch into the folder `out`, and into a gradebook; return the exit code."""
     console = plain()
     if book is None:
-        listing = discover(batch, assignment.name, list(assignment.totals))
+        known = read_roster(how.roster).id_of if how.roster is not None else None
+        listing = discover(batch, assignment.name, list(assignment.totals), known)
     else:
         listing = Listing(course.handed_in(batch, assignment.name))
     if problem := exchange_problem(batch.absolute().parent):

@@ -201,11 +201,12 @@ class Batch:
         path = job.path.decode(errors="backslashreplace")
         if isinstance(answer, Unchanged):
             assert before is not None
-            if before.path != path:
-                store.write(self._out, before.model_copy(update={"path": path}))
+            if (before.path, before.late) != (path, entry.late):
+                before = before.model_copy(update={"path": path, "late": entry.late})
+                store.write(self._out, before)
             return before, True
         if isinstance(answer, Marked):
-            result = answer.result.model_copy(update={"path": path})
+            result = answer.result.model_copy(update={"path": path, "late": entry.late})
         elif self._pool.stopped:
             # The run was stopped, not this submission at fault: the next run grades it.
             raise WorkerLost(answer.reason)
@@ -219,6 +220,7 @@ class Batch:
                 message=answer.reason,
                 sandbox=self._sandbox,
                 path=path,
+                late=entry.late,
             )
         store.write(self._out, result)
         if before is not None:

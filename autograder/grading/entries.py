@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.errors import UsageError
+from autograder.grading import downloads
+from autograder.grading.downloads import Known
 
 ARCHIVES = (".zip", ".tar.gz")
 # What a student may have handed in by mistake: it is rejected with a reason, not passed over.
@@ -26,7 +28,7 @@ class Entry:
     """One entry of a batch: the student's id and where the submission is.
 
     `exempt` names files that may call forbidden operations, as stand-ins do; no student's may.
-    `only` and `diagnose` are those of a `GradeJob`.
+    `only` and `diagnose` are those of a `GradeJob`; `late` is what a download says of it.
     """
 
     id: str
@@ -34,6 +36,7 @@ class Entry:
     exempt: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     diagnose: bool = True
+    late: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,9 @@ class Listing:
     doubled: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def discover(batch: Path, assignment: str, components: Collection[str] = ()) -> Listing:
+def discover(
+    batch: Path, assignment: str, components: Collection[str] = (), known: Known | None = None
+) -> Listing:
     """List a batch.
 
     nbgrader's `submitted/<student>/<assignment>/` is read as it is.
@@ -60,9 +65,10 @@ def discover(batch: Path, assignment: str, components: Collection[str] = ()) -> 
         batch: the folder that holds one submission an entry.
         assignment: the name of the assignment.
         components: its components: a folder that holds their files is no batch.
+        known: knows the ids of people by what a learning platform calls them.
 
     Raises:
-        UsageError: `batch` is no folder, is empty, or is a single submission.
+        UsageError: `batch` is no folder, is empty, is a single submission, or holds the batch.
 
     An id has no control characters, and at most 240 bytes: they are written out, and a longer name
     is cut, with a part of its hash behind it.
@@ -77,27 +83,30 @@ def discover(batch: Path, assignment: str, components: Collection[str] = ()) -> 
                 f"{batch} holds {component}.py, so it is one submission and no batch: to grade it, "
                 f"type `autograder grade {batch} --one --assignment {assignment}`"
             )
+    seen = [p for p in sorted(batch.iterdir()) if not p.name.startswith((".", "__MACOSX"))]
+    ignored = [_id_of(path) for path in seen if _is_nobodys(path)]
+    paths = [path for path in seen if not _is_nobodys(path)]
+    if len(paths) == 1 and (inner := _wrapped(paths[0], assignment, components)):
+        raise UsageError(
+            f"{batch} holds only {paths[0].name}, and that holds submissions, {inner} among them: "
+            f"give {paths[0]}"
+        )
+    people, nobody = downloads.people(paths), downloads.Person("")
+    ids = downloads.ids(people, known)
     found: dict[str, list[Path]] = {}
-    ignored = []
-    for path in sorted(batch.iterdir()):
-        if path.name.startswith((".", "__MACOSX")):
-            continue
-        name = _id_of(path)
-        if _is_nobodys(path):
-            ignored.append(name)
-            continue
-        found.setdefault(name, []).append(path)
+    for path in paths:
+        found.setdefault(_as_id(ids[path]) if path in ids else _id_of(path), []).append(path)
     if not found:
         what = f"holds no submission, but {ignored[0]}" if ignored else "is empty"
         raise UsageError(f"{batch} {what}: {_WANTED}")
     return Listing(
         [
-            Entry(name, submission_in(paths[0], assignment))
-            for name, paths in sorted(found.items())
-            if len(paths) == 1
+            Entry(name, submission_in(of[0], assignment), late=people.get(of[0], nobody).late)
+            for name, of in sorted(found.items())
+            if len(of) == 1
         ],
         ignored,
-        {name: [p.name for p in paths] for name, paths in sorted(found.items()) if len(paths) > 1},
+        {name: [p.name for p in of] for name, of in sorted(found.items()) if len(of) > 1},
     )
 
 
@@ -122,6 +131,23 @@ def single(path: Path, assignment: str, components: Collection[str]) -> Entry:
     return Entry(_id_of(path.absolute() if path.name else path.resolve()), within)
 
 
+def _wrapped(path: Path, assignment: str, components: Collection[str]) -> str:
+    """Return the name of a submission in a folder that holds several, or nothing."""
+    if path.is_symlink() or not path.is_dir() or (path / assignment).is_dir():
+        return ""
+    files = {f"{component}.py" for component in components}
+
+    def holds(folder: Path) -> bool:
+        within = submission_in(folder, assignment)
+        return within.is_dir() and any((within / file).is_file() for file in files)
+
+    inner = sorted(path.iterdir())
+    if any(file.name in files for file in inner):
+        return ""
+    found = [f for f in inner if f.name.endswith(ARCHIVES) or (not f.is_symlink() and holds(f))]
+    return found[0].name if len(found) > 1 else ""
+
+
 def _is_nobodys(path: Path) -> bool:
     """Tell whether an entry is a file that no student handed in."""
     handed_in = path.name.lower().endswith((*ARCHIVES, *_HANDED_IN))
@@ -144,6 +170,12 @@ def _id_of(path: Path) -> str:
     name = os.fsencode(path.name).decode(errors="backslashreplace")
     if not path.is_dir():
         name = next((name.removesuffix(s) for s in ARCHIVES if name.endswith(s)), name)
+    return _as_id(name)
+
+
+def _as_id(name: str) -> str:
+    """Return a name that every result file can have."""
+    name = name.replace("/", "_").encode(errors="backslashreplace").decode()
     name = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
     written = name.encode()
     if len(written) <= _MAX_ID:

@@ -28,12 +28,14 @@ class _AboutSubmission(_Message):
         suite_hash: of the suite as it is now.
         exempt: files that may call what is forbidden, as stand-ins do.
         accepted: by component, the digest of what a person has accepted.
+        remarks: what was said when it was taken in on another machine; None if it is here.
     """
 
     path: bytes
     suite_hash: str
     exempt: tuple[str, ...] = ()
     accepted: dict[str, str] = {}
+    remarks: dict[str, list[str]] | None = None
 
     @property
     def place(self) -> Path:

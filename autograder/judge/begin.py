@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from autograder.assignment import Assignment
 from autograder.grading.messages import GradeJob, Job, Marked, Unchanged
 from autograder.judge.intake import Rejected, digest
 from autograder.judge.limited import take_in_limited
+from autograder.judge.slips import Taken
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox.packages import versions
 
 
-def made_from(assignment: Assignment, files: Mapping[str, bytes], job: Job) -> Graded:
+def made_from(assignment: Assignment, found: Taken, job: Job) -> Graded:
     """Return what a result records of its origin."""
     return Graded(
         accepted=job.accepted,
-        submission_hash=digest(files),
+        submission_hash=digest(found.files, found.remarks),
         suite_hash=job.suite_hash,
         seed=assignment.seed,
         versions=versions(assignment.packages),
     )
 
 
+def taken_for(assignment: Assignment, job: Job) -> Taken:
+    """Take the submission of a job in, unless that was done on another machine.
+
+    Raises:
+        Rejected: it cannot be taken in.
+    """
+    found = take_in_limited(job.place, list(assignment.totals))
+    return found if job.remarks is None else Taken(found.files, job.remarks)
+
+
 def begin(
     assignment: Assignment, job: GradeJob, sandbox: str
-) -> Marked | Unchanged | tuple[dict[str, bytes], Graded]:
+) -> Marked | Unchanged | tuple[Taken, Graded]:
     """Take a submission in: return its answer if it is rejected or unchanged.
 
-    Otherwise return its files, and what its result is made from.
+    Otherwise return its files and remarks, and what its result is made from.
     """
     try:
-        files = take_in_limited(job.place)
+        found = taken_for(assignment, job)
     except Rejected as rejection:
         rejected = SubmissionResult(
             submission=job.id,
@@ -43,5 +52,5 @@ def begin(
             message=str(rejection),
         )
         return Marked(result=rejected)
-    graded = made_from(assignment, files, job)
-    return Unchanged() if job.known == graded else (files, graded)
+    graded = made_from(assignment, found, job)
+    return Unchanged() if job.known == graded else (found, graded)

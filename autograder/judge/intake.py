@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gzip
 import hashlib
@@ -14,13 +15,14 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from autograder.judge.folders import NotOrdinary, TooMany, Wanted, files_in
 from autograder.text import clean
 
+ARCHIVES = (".zip", ".tar.gz")
 MAX_FILES = 200
 MAX_FILE_BYTES = 1_000_000
 MAX_BYTES = 8_000_000
@@ -68,29 +70,73 @@ def take_in(path: Path) -> dict[str, bytes]:
     if path.is_symlink():
         # It could lead to the reference, or to a neighbour's work.
         raise Rejected(f"{path.name} is a link; hand in the folder or archive itself")
-    try:
+    with _rejecting(path.name):
         if path.is_dir():
-            found = _collect(_from_folder(path))
+            found = _collect(_from_folder(path, wanted))
         elif not stat.S_ISREG(path.stat().st_mode):
             # Opening a named pipe would wait for ever.
             raise Rejected(f"{path.name} is no ordinary file; hand in the file")
-        elif path.name.endswith(".zip"):
-            found = _unwrapped(_collect(_from_zip(path)))
-        elif path.name.endswith(".tar.gz"):
-            found = _unwrapped(_collect(_from_tar(path)))
+        elif path.name.endswith(ARCHIVES):
+            with path.open("rb", buffering=0) as file:
+                return take_in_archive(file, path.name)
         else:
             raise Rejected(f"{path.name} is no folder, .zip or .tar.gz")
+    return _apart(found)
+
+
+def take_in_archive(file: io.RawIOBase | IO[bytes], name: str) -> dict[str, bytes]:
+    """Return an archive's Python files; it is open, and called `name`. Errors as of `take_in`."""
+    with _rejecting(name):
+        found = _unwrapped(_collect(from_archive(file, name, wanted)))
+    return _apart(found)
+
+
+def others(path: Path, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """Return files of a submission other than Python's, as far as they can be read.
+
+    `wanted` is asked about every file, by its path in the folder or archive.
+    """
+
+    def counting(name: str) -> bool:
+        return all(map(_counts, PurePosixPath(name).parts)) and wanted(name)
+
+    found: dict[str, bytes] = {}
+    with contextlib.suppress(Rejected, *_DAMAGE, OSError, NotImplementedError, RuntimeError):
+        if path.is_dir():
+            _gather(found, _from_folder(path, counting, MAX_BYTES))
+        else:
+            with path.open("rb", buffering=0) as file:
+                _gather(found, from_archive(file, path.name, counting, MAX_BYTES))
+    return found
+
+
+def _gather(found: dict[str, bytes], files: Iterator[tuple[str, bytes]]) -> None:
+    left = 2 * MAX_BYTES
+    for name, data in files:
+        left -= len(data)
+        if left < 0:
+            break
+        found[name] = data
+
+
+@contextlib.contextmanager
+def _rejecting(name: str) -> Iterator[None]:
+    """Say of what reading an archive raises what it means for who handed it in."""
+    try:
+        yield
     except _DAMAGE as error:
-        raise Rejected(f"{path.name} is a damaged archive; hand it in again") from error
+        raise Rejected(f"{name} is a damaged archive; hand it in again") from error
     except OSError as error:
         # zipfile seeks to where a damaged header sends it; any other errno is the machine's.
         if error.errno not in (None, errno.EINVAL):
             raise
-        raise Rejected(f"{path.name} is a damaged archive; hand it in again") from error
+        raise Rejected(f"{name} is a damaged archive; hand it in again") from error
     except (NotImplementedError, RuntimeError) as error:
-        raise Rejected(
-            f"{path.name} is packed in a way that cannot be read: use plain zip"
-        ) from error
+        raise Rejected(f"{name} is packed in a way that cannot be read: use plain zip") from error
+
+
+def _apart(found: dict[str, bytes]) -> dict[str, bytes]:
+    """Return files in the order of their names, if they can lie side by side in a folder."""
     folders = {str(folder) for name in found for folder in PurePosixPath(name).parents}
     for name in sorted(folders.intersection(found)):
         raise Rejected(f"there is both a file and a folder {name}: keep one of them")
@@ -99,12 +145,14 @@ def take_in(path: Path) -> dict[str, bytes]:
     return {name: found[name] for name in sorted(found)}
 
 
-def digest(files: Mapping[str, bytes]) -> str:
-    """Return a hash of a submission's files."""
+def digest(files: Mapping[str, bytes], remarks: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Return a hash of a submission's files, and of what is to be said of them, if anything."""
     total = hashlib.sha256()
     for name, data in files.items():
         total.update(f"{len(name)} {len(data)} {name}".encode(errors="surrogateescape"))
         total.update(data)
+    if remarks:
+        total.update(repr(sorted(remarks.items())).encode())
     return total.hexdigest()
 
 
@@ -122,54 +170,70 @@ def _collect(files: Iterator[tuple[str, bytes]]) -> dict[str, bytes]:
     return found
 
 
-def _from_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
+def _from_folder(
+    folder: Path, file_wanted: Callable[[str], bool], most: int = MAX_FILE_BYTES
+) -> Iterator[tuple[str, bytes]]:
     """Read a folder without following a link, which could lead to the reference."""
-    wanted = Wanted(_wanted, lambda name: _counts(PurePosixPath(name).name), MAX_ENTRIES)
+    wanted = Wanted(file_wanted, lambda name: _counts(PurePosixPath(name).name), MAX_ENTRIES)
     try:
         for name, file in files_in(folder, wanted):
             if not isinstance(file, NotOrdinary):
-                yield name, _read(file, name)
-            elif _wanted(name):
+                yield name, _read(file, name, most)
+            elif file_wanted(name):
                 raise Rejected(f"{name} {file}; hand in the file")
     except TooMany:
         words = f"more than {MAX_ENTRIES} files and folders; hand in the component files only"
         raise Rejected(words) from None
 
 
-def _from_zip(path: Path) -> Iterator[tuple[str, bytes]]:
-    with _InPieces(path.open("rb", buffering=0)) as file, zipfile.ZipFile(file) as archive:
+def from_archive(
+    file: io.RawIOBase | IO[bytes],
+    name: str,
+    wanted: Callable[[str], bool],
+    most: int = MAX_FILE_BYTES,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield those files of an archive that are `wanted`, of at most so many bytes each."""
+    reader = _from_zip if name.endswith(".zip") else _from_tar
+    return reader(cast(io.RawIOBase, file), name, wanted, most)
+
+
+def _from_zip(
+    file: io.RawIOBase, path: str, wanted: Callable[[str], bool], most: int
+) -> Iterator[tuple[str, bytes]]:
+    with _InPieces(file) as pieces, zipfile.ZipFile(pieces) as archive:
         entries = archive.infolist()
         if len(entries) > MAX_ENTRIES:
-            raise Rejected(f"{path.name} has {len(entries)} entries; at most {MAX_ENTRIES}")
-        _check_apart(path, entries)
+            raise Rejected(f"{path} has {len(entries)} entries; at most {MAX_ENTRIES}")
+        _check_apart(path, [e for e in entries if not e.is_dir() and wanted(_name_of(e.filename))])
         for entry in entries:
             name = _name_of(entry.filename)
-            if entry.is_dir() or not _wanted(name):
+            if entry.is_dir() or not wanted(name):
                 continue
             _check_inside(name)
             if stat.S_ISLNK(entry.external_attr >> 16):
-                raise Rejected(f"{name} in {path.name} is a link; hand in the file")
+                raise Rejected(f"{name} in {path} is a link; hand in the file")
             if entry.flag_bits & 1:
-                raise Rejected(f"{path.name} is encrypted; hand in an open archive")
+                raise Rejected(f"{path} is encrypted; hand in an open archive")
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 # The others unpack all that they are given at once, however much it is.
                 raise NotImplementedError
             with archive.open(entry) as member:
-                yield name, _read(member, name)
+                yield name, _read(member, name, most)
 
 
-def _check_apart(path: Path, entries: list[zipfile.ZipInfo]) -> None:
+def _check_apart(path: str, entries: list[zipfile.ZipInfo]) -> None:
     """Refuse entries that share bytes: a short file would be unpacked again for each of them."""
-    wanted = [entry for entry in entries if _wanted(_name_of(entry.filename))]
     end = 0
-    for entry in sorted(wanted, key=lambda entry: entry.header_offset):
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
-            raise Rejected(f"entries of {path.name} overlap; pack the component files again")
+            raise Rejected(f"entries of {path} overlap; pack the component files again")
         end = entry.header_offset + _MIN_HEADER + entry.compress_size
 
 
-def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
-    with gzip.open(path) as plain:
+def _from_tar(
+    file: io.RawIOBase, path: str, wanted: Callable[[str], bool], most: int
+) -> Iterator[tuple[str, bytes]]:
+    with gzip.GzipFile(fileobj=cast(Any, file)) as plain:
         capped = _Capped(plain)
         with tarfile.open(fileobj=capped, mode="r:") as archive:
             for number, entry in enumerate(archive):
@@ -177,18 +241,18 @@ def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
                 cast(Any, archive).members.clear()
                 archive.pax_headers = {}
                 if number >= MAX_ENTRIES:
-                    raise Rejected(f"{path.name} has more than {MAX_ENTRIES} entries")
+                    raise Rejected(f"{path} has more than {MAX_ENTRIES} entries")
                 name = _name_of(entry.name)
-                if not entry.isdir() and _wanted(name):
+                if not entry.isdir() and wanted(name):
                     _check_inside(name)
                     if not entry.isreg() or entry.issparse():
                         words = "is a link or device; hand in the file"
-                        raise Rejected(f"{name} in {path.name} {words}")
-                    file = archive.extractfile(entry)
-                    if file is None:
-                        raise Rejected(f"{name} in {path.name} cannot be read")
-                    capped.left, capped.in_header = MAX_FILE_BYTES + _MAX_HEADER, False
-                    yield name, _read(file, name)
+                        raise Rejected(f"{name} in {path} {words}")
+                    member = archive.extractfile(entry)
+                    if member is None:
+                        raise Rejected(f"{name} in {path} cannot be read")
+                    capped.left, capped.in_header = most + _MAX_HEADER, False
+                    yield name, _read(member, name, most)
                 capped.left, capped.in_header = _MAX_HEADER, True
         # To the end, where the checksum is.
         capped.seek(MAX_UNPACKED)
@@ -250,7 +314,8 @@ def _counts(part: str) -> bool:
     return (part == ".." or not part.startswith(".")) and part not in ("__MACOSX", "__pycache__")
 
 
-def _wanted(name: str) -> bool:
+def wanted(name: str) -> bool:
+    """Return whether an entry is a Python file that is taken in, by its path."""
     parts = PurePosixPath(name).parts
     if not name.endswith(".py") or not all(map(_counts, parts)):
         return False
@@ -274,10 +339,10 @@ def _check_inside(name: str) -> None:
         raise Rejected("an entry of the archive leads out of it; pack the component files alone")
 
 
-def _read(file: IO[bytes], name: str) -> bytes:
-    data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise Rejected(f"{name} is larger than {MAX_FILE_BYTES} bytes")
+def _read(file: IO[bytes], name: str, most: int) -> bytes:
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise Rejected(f"{name} is larger than {most} bytes")
     return data
 
 

@@ -8,10 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
-from autograder.judge.intake import MAX_BYTES, Rejected, take_in
+from autograder.judge.intake import MAX_BYTES, Rejected
+from autograder.judge.slips import Taken, taken
 
 CPU_S = 20
 # Processors may be busy with others; what takes this long is no fault of a submission.
@@ -26,17 +28,17 @@ _PROGRAM = (
 )
 
 
-def take_in_limited(path: Path) -> dict[str, bytes]:
-    """Return a submission's Python files as `take_in` does; reading an archive ends in any case.
+def take_in_limited(path: Path, components: Collection[str] = ()) -> Taken:
+    """Take a submission in as `slips.taken` does; reading an archive ends in any case.
 
     Raises:
         Rejected: as for `take_in`, or reading it takes too much time or memory.
         OSError: it cannot be read on this machine.
     """
     if path.is_dir() or path.is_symlink():
-        return take_in(path)
+        return taken(path, components)
     words = [sys.executable, "-I", "-c", _PROGRAM, str(_PACKAGE.parent), str(path)]
-    limits = [str(CPU_S), str(MEMORY)]
+    limits = [str(CPU_S), str(MEMORY), *components]
     try:
         done = subprocess.run([*words, *limits], capture_output=True, timeout=WALL_S)
     except subprocess.TimeoutExpired:
@@ -52,7 +54,7 @@ def take_in_limited(path: Path) -> dict[str, bytes]:
     raise OSError(errno.EIO, f"it cannot be read: {said[-1] if said else done.returncode}")
 
 
-def main(name: str, cpu_s: str, memory: str) -> None:
+def main(name: str, cpu_s: str, memory: str, *components: str) -> None:
     """Read an archive within limits and write to standard output what is taken in."""
     if sys.platform != "win32":
         import resource
@@ -61,11 +63,12 @@ def main(name: str, cpu_s: str, memory: str) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     path = Path(name)
-    files: Mapping[str, bytes] = {}
+    files: dict[str, bytes] = {}
     about: dict[str, object]
     try:
-        files = take_in(path)
-        about = {"files": [[name, len(data)] for name, data in files.items()]}
+        files, remarks = taken(path, components)
+        listed = [[name, len(data)] for name, data in files.items()]
+        about = {"files": listed, "remarks": remarks}
     except Rejected as rejected:
         about = {"rejected": str(rejected)}
     except MemoryError:
@@ -77,7 +80,7 @@ def main(name: str, cpu_s: str, memory: str) -> None:
         out.writelines(files.values())
 
 
-def _unpacked(about: dict[str, object], data: bytes) -> dict[str, bytes]:
+def _unpacked(about: dict[str, Any], data: bytes) -> Taken:
     if "rejected" in about:
         raise Rejected(str(about["rejected"]))
     listed = about.get("files")
@@ -88,4 +91,4 @@ def _unpacked(about: dict[str, object], data: bytes) -> dict[str, bytes]:
     for name, size in listed:
         found[name] = data[start : start + size]
         start += size
-    return found
+    return Taken(found, about["remarks"])

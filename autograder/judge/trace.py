@@ -20,11 +20,10 @@ from autograder.grading.messages import (
     UnknownCriterion,
     Unreadable,
 )
-from autograder.judge.begin import made_from
+from autograder.judge.begin import made_from, taken_for
 from autograder.judge.component import Judge
 from autograder.judge.difference import differences, written_answer, written_call
 from autograder.judge.intake import Rejected
-from autograder.judge.limited import take_in_limited
 from autograder.judge.plan import Planned
 from autograder.judge.session import NotRun
 from autograder.judge.submission import grade_component
@@ -39,15 +38,15 @@ def explain_criterion(judge: Judge, job: ExplainJob) -> ExplainAnswer:
     if criterion is None:
         return UnknownCriterion()
     try:
-        files = take_in_limited(job.place)
+        found = taken_for(judge.assignment, job)
     except Rejected as rejection:
         return Unreadable(reason=str(rejection))
     spec = next(s for s in judge.assignment.components if s.name == criterion.component)
     broken = [used for used in spec.uses if used in job.broken]
     # Graded here as there, so that an explanation cannot agree by being another procedure.
-    component, marked = grade_component(judge, spec, files, job.exempt, broken, job.accepted)
+    component, marked = grade_component(judge, spec, found.files, job.exempt, broken, job.accepted)
     answer = Explained(
-        graded=made_from(judge.assignment, files, job),
+        graded=made_from(judge.assignment, found, job),
         now=next(found for found in component.criteria if found.id == criterion.id),
         status=component.status,
         component_message=component.message,

@@ -198,9 +198,12 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
     begun = begin(judge.assignment, job, description)
     if not isinstance(begun, tuple):
         return begun
-    files, graded = begun
+    (files, remarks), graded = begun
     components = grade_submission(judge, files, job.exempt, job.only, job.diagnose, job.accepted)
     judge.diagnoser.flush()
+    for name, component in components.items():
+        of_all = remarks.get("", []) if component.status == "missing" else []
+        component.remark([*remarks.get(name, []), *of_all])
     return Marked(
         result=SubmissionResult(
             submission=job.id,
@@ -209,6 +212,11 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
             score=sum(component.score for component in components.values()),
             max_score=judge.assignment.max_score,
             components=components,
+            notes=[
+                f"{name}.py: {said}" if name else said
+                for name, of in remarks.items()
+                for said in of
+            ],
             review=[held for component in components.values() for held in component.review],
             sandbox=description,
             duration_s=round(time.perf_counter() - start, 4),

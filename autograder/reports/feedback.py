@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from autograder.api.page import Line, Row, page
-from autograder.reports.shown import LINE, WHOLE, Shown, ShownComponent, ShownCriterion
+from autograder.reports.shown import LATE, LINE, WHOLE, Shown, ShownComponent, ShownCriterion
 from autograder.reports.terminal import Printer
 from autograder.text import clean, out_of
 
@@ -67,6 +67,8 @@ def fault_page(message: str) -> str:
 def print_single(console: Console, found: Shown) -> None:
     """Print the points of one submission, and the reasons for each that is lost."""
     line = Printer(console).line
+    if found.late:
+        line(LATE)
     if found.status != "graded":
         line(f"{found.submission}: {found.status}: {found.message}")
         return

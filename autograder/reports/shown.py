@@ -31,6 +31,7 @@ _NAME = 300
 # How a component stands that says of all criteria at once why they earn nothing.
 WHOLE = ("missing", "not_attempted", "import_error", "forbidden", "held")
 _DEATHS = ("timeout", "crashed", "not_run")
+LATE = "handed in late"
 FAULT = "It could not be graded; your instructor has been told."
 
 
@@ -82,6 +83,7 @@ class Shown(BaseModel):
     components: dict[str, ShownComponent] = {}
     message: str = ""
     withheld: str = ""
+    late: bool = False
 
 
 def shown(result: SubmissionResult, feedback: Feedback, now: datetime) -> Shown:
@@ -112,6 +114,7 @@ def shown(result: SubmissionResult, feedback: Feedback, now: datetime) -> Shown:
         components=components,
         message="" if result.status == "graded" else message,
         withheld="" if outcomes else _withheld(result, feedback, now),
+        late=result.late,
     )
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="THERE ARE NO SU
 def test_what_is_taken_in_is_the_same_in_a_program_of_its_own(tmp_path: Path, name: str) -> None:
     make = {"ada": make_folder, "ada.zip": make_zip, "ada.tar.gz": make_tar}[name]
     path = make(tmp_path / name, FILES)
-    assert take_in_limited(path) == take_in(path) == dict(sorted(FILES.items()))
+    assert take_in_limited(path).files == take_in(path) == dict(sorted(FILES.items()))
 
 
 def test_a_rejection_has_the_same_words(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_an_archive_that_takes_too_long_is_rejected_in_a_sentence(
         "_PROGRAM",
         limited._PROGRAM.replace(
             "main(*sys.argv[1:])",
-            "import autograder.judge.limited as m; m.take_in = lambda path: list(iter(int, 1)); "
+            "import autograder.judge.limited as m; m.taken = lambda *_: list(iter(int, 1)); "
             "main(*sys.argv[1:])",
         ),
     )
@@ -72,7 +72,7 @@ def test_an_archive_that_takes_too_much_memory_is_rejected(
         "_PROGRAM",
         limited._PROGRAM.replace(
             "main(*sys.argv[1:])",
-            "import autograder.judge.limited as m; m.take_in = lambda path: bytearray(1 << 30); "
+            "import autograder.judge.limited as m; m.taken = lambda *_: bytearray(1 << 30); "
             "main(*sys.argv[1:])",
         ),
     )

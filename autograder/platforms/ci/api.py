@@ -122,6 +122,8 @@ class Api:
             if answer.code not in _REDIRECTS:
                 return
             address, headers = _joined(address, answer.headers.get("Location", "")), {}
+            if self._token.casefold() in address.casefold():
+                raise ApiFault(f"{path} is redirected to an address that repeats the token")
             if not _is_safe(address, signed=True):
                 raise ApiFault(f"{path} is redirected to an address that is not https")
         raise ApiFault(f"{path} is redirected more than {_MAX_REDIRECTS} times")

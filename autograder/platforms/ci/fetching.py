@@ -125,7 +125,7 @@ class Fetcher:
         with archive.open("wb") as file:
             self.platform.archive(student.repository, commit, file, self.seconds)
         try:
-            files = take_in_limited(archive)
+            files = take_in_limited(archive).files
         except Rejected as rejected:
             content = hashlib.sha256(f"rejected: {rejected}".encode()).hexdigest()
             return archive, content, f"not accepted: {rejected}"

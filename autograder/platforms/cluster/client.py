@@ -124,7 +124,7 @@ class Grader:
             begun = begin(self._assignment, job, self._description)
         except Exception as error:
             return Fault(reason=f"{type(error).__name__}: {error}")
-        return self._sent(job, begun[0]) if isinstance(begun, tuple) else begun
+        return self._sent(job, *begun[0]) if isinstance(begun, tuple) else begun
 
     def close(self) -> None:
         """Leave the cluster; what is still being graded is not kept."""
@@ -132,12 +132,16 @@ class Grader:
         with contextlib.suppress(Exception):
             self._stack.close()
 
-    def _sent(self, job: GradeJob, files: Mapping[str, bytes]) -> GradeAnswer:
+    def _sent(
+        self, job: GradeJob, files: Mapping[str, bytes], remarks: dict[str, list[str]]
+    ) -> GradeAnswer:
         from distributed import KilledWorker
 
         from autograder.platforms.cluster import far
 
-        line = messages.written(job.model_copy(update={"path": b"", "known": None}))
+        line = messages.written(
+            job.model_copy(update={"path": b"", "known": None, "remarks": remarks})
+        )
         future = None
         try:
             words = (self._run, os.fsencode(job.place.name), files, line)

@@ -215,7 +215,10 @@ def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]
     read: dict[str, dict[str, Any]] = {}
     for entry in listing.entries:
         try:
-            texts = {name: decoded(data) for name, data in take_in_limited(entry.path).items()}
+            texts = {
+                name: decoded(data)
+                for name, data in take_in_limited(entry.path, components).files.items()
+            }
             with _soon():
                 read[entry.id], cut = _prints(texts, components)
         except (Rejected, OSError) as error:

@@ -10,6 +10,7 @@ from autograder.errors import UsageError
 from autograder.grading.tables import table
 from autograder.reports.exports.format import Context, Format, points
 from autograder.reports.exports.roster import IDS, Roster, plain
+from autograder.reports.shown import LATE
 from autograder.results import SubmissionResult
 
 # Canvas reads these by their places.
@@ -71,7 +72,8 @@ def _feedback(result: SubmissionResult, context: Context) -> str:
     """Return why a mark is what it is, as HTML, as Moodle takes it; students read it there."""
     seen = context.shown(result)
     # It may name the student's files: in code, no formula or link is made of a text.
-    said = [f"<code>{html.escape(seen.message)}</code>"] if seen.message else []
+    said = [LATE] if seen.late else []
+    said += [f"<code>{html.escape(seen.message)}</code>"] if seen.message else []
     for name, component in seen.components.items():
         said += [html.escape(f"{name}: {words}") for words in component.causes]
         if component.status == "held":

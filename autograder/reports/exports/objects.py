@@ -11,7 +11,7 @@ from typing import Any
 from autograder.errors import UsageError
 from autograder.reports.exports.format import Context, Format, lines_of, number
 from autograder.reports.feedback import STATUS_WORDS
-from autograder.reports.shown import Shown, shown
+from autograder.reports.shown import LATE, Shown, shown
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 
@@ -102,6 +102,8 @@ def _tests(result: SubmissionResult, context: Context, seen: Shown) -> Iterator[
 
 
 def _output(seen: Shown) -> Iterator[str]:
+    if seen.late:
+        yield LATE
     if seen.message:
         yield seen.message
     for name, component in seen.components.items():

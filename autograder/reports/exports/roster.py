@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import UsageError
+from autograder.grading.downloads import Person
 from autograder.text import clean
 
 # Columns by which a platform knows a person, without case and spaces.
@@ -80,6 +81,27 @@ class Roster:
                 "nothing was written"
             )
         return {name: self.rows[number] for name, number in found.items()}
+
+    def id_of(self, person: Person) -> str:
+        """Return the id of who handed something in, by their number or name; "" if not certain."""
+        words = sorted(person.name.casefold().split())
+        for known in (self._by_number, self._by_name):
+            rows = [row for row in self.rows if known(row, person, words)]
+            if len(rows) == 1:
+                # The platform's own number is nobody's id.
+                found = (self.cell(rows[0], name).strip() for name in IDS)
+                return next((cell for cell in found if cell and cell != person.number), "")
+        return ""
+
+    def _by_number(self, row: Sequence[str], person: Person, words: list[str]) -> bool:
+        numbers = (person.number, f"Participant {person.number}")
+        return bool(person.number) and any(cell.strip() in numbers for cell in row)
+
+    def _by_name(self, row: Sequence[str], person: Person, words: list[str]) -> bool:
+        names = [self.cell(row, name) for name in ("full name", "name", "student")]
+        names.append(f"{self.cell(row, 'first name')} {self.cell(row, 'last name')}")
+        found = [sorted(name.casefold().replace(",", " ").split()) for name in names]
+        return person.name in row or (bool(words) and words in found)
 
 
 def _named(names: Sequence[str]) -> str:

@@ -114,7 +114,8 @@ class There:
     def answer(self, request: httpx.Request) -> httpx.Response:
         """Answer one request."""
         home = request.url.host == "platform.test"
-        if not home and TOKEN in str(request.headers):
+        shown = (request.headers.get(name) for name in ("Authorization", "PRIVATE-TOKEN"))
+        if not home and any(shown):
             self.leaks.append(str(request.url))
         path = request.url.path
         student = next((name for name in self.faults if f"/course/{name}/" in path + "/"), "")
