@@ -280,7 +280,8 @@ def build(place: Path, drawn: list[tuple[Any, Any]]) -> None:
         entry = folder / f"s{number}"
         match what:
             case "honest", work, packing, wrapped, noisy:
-                files = {**WORK[work], **(NOISE if noisy else {})}
+                # Beside nothing, it would be named as what was handed in.
+                files = {**WORK[work], **(NOISE if noisy and WORK[work] else {})}
                 # Archives alone may wrap everything in a folder.
                 top = "my work/" if wrapped and packing != "folder" else ""
                 PACKINGS[packing](entry, {f"{top}{name}": data for name, data in files.items()})
