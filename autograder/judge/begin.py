@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from autograder.assignment import Assignment
 from autograder.grading.messages import GradeJob, Job, Marked, Unchanged
-from autograder.judge.intake import Rejected, digest
-from autograder.judge.limited import take_in_limited
+from autograder.judge.intake import Rejected, digest, take_in_limited
 from autograder.results import Graded, SubmissionResult
 from autograder.sandbox.packages import versions
 

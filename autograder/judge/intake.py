@@ -1,16 +1,24 @@
-"""Intake: from an entry to the Python files of one submission. Nothing is unpacked."""
+"""Intake: from an entry to the Python files of one submission. Nothing is unpacked.
+
+An archive is read by a program of its own, within limits of time and memory.
+"""
 
 from __future__ import annotations
 
+import base64
 import errno
 import gzip
 import hashlib
 import io
+import json
 import lzma
 import os
 import re
+import signal
 import stat
 import struct
+import subprocess
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -34,7 +42,18 @@ _MIN_HEADER = 30
 _DIGITS = re.compile(rb"\d{1000}")
 _MAX_DEPTH = 6
 _MAX_NAME = 180
-
+# What reading an archive may take. Processors may be busy with others: what takes longer than
+# WALL_S is no fault of a submission.
+CPU_S = 20
+WALL_S = 300
+MEMORY = 512 << 20
+_KILLED_S = 1
+_ROOT = Path(__file__).resolve().parents[2]
+# Nothing of the folder that it is started in, nor of the environment, is imported.
+_PROGRAM = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "from autograder.judge.intake import main; main(*sys.argv[1:])"
+)
 
 # What the standard library raises over archives that are broken, by accident or design.
 _DAMAGE = (
@@ -97,6 +116,61 @@ def take_in(path: Path) -> dict[str, bytes]:
     if len(folders) > MAX_FILES:
         raise Rejected(f"there are too many folders; at most {MAX_FILES} are taken in")
     return {name: found[name] for name in sorted(found)}
+
+
+def take_in_limited(path: Path) -> dict[str, bytes]:
+    """Return a submission's Python files as `take_in` does; reading an archive ends in any case.
+
+    Raises:
+        Rejected: as for `take_in`, or reading it takes too much time or memory.
+        OSError: it cannot be read on this machine.
+    """
+    if path.is_dir() or path.is_symlink():
+        return take_in(path)
+    words = [sys.executable, "-I", "-c", _PROGRAM, str(_ROOT), str(path)]
+    limits = [str(CPU_S), str(MEMORY)]
+    try:
+        done = subprocess.run([*words, *limits], capture_output=True, timeout=WALL_S)
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(errno.ETIMEDOUT, f"it cannot be read within {WALL_S} s") from None
+    if done.returncode == 0:
+        return _unpacked(json.loads(done.stdout))
+    if done.returncode == -signal.SIGXCPU:
+        raise Rejected(
+            f"{path.name} takes more than {CPU_S} s to read; pack the component files alone"
+        )
+    said = done.stderr.decode(errors="replace").strip().splitlines()
+    raise OSError(errno.EIO, f"it cannot be read: {said[-1] if said else done.returncode}")
+
+
+def main(name: str, cpu_s: str, memory: str) -> None:
+    """Read an archive within limits and write to standard output what is taken in."""
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s), int(cpu_s) + _KILLED_S))
+        resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    path = Path(name)
+    said: dict[str, Any]
+    try:
+        files = take_in(path)
+        said = {"files": {name: base64.b64encode(data).decode() for name, data in files.items()}}
+    except Rejected as rejected:
+        said = {"rejected": str(rejected)}
+    except MemoryError:
+        said = {"rejected": f"{path.name} takes too much memory to read; pack it again"}
+    except OSError as error:
+        said = {"errno": error.errno or errno.EIO, "error": error.strerror}
+    json.dump(said, sys.stdout)
+
+
+def _unpacked(said: dict[str, Any]) -> dict[str, bytes]:
+    if "rejected" in said:
+        raise Rejected(said["rejected"])
+    if "files" not in said:
+        raise OSError(said["errno"], str(said["error"]))
+    return {name: base64.b64decode(data) for name, data in said["files"].items()}
 
 
 def digest(files: Mapping[str, bytes]) -> str:

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.judge import limited
-from autograder.judge.intake import Rejected, take_in
-from autograder.judge.limited import take_in_limited
+from autograder.judge import intake
+from autograder.judge.intake import Rejected, take_in, take_in_limited
 from tests.packing import FILES, make_folder, make_tar, make_zip
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="THERE ARE NO SUCH LIMITS")
@@ -49,14 +48,14 @@ def digits(path: Path, count: int) -> Path:
 def test_an_archive_that_takes_too_long_is_rejected_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limited, "CPU_S", 1)
+    monkeypatch.setattr(intake, "CPU_S", 1)
     # A program that reads without end, in the place of a version of Python that does.
     monkeypatch.setattr(
-        limited,
+        intake,
         "_PROGRAM",
-        limited._PROGRAM.replace(
+        intake._PROGRAM.replace(
             "main(*sys.argv[1:])",
-            "import autograder.judge.limited as m; m.take_in = lambda path: list(iter(int, 1)); "
+            "import autograder.judge.intake as m; m.take_in = lambda path: list(iter(int, 1)); "
             "main(*sys.argv[1:])",
         ),
     )
@@ -68,11 +67,11 @@ def test_an_archive_that_takes_too_much_memory_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        limited,
+        intake,
         "_PROGRAM",
-        limited._PROGRAM.replace(
+        intake._PROGRAM.replace(
             "main(*sys.argv[1:])",
-            "import autograder.judge.limited as m; m.take_in = lambda path: bytearray(1 << 30); "
+            "import autograder.judge.intake as m; m.take_in = lambda path: bytearray(1 << 30); "
             "main(*sys.argv[1:])",
         ),
     )

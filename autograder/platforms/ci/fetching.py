@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from autograder import private
-from autograder.judge.intake import Rejected, digest
-from autograder.judge.limited import take_in_limited
+from autograder.judge.intake import Rejected, digest, take_in_limited
 from autograder.platforms.ci.api import ApiFault
 from autograder.platforms.ci.platforms import Platform
 from autograder.platforms.ci.roster import Student

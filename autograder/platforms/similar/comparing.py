@@ -24,8 +24,7 @@ from autograder.assignment import Assignment
 from autograder.authoring.release import conftest
 from autograder.errors import UsageError
 from autograder.grading.entries import discover
-from autograder.judge.intake import Rejected
-from autograder.judge.limited import take_in_limited
+from autograder.judge.intake import Rejected, take_in_limited
 from autograder.text import clean
 
 try:
