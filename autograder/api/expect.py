@@ -90,7 +90,7 @@ class Expect:
             self.dtype(actual, like.dtype, what)
         comparable(actual, right, what, like, self._coarse)
         got, want = in_float64(actual), in_float64(right)
-        relative, absolute = tolerance_of(actual.dtype, scale)
+        relative, absolute = self._tolerance(actual.dtype, scale)
         error, allowed = np.abs(got - want), np.abs(want) * relative + absolute
         # Right answers, which are most, leave here; a NaN or an infinity never does.
         if bool((error <= allowed).all()):
@@ -147,7 +147,7 @@ class Expect:
             else:
                 self.equal(mine, theirs, place)
 
-        tolerance = tolerance_of("float64", scale)[0]
+        tolerance = self._tolerance("float64", scale)[0]
         check_same(value, right, what, Marks(close, tolerance, CheckFailed))
 
     def growth(
@@ -301,6 +301,9 @@ class Expect:
                 raise StudentRaised(condition.error, condition.question)
         elif not condition:
             raise CheckFailed(fact, detail=detail, hint=hint)
+
+    def _tolerance(self, dtype: object, scale: float) -> tuple[float, float]:
+        return tolerance_of(dtype, scale)
 
     def _about(self, answer: Answer, failure: CheckFailed) -> CheckFailed:
         failure.question = answer.question

@@ -88,6 +88,7 @@ class _Tabled(Answers):
     rounding = 0.15
 
     def __init__(self, plain: Mapping[str, Any], session: Session) -> None:
+        super().__init__()
         self._wrong = {
             mistake["words"]: {int(n): read_known(a) for n, a in mistake["answers"].items()}
             for mistake in plain["mistakes"]
@@ -96,7 +97,6 @@ class _Tabled(Answers):
         self._pairs = {
             frozenset(self.names[place] for place in pair["of"]): pair for pair in plain["pairs"]
         }
-        self._fits: dict[tuple[Names, Example], Fit] = {}
         self._questions: dict[Example, _Question] = {}
         for number, written in enumerate(plain["questions"]):
             requests = read_question(written["asks"])
@@ -107,12 +107,6 @@ class _Tabled(Answers):
             example = Example(str(number), passed, requests, replies, written["free"])
             self._questions[example] = question
         self.examples = tuple(self._questions)
-
-    def fit(self, names: Names, example: Example) -> Fit:
-        key = (names, example)
-        if key not in self._fits:
-            self._fits[key] = self._fit(names, example)
-        return self._fits[key]
 
     def shows(self, names: Names, example: Example) -> bool:
         return bool(self._moving(names, example))
@@ -146,7 +140,7 @@ class _Tabled(Answers):
             return self._wrong[moving[pair["as"][place]]][question.number]
         return read_known(pair["answers"][place]) if place in pair["answers"] else None
 
-    def _fit(self, names: Names, example: Example) -> Fit:
+    def measured(self, names: Names, example: Example) -> Fit:
         question, known = self._questions[example], self._known(names, example)
         if known is None:
             # It speaks neither for nor against.
@@ -159,7 +153,7 @@ class _Tabled(Answers):
         return replace(fit, voided=True) if names and self._has_nan(example) else fit
 
     def _has_nan(self, example: Example) -> bool:
-        """Tell whether there is no number where there is a right one."""
+        """Return whether there is no number where there is a right one."""
         pairs = zip(example.replies, self.right(example), strict=True)
         return any(_nan(mine) and not _nan(right) for mine, right in pairs)
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 from autograder.api.likeness import CLEARLY
 from autograder.api.messages import Reply, Request
@@ -26,6 +27,7 @@ from autograder.api.symptoms import raised_wrongly
 # Mistakes that are in force together, by name.
 Names = frozenset[str]
 RIGHT: Names = frozenset()
+_T = TypeVar("_T")
 
 # Of more candidates than these nothing is said.
 _MOST_NAMED = 3
@@ -99,7 +101,7 @@ class Fit:
 
     Attributes:
         exact: value by value.
-        drawn: as samples, where both hang on random draws.
+        drawn: as samples, where both depend on random draws.
         voided: whether something was not compared, because what the mistakes make is no number or
             is not known.
     """
@@ -119,24 +121,48 @@ class Fit:
         return self.exact > 1 >= self.drawn
 
 
+class Once:
+    """Computes everything once: by a name, and the identity of what it follows from."""
+
+    def __init__(self) -> None:
+        # The objects are kept, too: while they live no other has their identity.
+        self._found: dict[tuple[object, ...], tuple[Sequence[object], Any]] = {}
+
+    def __call__(self, name: Hashable, of: Sequence[object], make: Callable[[], _T]) -> _T:
+        """Return what `make` makes of these objects, now or the first time."""
+        key = (name, *map(id, of))
+        if key not in self._found:
+            self._found[key] = tuple(of), make()
+        found: _T = self._found[key][1]
+        return found
+
+
 class Answers(ABC):
     """What a component answers with mistakes in force, beside what one component did answer.
 
     Attributes:
         names: the mistakes that are known.
         rounding: the share of what marks allow by which an answer may be off in any case.
+        once: what was computed for this component.
     """
 
     names: Sequence[str]
     rounding: float
 
-    @abstractmethod
+    def __init__(self) -> None:
+        self.once = Once()
+
     def fit(self, names: Names, example: Example) -> Fit:
         """Return how near the answer with these mistakes is to the component's."""
+        return self.once(names, [example], lambda: self.measured(names, example))
+
+    @abstractmethod
+    def measured(self, names: Names, example: Example) -> Fit:
+        """Compute how near the answer with these mistakes is to the component's."""
 
     @abstractmethod
     def shows(self, names: Names, example: Example) -> bool:
-        """Tell whether the mistakes make another answer than the right one, beside other draws."""
+        """Return whether the mistakes make another answer than the right one, other draws aside."""
 
     @abstractmethod
     def right(self, example: Example) -> Sequence[Reply]:
@@ -144,11 +170,11 @@ class Answers(ABC):
 
     @abstractmethod
     def draws(self, example: Example) -> bool:
-        """Tell whether the right answer hangs on random draws."""
+        """Return whether the right answer depends on random draws."""
 
     @abstractmethod
     def unlike_right_draws(self, example: Example) -> bool:
-        """Tell whether the component's answer is surely no other draw of the right one."""
+        """Return whether the component's answer is surely no other draw of the right one."""
 
     def showing(self, example: Example) -> Names:
         """Return the mistakes that show in an example by themselves."""
@@ -308,7 +334,7 @@ class Search:
         return Solution(frozenset(names), False, frozenset(explained))
 
     def _contradicted(self, names: Names, explained: Sequence[Example]) -> bool:
-        """Tell whether another answer speaks against the mistakes that explain a criterion.
+        """Return whether another answer speaks against the mistakes that explain a criterion.
 
         Another wrong answer does if it comes from the same functions and classes and is not the
         mistakes': whatever is behind it may be behind this criterion, too. An exception says
@@ -326,16 +352,16 @@ class Search:
         )
 
     def _raised(self, example: Example) -> bool:
-        """Tell whether the component raised an exception that is not right."""
+        """Return whether the component raised an exception that is not right."""
         return any(map(raised_wrongly, example.replies, self._answers.right(example)))
 
     def _nearer(self, names: Names, example: Example) -> bool:
-        """Tell whether the mistakes fit, and the right answer does worse."""
+        """Return whether the mistakes fit, and the right answer does worse."""
         fit, right = self._answers.fit(names, example), self._answers.fit(RIGHT, example)
         return fit.holds and (fit.to_the_draw or fit.voided or fit.exact < right.exact)
 
     def _clear(self, names: Names, example: Example) -> bool:
-        """Tell whether an answer speaks for the mistakes: it fits, clearly unlike the right one."""
+        """Return whether an answer supports the mistakes: it fits, clearly unlike the right one."""
         fit = self._answers.fit(names, example)
         if not fit.holds or fit.voided:
             return False
@@ -344,15 +370,15 @@ class Search:
         return self._parts(fit, self._answers.fit(RIGHT, example))
 
     def _parts(self, fit: Fit, other: Fit) -> bool:
-        """Tell whether one answer is clearly nearer than another."""
+        """Return whether one answer is clearly nearer than another."""
         return other.exact >= CLEARLY * max(fit.exact, self._answers.rounding)
 
     def _refutes(self, names: Names, example: Example) -> bool:
-        """Tell whether an answer speaks against the mistakes.
+        """Return whether an answer speaks against the mistakes.
 
         It does unless it is theirs, or they do not show there. An answer that is not the right one
         either does not tell where the student may choose it, or where it passed and what is right
-        hangs on draws.
+        depends on draws.
         """
         if self._answers.fit(names, example).holds or not self._answers.shows(names, example):
             return False

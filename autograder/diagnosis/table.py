@@ -41,7 +41,7 @@ class Known:
     """An answer that is known: its replies, and how it is to be compared.
 
     Attributes:
-        drawn: whether it hangs on random draws, and only its form is known.
+        drawn: whether it depends on random draws, and only its form is known.
     """
 
     replies: Sequence[Reply]

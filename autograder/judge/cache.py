@@ -66,9 +66,7 @@ class Cache:
         store = self.answers(key)
         found = store.get("")
         store.close()
-        with contextlib.suppress(Exception):
-            return None if found is None else found[0]
-        return None
+        return None if found is None else found[0]
 
     def save(self, key: str, value: object) -> None:
         """Keep a value. If that is not possible, it is computed again the next time."""
@@ -231,7 +229,7 @@ def _tensor(
 
 @functools.cache
 def _machine(packages: tuple[str, ...]) -> str:
-    """Say what else an answer may hang on: versions, and what this processor can do."""
+    """Say what else an answer may depend on: versions, and what this processor can do."""
     names = ("torch", "numpy", "pytest", "hypothesis", *packages)
     found = [platform.python_version(), platform.machine(), *map(version_of, names)]
     with contextlib.suppress(OSError):

@@ -28,9 +28,8 @@ from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment
 from autograder.judge.cache import Cache
 from autograder.judge.places import cache_folder
-from autograder.judge.reference import reference_of, solution_of
+from autograder.judge.reference import ReferenceSession, SolutionSession, workplace
 from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
-from autograder.judge.workplace import workplace
 
 # None of these is needed to collect, and some cost seconds.
 _QUIET = (
@@ -92,7 +91,7 @@ def collect(
         raise SuiteFault(wrong_points[0])
     for check in (check for found in checks.values() for check in found if check.is_property):
         hypothesis.seed(assignment.seed if seed is None else seed)(check.function)
-    references = {name: reference_of(assignment, name) for name in checks}
+    references = {name: ReferenceSession.of(assignment, name) for name in checks}
     suite = Suite(checks, references, drawings_of(assignment.public / "tests"), lenient)
     suite.faults += wrong_points
     with warnings.catch_warnings(), workplace(assignment), _drawing_alike():
@@ -103,8 +102,8 @@ def collect(
             if suite.restore(component, cache.load(key)):
                 continue
             tell(f"drawing examples and asking the solution: {component}")
-            suite.meet(component, solution_of(assignment, component))
-            suite.replay(component, solution_of(assignment, component))
+            suite.meet(component, SolutionSession.of(assignment, component))
+            suite.replay(component, SolutionSession.of(assignment, component))
             if not suite.losses:
                 cache.save(key, suite.kept(component))
     return suite
@@ -144,7 +143,7 @@ def _drawing_alike() -> Iterator[None]:
     """Have Hypothesis draw the same whatever else is imported.
 
     Among its examples are numbers that stand in the text of any module outside site-packages: the
-    marks would hang on how this package is installed, and on who collects.
+    marks would depend on how this package is installed, and on who collects.
     """
     if not hasattr(providers, "_get_local_constants"):
         # An older Hypothesis draws nothing of the kind.

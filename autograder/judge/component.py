@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,16 @@ from autograder.api.wording import error_words, find, forbidden_words
 from autograder.assignment import Assignment, ComponentSpec
 from autograder.diagnosis.search import Heard
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
+from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.judge.reference import ReferenceFault
-from autograder.judge.session import LATE, ComponentSession, NotRun
+from autograder.judge.review import with_provided
+from autograder.judge.session import LATE, Claims, Clock, ComponentSession, NotRun
 from autograder.judge.suite import Attempt, Suite
-from autograder.judge.terms import Claims, ComponentTime, terms_of, with_provided
 from autograder.results import ComponentStatus, Usage
 from autograder.sandbox.handle import ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.profile import Budget, Profile
+from autograder.settings import Limits
 
 _FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
 _RUN_AGAIN = 2
@@ -53,61 +56,102 @@ class Judge:
     provided: Mapping[str, bytes] = field(default_factory=dict)
 
 
-class ComponentRun:
-    """A component on one set of files.
+def budget_of(limits: Limits) -> Budget:
+    """Return the limits of one child."""
+    return Budget(
+        call_cpu_s=limits.call_cpu_s,
+        call_wall_s=limits.call_wall_s,
+        cpu_s=limits.component_cpu_s,
+        memory=limits.memory_mb * 1024 * 1024,
+        # Its own source is written where it runs, too.
+        file_size=max(limits.output_kb * 1024, MAX_FILE_BYTES),
+    )
 
-    Args:
-        judge: what it is graded with.
-        spec: the component.
-        files: the submission's files by name.
-        exempt: files that may call what is forbidden.
-        stand_ins: the components that have a stand-in among the files.
-        thorough: look for misconceptions, for code that is not steady, and for views. Without it
-            there are bare outcomes, and the first death ends the component.
-        explaining: keep also what was answered to hidden questions.
-        time: how much it may take, whatever is done in it.
-        free: whether it runs with all of Python, because a person said it may.
 
-    Raises, from every method that runs criteria:
-        SandboxFault, ReferenceFault: a fault of the grader.
+def largest_budget(assignment: Assignment) -> Budget:
+    """Return a budget that holds that of every component."""
+    budgets = [astuple(budget_of(spec.limits)) for spec in assignment.components]
+    return Budget(*map(max, zip(*budgets, strict=True)))
+
+
+def all_forbidden(assignment: Assignment) -> tuple[str, ...]:
+    """Return the operations, functions and classes that some component forbids."""
+    rules = [spec.rules for spec in assignment.components]
+    return tuple(dict.fromkeys(name for r in rules for name in (*r.forbidden, *r.functions)))
+
+
+@dataclass(frozen=True)
+class ComponentTime:
+    """The time of one component in one phase: for its own run, and one with stand-ins.
+
+    Attributes:
+        begin: when it began, by `clock`.
+        end: when it is over.
+        words: what is said then.
+        clock: counts what was waited for the submission's processes.
     """
 
-    def __init__(
-        self,
-        judge: Judge,
-        spec: ComponentSpec,
-        files: Mapping[str, bytes],
-        exempt: Sequence[str],
-        stand_ins: Sequence[str],
-        *,
-        thorough: bool,
-        explaining: bool,
-        time: ComponentTime,
-        free: bool,
-    ) -> None:
-        assignment, name = judge.assignment, spec.name
-        others = files_of(used_by(name, {c.name: c.uses for c in assignment.components}))
-        terms = terms_of(spec, judge.provided, exempt, others, free)
-        claims = Claims(
-            {Path(name).name: len(source.splitlines()) + 1 for name, source in files.items()},
-            files_of(other for other in assignment.totals if other != name),
-            terms.rules.names,
+    begin: float
+    end: float
+    words: str
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def half(self) -> float:
+        """When the first run stops, so that the rerun with stand-ins has the second half."""
+        return (self.begin + self.end) / 2
+
+    def spent(self) -> float:
+        """Return how many seconds it has been used for."""
+        return self.clock() - self.begin
+
+
+@dataclass
+class ComponentRun:
+    """A component on one set of files; a criterion runs when it is asked for.
+
+    What runs criteria raises SandboxFault or ReferenceFault at a fault of the grader.
+    """
+
+    judge: Judge
+    spec: ComponentSpec
+    files: Mapping[str, bytes]  # the submission's, by name
+    exempt: Sequence[str]  # files that may call what is forbidden
+    stand_ins: tuple[str, ...]  # the components that have a stand-in among the files
+    time: ComponentTime  # how much it may take, whatever is done in it
+    # Look for misconceptions, for code that is not steady, and for views. Without it there are bare
+    # outcomes, and the first death ends the component.
+    thorough: bool
+    explaining: bool  # keep also what was answered to hidden questions
+    free: bool  # whether it runs with all of Python, because a person said it may
+
+    def __post_init__(self) -> None:
+        assignment, spec, provided = self.judge.assignment, self.spec, self.judge.provided
+        uses = {c.name: c.uses for c in assignment.components}
+        profile = Profile(
+            budget_of(spec.limits),
+            spec.rules.rules(),
+            spec.program,
+            ours=(*self.exempt, *(name for name in provided if name.endswith(".py"))),
+            others=tuple(files_of(used_by(spec.name, uses))),
+            free=self.free,
         )
-        self.criteria = judge.suite.criteria[name]
-        self.stand_ins = tuple(stand_ins)
-        self._judge = judge
-        self._name = name
-        self._thorough = thorough
-        self._explaining = explaining
+        claims = Claims(
+            {Path(name).name: len(text.splitlines()) + 1 for name, text in self.files.items()},
+            files_of(other for other in assignment.totals if other != spec.name),
+            profile.rules.names,
+        )
+        files = with_provided(self.files, provided)
+        self.criteria = self.judge.suite.criteria[spec.name]
         self._attempts: dict[str, Attempt] = {}
-        self._run_again = _RUN_AGAIN if thorough else 0
+        self._run_again = _RUN_AGAIN if self.thorough else 0
         self._room = _MOST_KEPT
-        self._time = time
         self._session = ComponentSession(
-            fork=partial(judge.sandbox.fork, name, with_provided(files, judge.provided), terms),
+            fork=lambda: self.judge.sandbox.fork(spec.name, files, profile),
             claims=claims,
-            deaths_allowed=spec.limits.deaths if thorough else 1,
-            end_of_time=time.end,
+            deaths_allowed=spec.limits.deaths if self.thorough else 1,
+            end_of_time=self.time.end,
+            clock=self.time.clock,
         )
 
     @property
@@ -132,7 +176,7 @@ class ComponentRun:
         return 0.0 if found is None else found.share
 
     def ran(self, criterion: Criterion) -> bool:
-        """Tell whether a criterion has been run."""
+        """Return whether a criterion has been run."""
         return criterion.id in self._attempts
 
     def try_again(self, criterion: Criterion) -> None:
@@ -157,7 +201,7 @@ class ComponentRun:
             time: how much is left.
         """
         self._session.secret = True
-        self._time = time
+        self.time = time
         self._session.extend(time.end)
 
     def status(self) -> tuple[ComponentStatus, str]:
@@ -173,7 +217,7 @@ class ComponentRun:
         if not over and any(attempt.outcome == "not_run" for attempt in attempts):
             over = LATE
         if over in (LATE, "timeout"):
-            why = self._time.words if over == LATE else "it took too long"
+            why = self.time.words if over == LATE else "it took too long"
             return "timeout", f"{why}; what came after was not run"
         if over == "crashed":
             return "crashed", "its process died; what came after was not run"
@@ -192,7 +236,7 @@ class ComponentRun:
         """
         attempts = [self.attempt(c) for c in self.criteria if c.visibility == "public"]
         # Nothing can be said about the answers of what was not imported, or is forbidden.
-        silent = not self._thorough or self._session.fault is not None
+        silent = not self.thorough or self._session.fault is not None
         if silent or all(attempt.outcome == "passed" for attempt in attempts):
             return Diagnosis()
         heard = [
@@ -200,15 +244,17 @@ class ComponentRun:
             for a in attempts
         ]
         with self._session.aside():
-            return self._judge.diagnoser.diagnose(self._name, heard, self._session.ask_more)
+            return self.judge.diagnoser.diagnose(self.spec.name, heard, self._session.ask_more)
 
     def views(self) -> list[dict[str, Any]]:
         """Return what the suite shows of the work; no mark depends on it."""
-        suite, session = self._judge.suite, self._session
-        if not self._thorough or session.over:
+        suite, session = self.judge.suite, self._session
+        if not self.thorough or session.over:
             return []
         with session.aside(), contextlib.suppress(NotRun, ChildGone):
-            return session.run(suite.view_plans[self._name], partial(suite.view, self._name))
+            return session.run(
+                suite.view_plans[self.spec.name], partial(suite.view, self.spec.name)
+            )
         return []
 
     def _run(self, criterion: Criterion) -> Attempt:
@@ -220,13 +266,13 @@ class ComponentRun:
         # Before it is run once more; a test that did not run would have asked everything.
         heard, asked = session.heard, session.asked or len(session.heard)
         self._judge_of(attempt)
-        if self._explaining or not session.secret:
+        if self.explaining or not session.secret:
             attempt.heard, attempt.asked = self._kept(heard), asked
         return attempt
 
     def _ask(self, criterion: Criterion) -> Attempt:
         """Run a criterion's test, unless its questions were answered as the solution answers."""
-        suite = self._judge.suite
+        suite = self.judge.suite
         test = partial(suite.run, criterion)
         return self._session.run(suite.plans[criterion.id], test, suite.met(criterion))
 
@@ -258,7 +304,7 @@ class ComponentRun:
         attempt.facts, attempt.hints = [*attempt.of_cases(), *found.facts], list(found.hints)
         attempt.outcome = "failed" if found.outcome == "failed" else "student_error"
         # Another component's stub stops this one too, but this one was attempted.
-        own = isinstance(failure, StudentRaised) and failure.error.file == f"{self._name}.py"
+        own = isinstance(failure, StudentRaised) and failure.error.file == f"{self.spec.name}.py"
         attempt.not_attempted = own and found.outcome == "not_attempted"
         if isinstance(failure, CheckFailed) and self._passes_again(attempt.criterion):
             attempt.unsteady = True

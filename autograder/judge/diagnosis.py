@@ -25,7 +25,7 @@ from autograder.diagnosis.search import (
 )
 from autograder.judge.cache import AnswerStore
 from autograder.judge.misconceptions import Misconception, read
-from autograder.judge.plan import Planned
+from autograder.judge.session import Planned
 from autograder.judge.variants import Variants, reseeded, variants_of
 
 # Beyond these a diagnosis costs more than it helps: examples computed, further questions put.
@@ -137,23 +137,12 @@ class _Computed(Answers):
     def __init__(
         self, variants: Variants, ask: Ask, questions: Sequence[Sequence[Request]]
     ) -> None:
+        super().__init__()
         variants.begin()
         self.names = variants.names
         self._variants = variants
         self._ask = ask
         self._questions = questions
-        self._fits: dict[tuple[Names, Example], Fit] = {}
-        # Most mistakes show in few examples, so that many answer alike. Beside what was compared
-        # stand the answers, which must stay alive: their identity is in the key.
-        self._exact: dict[tuple[int, Example, bool], tuple[Sequence[Reply], Fit]] = {}
-        self._drawn: dict[tuple[int, int, Example], tuple[Sequence[Sequence[Reply]], float]] = {}
-        self._drawing: dict[Example, bool] = {}
-
-    def fit(self, names: Names, example: Example) -> Fit:
-        key = (names, example)
-        if key not in self._fits:
-            self._fits[key] = self._fit(names, example)
-        return self._fits[key]
 
     def shows(self, names: Names, example: Example) -> bool:
         return self._variants.shows(names, example.requests)
@@ -201,7 +190,7 @@ class _Computed(Answers):
             for example in examples:
                 yield [_magnified(request, factor) for request in example.requests]
 
-    def _fit(self, names: Names, example: Example) -> Fit:
+    def measured(self, names: Names, example: Example) -> Fit:
         fit = self._by_value(names, example)
         if fit.exact <= 1 or not self._variants.drawn(names, example.requests):
             return fit
@@ -214,38 +203,42 @@ class _Computed(Answers):
             return fit
         return Fit(fit.exact, drawn)
 
+    # Most mistakes show in few examples, so that many answer alike: equal answers are one object.
+
     def _by_value(self, names: Names, example: Example) -> Fit:
         answer = self._variants.answer(names, example.requests)
-        key = (id(answer), example, bool(names))
-        if key not in self._exact:
+
+        def compared() -> Fit:
             void = bool(names) and not example.passed
             compare = Comparison(self._variants.allowed(example.requests), void=void)
             right = self.right(example) if names else None
             exact = compare.replies(example.replies, answer, example.requests, right)
-            self._exact[key] = answer, Fit(exact, voided=compare.voided)
-        return self._exact[key][1]
+            return Fit(exact, voided=compare.voided)
+
+        return self.once(("exact", bool(names)), [answer, example], compared)
 
     def _as_samples(self, names: Names, example: Example) -> float:
         answer = self._variants.answer(names, example.requests)
         again = self._variants.answer(names, example.requests, redraw=True)
-        key = (id(answer), id(again), example)
-        if key not in self._drawn:
+
+        def compared() -> float:
             compare = Comparison(drawn=True, enough=1.0)
-            apart = compare.replies(example.replies, answer, example.requests, again)
-            self._drawn[key] = (answer, again), apart
-        return self._drawn[key][1]
+            return compare.replies(example.replies, answer, example.requests, again)
+
+        return self.once("samples", [answer, again, example], compared)
 
     def _component_draws(self, example: Example) -> bool:
-        """Tell whether the student's answer hangs on random draws: ask with other seeds."""
-        if example not in self._drawing:
+        """Return whether the student's answer depends on random draws: ask with other seeds."""
+
+        def asked() -> bool:
             again = self._ask([reseeded(request) for request in example.requests])
             # Of one that is gone it is not known; it may draw where that is right.
-            self._drawing[example] = (
-                self.draws(example)
-                if again is None
-                else Comparison(enough=1.0).replies(example.replies, again, example.requests) > 1
-            )
-        return self._drawing[example]
+            if again is None:
+                return self.draws(example)
+            compare = Comparison(enough=1.0)
+            return compare.replies(example.replies, again, example.requests) > 1
+
+        return self.once("draws", [example], asked)
 
 
 def _magnified(request: Request, factor: float) -> Request:

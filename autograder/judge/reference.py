@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from autograder.api.executor import Executor
 from autograder.api.guard import PROVIDED
 from autograder.api.local import Apart
 from autograder.api.messages import Reply, Request
+from autograder.api.programs import DATA
 from autograder.assignment import Assignment
+from autograder.sandbox.scratch import temporary_folder
 
 
 class ReferenceFault(Exception):
@@ -34,6 +40,16 @@ class SolutionSession:
     ) -> None:
         self._executor = import_apart(folder, name, given, program)
 
+    @classmethod
+    def of(cls, assignment: Assignment, name: str) -> Self:
+        """Return the solution of an assignment's component.
+
+        Raises:
+            ReferenceFault: it cannot be imported.
+        """
+        program = assignment.component(name).program
+        return cls(assignment.secret, name, assignment.public, program)
+
     def perform(self, request: Request) -> Reply:
         """Answer a request; what the solution raises is an answer, too."""
         return self._executor.perform(request)
@@ -55,14 +71,12 @@ class ReferenceSession(SolutionSession):
     ) -> None:
         super().__init__(folder, name, given, program)
         self.kept: dict[tuple[str, int], tuple[Request, Reply]] = {}
-        self._example = ""
-        self._asked: list[Request] = []
-        self._performed = 0
+        self.begin("")
 
     def begin(self, example: str) -> None:
         """Start the example of this name."""
         self._example = example
-        self._asked = []
+        self._asked: list[Request] = []
         self._performed = 0
 
     def perform(self, request: Request) -> Reply:
@@ -115,21 +129,12 @@ def import_apart(
     return executor
 
 
-def solution_of(assignment: Assignment, name: str) -> SolutionSession:
-    """Return the solution of a component as if it were a submission's.
-
-    Raises:
-        ReferenceFault: it cannot be imported.
-    """
-    program = assignment.component(name).program
-    return SolutionSession(assignment.secret, name, assignment.public, program)
-
-
-def reference_of(assignment: Assignment, name: str) -> ReferenceSession:
-    """Return the solution of a component that hidden tests compare with.
-
-    Raises:
-        ReferenceFault: it cannot be imported.
-    """
-    program = assignment.component(name).program
-    return ReferenceSession(assignment.secret, name, assignment.public, program)
+@contextlib.contextmanager
+def workplace(assignment: Assignment) -> Iterator[None]:
+    """Work in a new folder, as a submission does: data can be opened and files be written there."""
+    with temporary_folder() as folder:
+        data = assignment.public / DATA
+        if data.is_dir():
+            shutil.copytree(data, folder / DATA)
+        with contextlib.chdir(folder):
+            yield

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import sha256
 
 from autograder.api.reading import Finding, Reading, each_reading, instead, reading_of
 from autograder.assignment import GIVEN, Assignment
-from autograder.judge.terms import with_provided
+from autograder.judge.intake import digest as digest_of
 from autograder.results import Held
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
@@ -35,7 +34,7 @@ class Review:
     named: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def is_free(self, component: str) -> bool:
-        """Tell whether a component runs with all of Python, because somebody said it may."""
+        """Return whether a component runs with all of Python, because somebody said it may."""
         return component in self.found and component not in self.withheld
 
     def runs(self, component: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -86,7 +85,7 @@ def review(
         texts.update(finding.file for finding in reading.findings)
         named.update(reading.named)
         reached = reading.reached(f"{component}.py", without)
-        digest = _digest({name: files[name] for name in reached})
+        digest = digest_of({name: files[name] for name in sorted(reached)})
         held = [
             Held(component=component, file=f.file, line=f.line, what=f.what, digest=digest)
             for f in reading.about(f"{component}.py", without)
@@ -101,6 +100,13 @@ def review(
         if rules[component].review == "hold":
             withheld.add(component)
     return Review(found, frozenset(withheld), frozenset(texts), named)
+
+
+def with_provided(files: Mapping[str, bytes], provided: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return a submission's files with what is given; nothing of theirs comes into its place."""
+    taken = (*(f"{folder}/" for folder in GIVEN), *(f"{folder}.py" for folder in GIVEN))
+    own = {name: data for name, data in files.items() if not name.startswith(taken)}
+    return {**own, **provided}
 
 
 def _read(
@@ -124,11 +130,3 @@ def _read(
         found = [Finding(name, 1, _UNREAD) for name in texts]
         named = {name: list(assignment.totals) for name in texts}
         return Reading(found, {name: [] for name in texts}, named)
-
-
-def _digest(files: Mapping[str, bytes]) -> str:
-    whole = sha256()
-    for name in sorted(files):
-        whole.update(f"{len(name)} {len(files[name])} {name}".encode())
-        whole.update(files[name])
-    return whole.hexdigest()

@@ -1,29 +1,164 @@
 """Ask a component the questions of a criterion, and answer the criterion's test from the replies.
 
-The solutions were asked first, so a criterion's questions are known: its *plan*. All of them are
-sent before the test runs; questions and replies are the *transcript*, from which it is answered.
+Everyone is asked the same questions. The solutions are asked first, and what they are asked and
+answer is kept: the *plan* of a criterion. All of its questions are sent to a component before the
+test runs; questions and replies are the *transcript*, from which the test is answered.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from autograder.api.likeness import same_kinds
+from autograder.api.component import Session
+from autograder.api.expect import Expect
+from autograder.api.lazy import loaded
+from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
-from autograder.judge.plan import Planned, batches
-from autograder.judge.terms import Claims
+from autograder.api.values import Unsendable
 from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone
-from autograder.sandbox.replies import decode_reply
+from autograder.sandbox.replies import decode_reply, encode_reply
 from autograder.sandbox.wire import encode_request
 
 LATE = "out of time"
+# Less than any Unix socket's buffer, in both directions.
+_BYTES_AHEAD = 48 * 1024
 _T = TypeVar("_T")
+_Claim = TypeVar("_Claim", StudentError, ForbiddenUse)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One request of a plan: its frame with a nonce of 0, and the solution's reply.
+
+    `slack` says how much the criterion allows answers of its example to be off, and `work` how many
+    of torch's operations the solution took. `answer` is the reply's frame with a nonce of 0, empty
+    where it cannot be sent.
+    """
+
+    frame: bytes
+    request: Request
+    reply: Reply
+    slack: Slack = field(default_factory=dict)
+    work: int = 0
+    answer: bytes = b""
+
+
+def batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
+    """Split a plan into what can be under way at once; a request that counts cost is alone."""
+    batch: list[Planned] = []
+    size = 0
+    for planned in plan:
+        size += len(planned.frame)
+        alone = planned.request.counted or (batch and batch[-1].request.counted)
+        if batch and (alone or size > _BYTES_AHEAD):
+            yield batch
+            batch, size = [], len(planned.frame)
+        batch.append(planned)
+    if batch:
+        yield batch
+
+
+@contextlib.contextmanager
+def _counted() -> Iterator[list[object]]:
+    """Note torch's operations: unlike time, they are as many on every machine."""
+    done: list[object] = []
+    if not loaded():
+        yield done
+        return
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            done.append(func)
+            return func(*args, **(kwargs or {}))
+
+    with Counter():  # type: ignore[no-untyped-call]
+        yield done
+
+
+class Recorder:
+    """Passes requests on to a session and keeps them as a plan."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._slack: dict[str, float] = {}
+        self.plan: list[Planned] = []
+
+    def perform(self, request: Request) -> Reply:
+        """Note the request, then have it answered."""
+        if request.resets:
+            self._slack = {}
+        frame = encode_request(request, 0)
+        # A copy, because the test may go on to write into its tensors.
+        kept = copy.deepcopy(request)
+        with _counted() as done:
+            reply = self._session.perform(request)
+        answer = b""
+        with contextlib.suppress(Unsendable):
+            answer = encode_reply(reply, 0)
+        answered = copy.deepcopy(reply)
+        self.plan.append(Planned(frame, kept, answered, self._slack, len(done), answer))
+        return reply
+
+    def compared(self, dtype: object, scale: float) -> None:
+        """Note that values of this example are compared with so many times the usual tolerance."""
+        kind = fineness(dtype)
+        self._slack[kind] = max(scale, self._slack.get(kind, 0.0))
+
+
+class RecordedExpect(Expect):
+    """Expectations that tell a recorder with which tolerance they compare.
+
+    Args:
+        coarse: as for `Expect`.
+        recorder: keeps what the example under test asks.
+    """
+
+    def __init__(self, coarse: set[str], recorder: Recorder) -> None:
+        super().__init__(coarse)
+        self._recorder = recorder
+
+    def _tolerance(self, dtype: object, scale: float) -> tuple[float, float]:
+        self._recorder.compared(dtype, scale)
+        return super()._tolerance(dtype, scale)
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What is believed of the words of a component's child.
+
+    Args:
+        lines: the number of lines of every file of the submission; no other place is believed.
+        siblings: files of the other components, which answer for themselves.
+        refused: what may be reported as forbidden; no other word is believed.
+    """
+
+    lines: Mapping[str, int] = field(default_factory=dict)
+    siblings: Collection[str] = ()
+    refused: Collection[str] = ()
+
+    def placed(self, claim: _Claim) -> _Claim:
+        """Return a claim without a place that there is not; it could name inputs instead."""
+        known = 0 < claim.line <= self.lines.get(claim.file, 0)
+        return claim if known else replace(claim, file="", line=0)
+
+    def forbidden(self, reply: Reply) -> ForbiddenUse | None:
+        """Return the first forbidden use that is charged to the component, or None."""
+        for use in map(self.placed, reply.forbidden):
+            # Charged to the file that calls it; another component answers for itself.
+            if use.file not in self.siblings:
+                known = use.operation in self.refused
+                return use if known else replace(use, operation="something forbidden")
+        return None
 
 
 class NotRun(Exception):
@@ -34,6 +169,31 @@ class LeftThePlan(Exception):
     """A test asks a question that is not planned: the test is to run again, without a plan."""
 
 
+class Clock:
+    """Counts the seconds in which students' processes were waited for.
+
+    What the judge computes meanwhile, as the answers of mistakes, takes no time of theirs: how long
+    that lasts depends on the machine, and on what is kept from earlier runs.
+    """
+
+    def __init__(self) -> None:
+        self._before = 0.0
+        self._since: float | None = None
+
+    def __call__(self) -> float:
+        """Return the seconds so far."""
+        return self._before + (0.0 if self._since is None else time.monotonic() - self._since)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Count the seconds that this lasts."""
+        self._since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._before, self._since = self(), None
+
+
 @dataclass
 class ComponentSession:
     """Carries questions to the children of one component; after a death it forks a new child."""
@@ -41,7 +201,8 @@ class ComponentSession:
     fork: Callable[[], Child]  # makes a child that holds the submission
     claims: Claims  # what is believed of its words
     deaths_allowed: int  # criteria that it hangs or crashes over; then nothing more is asked
-    end_of_time: float  # by the monotonic clock; then nothing more is asked
+    end_of_time: float  # by `clock`; then nothing more is asked
+    clock: Clock = field(default_factory=Clock)
     # Why nothing more is asked: LATE, "timeout", "crashed", "import_error" or "forbidden".
     over: str = ""
     # Why the component could not be imported, or the forbidden operation that it called.
@@ -154,7 +315,7 @@ class ComponentSession:
     def extend(self, end_of_time: float) -> None:
         """Go on until another moment, also where the time was over before."""
         self.end_of_time = end_of_time
-        if self.over == LATE and time.monotonic() < end_of_time:
+        if self.over == LATE and self.clock() < end_of_time:
             self.over = ""
 
     def close(self) -> None:
@@ -207,7 +368,7 @@ class ComponentSession:
         return self.child
 
     def _check_time(self) -> None:
-        if not self.over and time.monotonic() >= self.end_of_time:
+        if not self.over and self.clock() >= self.end_of_time:
             self.over = LATE
         if self.over:
             raise NotRun
@@ -215,23 +376,24 @@ class ComponentSession:
     @contextlib.contextmanager
     def _waiting(self, child: Child, loading: bool = False) -> Iterator[None]:
         """Wait for a child; count its death, and the time."""
-        start = time.monotonic()
-        child.end_of_time = self.end_of_time
+        start = self.clock()
+        child.end_of_time = time.monotonic() + self.end_of_time - start
         try:
-            yield
+            with self.clock.running():
+                yield
         except ChildGone as gone:
             # What it used is counted, too.
             self.close()
             # However many cases of a criterion it hangs over, that is one thing that it cannot do.
             self.deaths += not self._died
             self._died = True
-            if time.monotonic() > self.end_of_time:
+            if self.clock() > self.end_of_time:
                 self.over = LATE
             elif loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
             raise
         finally:
-            self.used.wall_s += time.monotonic() - start
+            self.used.wall_s += self.clock() - start
 
     def _believe(self, reply: Reply) -> None:
         """Drop the places in a reply that there are not; end what has used what is forbidden."""

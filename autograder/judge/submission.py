@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.api.criterion import Criterion
@@ -14,12 +14,15 @@ from autograder.api.scopes import Own
 from autograder.api.upstream import OWN, files_of, with_stand_ins
 from autograder.api.wording import lines_of
 from autograder.assignment import ComponentSpec
-from autograder.judge.component import ComponentRun, Judge, counted
+from autograder.judge.component import ComponentRun, ComponentTime, Judge, counted
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.review import HELD_WORDS, Review, held_words, review
+from autograder.judge.session import Clock
 from autograder.judge.suite import Attempt
-from autograder.judge.terms import ComponentTime, SubmissionTime
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
+
+# The share of a submission's time that is kept for those components that are still to come.
+_RESERVED = 0.5
 
 
 def grade_submission(
@@ -79,19 +82,10 @@ def grade_component(
 ) -> tuple[ComponentResult, dict[str, Attempt]]:
     """Grade one component of a submission by itself, to explain it.
 
-    Args:
-        judge: what to grade it with.
-        spec: the component.
-        files: the submission's files by name.
-        exempt: files that may call what is forbidden.
-        broken: the components that it may use and that lost points.
-        accepted: by component, the digest of what a person has accepted.
+    `broken` names the components that it may use and that lost points.
 
     Returns:
         Its result, and by criterion the attempt that is marked; none where it never ran.
-
-    Raises:
-        SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
     read = review(judge.assignment, judge.sandbox, files, exempt, accepted)
     time = SubmissionTime(2 * spec.limits.component_wall_s, 2)
@@ -100,58 +94,44 @@ def grade_component(
         return part.finish(broken, time), part.marked
 
 
+@dataclass
 class _Component:
-    """One component of a submission, from its first question to its result.
+    """One component of a submission, from its first question to its result."""
 
-    Args:
-        judge: what it is graded with.
-        spec: the component.
-        files: the submission's files by name.
-        exempt: files that may call what is forbidden.
-        read: what was read in the submission.
-        thorough: look for misconceptions and show the work, beside giving marks.
-        explaining: keep also what was answered to hidden questions.
+    judge: Judge
+    spec: ComponentSpec
+    files: Mapping[str, bytes]  # the submission's, by name
+    exempt: Sequence[str]  # files that may call what is forbidden
+    read: Review
+    thorough: bool  # look for misconceptions and show the work, beside giving marks
+    explaining: bool = False  # keep also what was answered to hidden questions
 
-    Attributes:
-        marked: by criterion, the attempt that it is marked by.
-    """
-
-    def __init__(
-        self,
-        judge: Judge,
-        spec: ComponentSpec,
-        files: Mapping[str, bytes],
-        exempt: Sequence[str],
-        read: Review,
-        thorough: bool,
-        explaining: bool = False,
-    ) -> None:
-        self.spec = spec
-        self.marked: dict[str, Attempt] = {}
-        self._judge, self._read = judge, read
-        self._thorough, self._explaining = thorough, explaining
-        self._free = read.is_free(spec.name) or f"{spec.name}.py" in exempt
+    def __post_init__(self) -> None:
+        name = self.spec.name
+        self._free = self.read.is_free(name) or f"{name}.py" in self.exempt
         # None that is held; a component that this one builds on and that is held counts as one
         # that is not there: its stand-in alone takes its place.
-        self._files, self._exempt = read.runs(spec.name, files), exempt
-        uses = {other.name: other.uses for other in judge.assignment.components}
-        replaced = sorted(used_by(spec.name, uses) & read.withheld)
-        self._files, self._exempt = self._with_stand_ins(replaced)
+        self.files = self.read.runs(name, self.files)
+        uses = {other.name: other.uses for other in self.judge.assignment.components}
+        replaced = sorted(used_by(name, uses) & self.read.withheld)
+        self.files, self.exempt = self._with_stand_ins(replaced)
         self._replaced = self._reached(replaced)
-        # Its own without stand-ins, then for what was broken in each of the phases.
-        self._runs: list[ComponentRun] = []
+        # By stand-ins: its own without any, then for what was broken in each of the phases.
+        self._runs: dict[tuple[str, ...], ComponentRun] = {}
         self._diagnosis = Diagnosis()
         self._views: list[dict[str, Any]] = []
         self._spent = 0.0
+        # By criterion, the attempt that it is marked by.
+        self.marked: dict[str, Attempt] = {}
 
     @property
     def criteria(self) -> list[Criterion]:
         """All of the component, in order."""
-        return self._judge.suite.criteria[self.spec.name]
+        return self.judge.suite.criteria[self.spec.name]
 
     def close(self) -> None:
         """End its processes."""
-        for run in self._runs:
+        for run in self._runs.values():
             run.close()
 
     def settle(self, broken: Sequence[str], time: SubmissionTime) -> None:
@@ -161,17 +141,17 @@ class _Component:
             broken: the components that it may use and that lost public criteria.
             time: of the submission.
         """
-        if self._unrun() is not None:
+        if self._not_run() is not None:
             return
         broken = [used for used in broken if used not in self._replaced]
         turn = time.next(self.spec.limits.component_wall_s)
         replaceable = self._reached(broken)
         followed = self._phase("public", replaceable, turn)
-        own = self._runs[0]
+        own = self._runs[()]
         if not replaceable:
             # What components share in a file of its own may be wrong for each of them.
-            own_modules = {file for file in self._files if file.endswith(".py")}
-            shared = broken and not own_modules <= files_of(self._judge.assignment.totals)
+            own_modules = {file for file in self.files if file.endswith(".py")}
+            shared = broken and not own_modules <= files_of(self.judge.assignment.totals)
             self._diagnosis = Diagnosis() if shared else own.diagnose()
         elif followed is not None and followed.forbidden is None:
             # Only with working parts in place does its own mistake show clearly.
@@ -187,19 +167,19 @@ class _Component:
             broken: the components that it may use and that lost points.
             time: of the submission.
         """
-        unrun = self._unrun()
+        unrun = self._not_run()
         if unrun is not None:
             return unrun
         turn = time.next(self.spec.limits.component_wall_s, self._spent)
-        for run in self._runs:
+        for run in self._runs.values():
             run.keep_silent(turn)
         broken = [used for used in broken if used not in self._replaced]
         self._phase("hidden", self._reached(broken), turn)
         result = self._result()
         self.close()
         result.views = self._views
-        result.usage = self._runs[0].used
-        result.review = self._read.found.get(self.spec.name, [])
+        result.usage = self._runs[()].used
+        result.review = self.read.found.get(self.spec.name, [])
         if self._replaced and result.status == "graded":
             result.stand_ins = sorted({*result.stand_ins, *self._replaced})
             result.notes.insert(0, f"{_with_working(self._replaced)}: the own is {HELD_WORDS}")
@@ -207,21 +187,21 @@ class _Component:
         return result
 
     def loses(self) -> bool:
-        """Tell whether a public criterion is lost."""
+        """Return whether a public criterion is lost."""
         return not self._runs or any(self._share(c) < 1 for c in self._of("public"))
 
-    def _unrun(self) -> ComponentResult | None:
+    def _not_run(self) -> ComponentResult | None:
         """Return the result of what is not run at all."""
         name = self.spec.name
-        if name in self._read.withheld:
-            found = self._read.found[name]
+        if name in self.read.withheld:
+            found = self.read.found[name]
             result = _unrun(self.criteria, "forbidden", held_words(found))
             result.review = found
             return result
-        source = self._files.get(f"{name}.py")
+        source = self.files.get(f"{name}.py")
         if source is None:
             return _unrun(self.criteria, "missing", f"there is no {name}.py")
-        stub = self._judge.assignment.public / f"{name}.py"
+        stub = self.judge.assignment.public / f"{name}.py"
         if stub.is_file() and source.split() == stub.read_bytes().split():
             return _unrun(self.criteria, "not_attempted", f"{name}.py is still the empty stub")
         return None
@@ -233,12 +213,12 @@ class _Component:
         """
 
         def names(file: str) -> Collection[str]:
-            if file in self._exempt:
-                return Own(broken).imported(ast.parse(self._files[file]))[1]
-            named = self._read.named
+            if file in self.exempt:
+                return Own(broken).imported(ast.parse(self.files[file]))[1]
+            named = self.read.named
             return {*named.get(file, ()), *named.get(file.removeprefix(OWN), ())}
 
-        found = {file: names(file) for file in self._files if broken}
+        found = {file: names(file) for file in self.files if broken}
         return [
             name
             for name in broken
@@ -247,23 +227,21 @@ class _Component:
 
     def _with_stand_ins(self, broken: Sequence[str]) -> tuple[dict[str, bytes], Sequence[str]]:
         """Return the files with stand-ins, and those that may call what is forbidden."""
-        of = self._judge.assignment.stand_in
+        of = self.judge.assignment.stand_in
         texts = {name: of(name).read_text(encoding="utf-8") for name in broken}
-        return with_stand_ins(self._files, texts), (
-            *self._exempt,
+        return with_stand_ins(self.files, texts), (
+            *self.exempt,
             *(f"{used}.py" for used in broken),
         )
 
     def _run(self, broken: Sequence[str], turn: ComponentTime) -> ComponentRun:
         """Return the run with stand-ins for what is broken; it is begun if there is none yet."""
-        for run in self._runs:
-            if run.stand_ins == tuple(broken):
-                return run
-        files, exempt = self._with_stand_ins(broken)
-        how = {"thorough": self._thorough, "explaining": self._explaining, "free": self._free}
-        run = ComponentRun(self._judge, self.spec, files, exempt, broken, time=turn, **how)
-        self._runs.append(run)
-        return run
+        key = tuple(broken)
+        if key not in self._runs:
+            files, exempt = self._with_stand_ins(broken)
+            how = self.thorough, self.explaining, self._free
+            self._runs[key] = ComponentRun(self.judge, self.spec, files, exempt, key, turn, *how)
+        return self._runs[key]
 
     def _phase(self, which: str, broken: Sequence[str], turn: ComponentTime) -> ComponentRun | None:
         """Run the public or the hidden criteria, where needed once more with stand-ins.
@@ -278,7 +256,7 @@ class _Component:
             own.attempt(criterion)
         if not broken or not self._is_followed(own):
             return None
-        known = any(run.stand_ins == tuple(broken) for run in self._runs)
+        known = tuple(broken) in self._runs
         followed = self._run(broken, turn)
         if which == "hidden":
             followed.keep_silent(turn)
@@ -297,12 +275,12 @@ class _Component:
 
     def _share(self, criterion: Criterion) -> float:
         """Return the best share of a criterion's points that some run earned; none if forbidden."""
-        runs = [run for run in self._runs if run.forbidden is None]
+        runs = [run for run in self._runs.values() if run.forbidden is None]
         return max((run.share(criterion) for run in runs), default=0.0)
 
     @staticmethod
     def _is_followed(own: ComponentRun) -> bool:
-        """Tell whether stand-ins could earn more.
+        """Return whether stand-ins could earn more.
 
         Without a line, a forbidden use may be what a broken component did that it uses.
         """
@@ -311,7 +289,7 @@ class _Component:
 
     def _result(self) -> ComponentResult:
         """Count for every criterion the best of the own run and those with stand-ins."""
-        own, *followed = self._runs
+        own, *followed = self._runs.values()
         if not followed:
             return self._of_run(own, self._diagnosis)
         for run in reversed(followed):
@@ -333,7 +311,7 @@ class _Component:
 
     def _best(self, criterion: Criterion) -> Attempt:
         """Return the attempt that counts for a criterion, where some gain with stand-ins."""
-        own, *followed = self._runs
+        own, *followed = self._runs.values()
         share = self._share(criterion)
         lost = share < 1
         if (
@@ -420,3 +398,33 @@ def _mark(attempt: Attempt, diagnosis: Diagnosis) -> CriterionResult:
         causes=causes,
         message="\n".join(lines),
     )
+
+
+class SubmissionTime:
+    """Deals a submission's time out to its components, one after the other.
+
+    Those before cannot use up what is kept for those after them, each the same.
+
+    Args:
+        limit_s: for all components.
+        turns: how many there are: each component has one in each phase.
+        clock: tells the time.
+    """
+
+    def __init__(self, limit_s: float, turns: int, clock: Clock | None = None) -> None:
+        self._limit_s = limit_s
+        self._clock = clock or Clock()
+        self._left = turns
+        self._kept = _RESERVED * limit_s / max(1, turns)
+        self._end = self._clock() + limit_s
+
+    def next(self, limit_s: float, spent: float = 0.0) -> ComponentTime:
+        """Return the time of the next turn, of a component with this limit that spent some."""
+        self._left -= 1
+        now = self._clock()
+        own = now + max(0.0, limit_s - spent)
+        end = self._end - self._left * self._kept
+        if own <= end:
+            return ComponentTime(now, own, f"its time ({limit_s:g} s) is over", self._clock)
+        words = f"the time of the whole submission ({self._limit_s:g} s) is used up"
+        return ComponentTime(now, max(now, end), words, self._clock)

@@ -27,8 +27,8 @@ from autograder.api.make import Make
 from autograder.api.messages import Reply, Request
 from autograder.api.run import Run
 from autograder.api.wording import find
-from autograder.judge.plan import Planned, RecordedExpect, Recorder
 from autograder.judge.reference import ReferenceSession, SolutionSession
+from autograder.judge.session import Planned, RecordedExpect, Recorder
 from autograder.results import HIDDEN_WORDS, Outcome
 
 FIXTURES = ("component", "reference", "expect", "make")
@@ -157,39 +157,23 @@ class Attempt:
         self.facts, self.hints, self.silent = [*cases, HIDDEN_WORDS], [], True
 
 
+@dataclass
 class Suite:
-    """The public and the hidden suite of an assignment, with the solutions' answers.
+    """The public and the hidden suite of an assignment, with the solutions' answers."""
 
-    Args:
-        checks: by component, in order, public ones first.
-        references: the solutions that hidden tests compare with, by component.
-        drawings: what the suite shows of a component, by name.
-        lenient: whether a solution may lose criteria.
+    filed: Mapping[str, Sequence[Check]]  # by component, in order, public ones first
+    references: Mapping[str, ReferenceSession]  # the solutions that hidden tests compare with
+    drawings: Mapping[str, Any]  # what the suite shows of a component, by name
+    lenient: bool = False  # whether a solution may lose criteria
+    # What the solution was asked and answered: by criterion, and for what is shown by component.
+    plans: dict[str, list[Planned]] = field(default_factory=dict)
+    view_plans: dict[str, list[Planned]] = field(default_factory=dict)
+    losses: dict[str, str] = field(default_factory=dict)  # what is said of what a solution loses
+    faults: list[str] = field(default_factory=list)  # what else is wrong with the suites
 
-    Attributes:
-        criteria: by component, in order.
-        plans: the requests of every criterion, as the solution was asked them.
-        view_plans: the requests of what is shown of every component.
-        losses: what is said of criteria that a solution loses.
-        faults: what else is wrong with the suites.
-    """
-
-    def __init__(
-        self,
-        checks: Mapping[str, Sequence[Check]],
-        references: Mapping[str, ReferenceSession],
-        drawings: Mapping[str, Any],
-        lenient: bool = False,
-    ) -> None:
-        self.criteria = {name: [c.criterion for c in found] for name, found in checks.items()}
-        self.plans: dict[str, list[Planned]] = {}
-        self.view_plans: dict[str, list[Planned]] = {}
-        self.losses: dict[str, str] = {}
-        self.faults: list[str] = []
-        self._lenient = lenient
-        self.checks = {c.criterion.id: c for found in checks.values() for c in found}
-        self._references = references
-        self._drawings = drawings
+    def __post_init__(self) -> None:
+        self.criteria = {name: [c.criterion for c in found] for name, found in self.filed.items()}
+        self.checks = {c.criterion.id: c for found in self.filed.values() for c in found}
 
     def run(self, criterion: Criterion, session: Session) -> Attempt:
         """Run one criterion on a session."""
@@ -205,7 +189,7 @@ class Suite:
 
     def view(self, component: str, session: Session) -> list[dict[str, Any]]:
         """Return what the public suite shows of a component behind a session."""
-        return Run(lambda name: session).views(component, self._drawings)
+        return Run(lambda name: session).views(component, self.drawings)
 
     def public_plans(self) -> dict[str, list[list[Planned]]]:
         """Return the plans of every component's public criteria, in order."""
@@ -259,7 +243,7 @@ class Suite:
     def _loses(self, attempt: Attempt, lead: str) -> None:
         """Note what the solution loses; where it must lose nothing, the suite is broken."""
         words, criterion = _words_of(attempt), attempt.criterion
-        if not self._lenient:
+        if not self.lenient:
             raise SuiteFault(lead + words) from attempt.failure
         self.losses[criterion.id] = words
         if not isinstance(attempt.failure, AssertionError | StudentRaised):
@@ -276,7 +260,7 @@ class Suite:
             },
             "plans": {name: self.plans[name] for name in names},
             "view_plan": self.view_plans[component],
-            "answers": self._references[component].kept,
+            "answers": self.references[component].kept,
         }
 
     def restore(self, component: str, kept: dict[str, Any] | None) -> bool:
@@ -292,13 +276,13 @@ class Suite:
                 case.examples = kept["examples"][check.criterion.id][case.name]
         self.plans |= kept["plans"]
         self.view_plans[component] = kept["view_plan"]
-        self._references[component].kept.update(kept["answers"])
+        self.references[component].kept.update(kept["answers"])
         return True
 
     def _attempt(self, check: Check, session: Session, drawing: bool) -> Attempt:
         criterion = check.criterion
         run = Run(lambda name: session)
-        reference = self._references[criterion.component]
+        reference = self.references[criterion.component]
         expect = Expect(run.coarse, run.asked)
         if isinstance(session, Recorder):
             expect = RecordedExpect(run.coarse, session)

@@ -15,15 +15,11 @@ from autograder.api.likeness import Comparison, Slack, alike
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, Operation, Reset
 from autograder.assignment import Assignment
-from autograder.diagnosis.search import RIGHT, Names
+from autograder.diagnosis.search import RIGHT, Names, Once
 from autograder.judge.cache import AnswerStore
 from autograder.judge.misconceptions import file_of
 from autograder.judge.reference import import_apart
 from autograder.sandbox.wire import encode_request
-
-# Mistakes, the identity of an example's requests, and whether with other draws.
-_Key = tuple[Names, tuple[int, ...], bool]
-
 
 # A mistake that computes longer, in seconds, has no end: of it that is the answer.
 LONGEST_S = 10.0
@@ -69,17 +65,13 @@ class Variants:
         self.store = AnswerStore(None) if store is None else store
         self.computed = 0
         self._executor = import_apart(folder, component, given, program)
-        # The requests stand beside the replies to stay alive: their identity is the key.
-        self._replies: dict[_Key, tuple[Sequence[Request], Sequence[Reply]]] = {}
-        self._counted: dict[_Key, int] = {}
-        self._drawn: dict[tuple[Names, tuple[int, ...]], bool] = {}
         # By the identity of their first request.
         self._known: dict[int, _Known] = {}
+        self._usual: Slack = {}
+        self._once = Once()
+        self._counted: set[tuple[object, ...]] = set()
         # How often a mistake was stopped that computed too long.
         self._stopped = 0
-        self._usual: Slack = {}
-        # Beside what was compared stands what must stay alive: its identity is in the key.
-        self._parted: dict[tuple[int, ...], tuple[tuple[Sequence[Reply], ...], bool]] = {}
 
     def know(
         self,
@@ -99,10 +91,12 @@ class Variants:
         asked = hashlib.sha256()
         for request in example:
             asked.update(hashlib.sha256(encode_request(request, 0)).digest())
-        known = _Known(tuple(example), asked.hexdigest(), max(1, work // _SHORT), slack or {})
-        self._usual = widest([self._usual, known.slack])
+        cost = max(1, work // _SHORT)
+        known = _Known(tuple(example), tuple(replies), asked.hexdigest(), cost, slack or {})
         self._known[id(example[0])] = known
-        self._replies[RIGHT, self._identity(example), False] = (example, list(replies))
+        slacks = self._usual, known.slack
+        kinds = {kind for slack in slacks for kind in slack}
+        self._usual = {kind: max(slack.get(kind, 0.0) for slack in slacks) for kind in kinds}
 
     def answer(
         self, wrong: Names, example: Sequence[Request], redraw: bool = False
@@ -116,32 +110,33 @@ class Variants:
             example: its requests.
             redraw: whether to seed the random draws otherwise than the requests say.
         """
-        key = (wrong, self._identity(example), redraw)
-        self._count(key, example)
-        _, replies = self._replies.get(key, ((), ()))
-        if len(replies) < len(example):
-            replies = self._looked_up(wrong, example, redraw)
-            self._replies[key] = (example, replies)
-        return replies if len(replies) == len(example) else replies[: len(example)]
+        self._count(wrong, example, redraw)
+
+        def performed() -> list[Reply]:
+            asked = [reseeded(request) for request in example] if redraw else example
+            return [self.perform(wrong, request) for request in asked]
+
+        def right() -> Sequence[Reply]:
+            return self._known[id(example[0])].replies[: len(example)]
+
+        if not (wrong or redraw) and self.knows(example):
+            return self._once("right", example, right)
+        return self._kept(wrong, example, "again" if redraw else "", performed)
 
     def begin(self) -> None:
-        """Count anew, and forget the examples of one submission alone."""
-        self.computed = 0
-        self._counted = {}
-        known = {(first,) for first in self._known}
-        self._replies = {k: found for k, found in self._replies.items() if k[1] in known}
-        self._drawn = {k: found for k, found in self._drawn.items() if k[1] in known}
+        """Count from 0 again."""
+        self.computed, self._counted = 0, set()
 
-    def _count(self, key: _Key, example: Sequence[Request]) -> None:
+    def _count(self, wrong: Names, example: Sequence[Request], redraw: bool) -> None:
         """Count an answer, unless it was counted, or is that of the solution to what is known."""
-        if self._counted.get(key, 0) < len(example):
-            self._counted[key] = len(example)
-            wrong, _, redraw = key
+        key = (wrong, redraw, *map(id, example))
+        if key not in self._counted:
+            self._counted.add(key)
             if wrong or redraw or not self.knows(example):
                 self.computed += self.cost(example) if len(wrong) > 1 else 1
 
     def knows(self, example: Sequence[Request]) -> bool:
-        """Tell whether an example is one of the suite's own, or the beginning of one."""
+        """Return whether an example is one of the suite's own, or the beginning of one."""
         known = self._known.get(id(example[0]))
         if known is None or len(example) > len(known.requests):
             return False
@@ -161,14 +156,21 @@ class Variants:
         return (known and known.slack) or self._usual
 
     def shows(self, wrong: Names, example: Sequence[Request]) -> bool:
-        """Tell whether the mistakes make another answer than the right one, beside other draws."""
+        """Return whether the mistakes make another answer than the right one, other draws aside."""
         right, answer = self.answer(RIGHT, example), self.answer(wrong, example)
-        if not self._part(Comparison(self.allowed(example), enough=1.0), example, answer, right):
+
+        def part(compare: Comparison, *again: Sequence[Reply]) -> bool:
+            about = (answer, right, *again)
+            return self._once(
+                "parted", about, lambda: compare.replies(answer, right, example, *again) > 1
+            )
+
+        if not part(Comparison(self.allowed(example), enough=1.0)):
             return False
         if not self.drawn(RIGHT, example):
             return True
         again = self.answer(RIGHT, example, redraw=True)
-        return self._part(Comparison(drawn=True, enough=1.0), example, answer, right, again)
+        return part(Comparison(drawn=True, enough=1.0), again)
 
     def showing(self, example: Sequence[Request]) -> Names:
         """Return the mistakes that show in an example by themselves.
@@ -184,51 +186,39 @@ class Variants:
         self.computed, self._counted = before
         return names
 
-    def _part(
-        self, compare: Comparison, example: Sequence[Request], *answers: Sequence[Reply]
-    ) -> bool:
-        """Tell whether the first two answers part; of a known example they are compared once."""
-        wrong, right, *again = answers
-        if not self.knows(example):
-            return compare.replies(wrong, right, example, *again) > 1
-        key = (id(wrong), *map(id, again), id(example[0]), len(example))
-        if key not in self._parted:
-            self._parted[key] = answers, compare.replies(wrong, right, example, *again) > 1
-        return self._parted[key][1]
+    def drawn(self, wrong: Names, example: Sequence[Request]) -> bool:
+        """Return whether the answer to an example depends on random draws."""
+        if len(wrong) > 1:
+            return any(self.drawn(frozenset([name]), example) for name in wrong)
+        for redraw in (False, True):
+            self._count(wrong, example, redraw)
 
-    def _identity(self, example: Sequence[Request]) -> tuple[int, ...]:
-        first, *others = map(id, example)
-        return (first,) if self.knows(example) else (first, *others)
+        def compared() -> list[bool]:
+            plain, other = (self.answer(wrong, example, redraw) for redraw in (False, True))
+            return [not all(map(alike, plain, other))]
 
-    def _looked_up(self, wrong: Names, example: Sequence[Request], redraw: bool) -> Sequence[Reply]:
-        """Return what is kept of an answer, or perform the example and keep it."""
-
-        def performed() -> list[Reply]:
-            asked = [reseeded(request) for request in example] if redraw else example
-            return [self.perform(wrong, request) for request in asked]
-
-        return self._kept(wrong, example, "again" if redraw else "", performed)
+        return bool(self._kept(wrong, example, "drawn", compared)[0])
 
     def _kept(
-        self,
-        wrong: Names,
-        example: Sequence[Request],
-        what: str,
-        make: Callable[[], list[Any]],
+        self, wrong: Names, example: Sequence[Request], what: str, make: Callable[[], list[Any]]
     ) -> list[Any]:
         """Return what is kept of these mistakes and an example, or make it and keep it."""
-        if not self.knows(example):
-            return make()
-        # A hash of all that is asked, and how much of it was.
-        asked = self._known[id(example[0])].asked
-        name = f"{'+'.join(sorted(wrong))} {asked} {len(example)} {what}"
-        found = self.store.get(name)
-        if found is None:
-            stopped = self._stopped
-            found = make()
-            # Another machine might have been fast enough.
-            found = found if self._stopped > stopped else self.store.put(name, found)
-        return found
+
+        def looked_up() -> list[Any]:
+            if not self.knows(example):
+                return make()
+            # A hash of all that is asked, and how much of it was.
+            asked = self._known[id(example[0])].asked
+            name = f"{'+'.join(sorted(wrong))} {asked} {len(example)} {what}"
+            found = self.store.get(name)
+            if found is None:
+                stopped = self._stopped
+                found = make()
+                # Another machine might have been fast enough.
+                found = found if self._stopped > stopped else self.store.put(name, found)
+            return found
+
+        return self._once((wrong, what), example, looked_up)
 
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
@@ -246,30 +236,13 @@ class Variants:
         if self._executor.code.module is not None:
             self._executor.code.module.WRONG = wrong
 
-    def drawn(self, wrong: Names, example: Sequence[Request]) -> bool:
-        """Tell whether the answer to an example hangs on random draws."""
-        if len(wrong) > 1:
-            return any(self.drawn(frozenset([name]), example) for name in wrong)
-        key = (wrong, self._identity(example))
-        for redraw in (False, True):
-            self._count((*key, redraw), example)
-        if key not in self._drawn:
-
-            def compared() -> list[bool]:
-                plain = self.answer(wrong, example)
-                other = self.answer(wrong, example, redraw=True)
-                pairs = zip(plain, other, strict=True)
-                return [not all(alike(one, two) for one, two in pairs)]
-
-            (self._drawn[key],) = self._kept(wrong, example, "drawn", compared)
-        return self._drawn[key]
-
 
 @dataclass(frozen=True)
 class _Known:
-    """An example of the suite's: what is asked, the hash of it, and for how many it counts."""
+    """An example of the suite's: what is asked, what is right, the hash, for how many it counts."""
 
     requests: tuple[Request, ...]
+    replies: tuple[Reply, ...]
     asked: str
     cost: int
     slack: Slack
@@ -298,12 +271,6 @@ def _at_most(seconds: float) -> Iterator[_Clock]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-
-
-def widest(slacks: Sequence[Slack]) -> Slack:
-    """Return the widest of several tolerances for every fineness."""
-    kinds = {kind for slack in slacks for kind in slack}
-    return {kind: max(slack.get(kind, 0.0) for slack in slacks) for kind in kinds}
 
 
 def reseeded(request: Request) -> Request:

@@ -38,15 +38,13 @@ from autograder.grading.messages import (
 from autograder.judge.begin import begin
 from autograder.judge.cache import AnswerStore, Cache
 from autograder.judge.collection import collect
-from autograder.judge.component import Judge
+from autograder.judge.component import Judge, all_forbidden, largest_budget
 from autograder.judge.diagnosis import Diagnoser
+from autograder.judge.explain import explain_criterion
 from autograder.judge.places import cache_folder
-from autograder.judge.reference import ReferenceFault
+from autograder.judge.reference import ReferenceFault, workplace
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.judge.terms import all_forbidden, largest_budget
-from autograder.judge.trace import explain_criterion
-from autograder.judge.workplace import workplace
 from autograder.results import SubmissionResult
 from autograder.sandbox import confine
 from autograder.sandbox.packages import PackageFault, versions
@@ -82,7 +80,7 @@ def serve(
         try:
             if sys.platform == "linux":
                 confine.die_with_parent()
-            # Whatever the suite or torch warns of, a mark does not hang on it.
+            # Whatever the suite or torch warns of, a mark does not depend on it.
             warnings.simplefilter("ignore")
             assignment = load_assignment(root, name)
             if assignment.uses_torch:

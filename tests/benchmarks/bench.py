@@ -237,11 +237,10 @@ def bench_batch(count: int, jobs: int) -> tuple[float, float]:
 def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     """Split the judge's time for a right submission: fork, wire, waiting, reference, the rest."""
     from autograder.judge.collection import collect
-    from autograder.judge.component import Judge
+    from autograder.judge.component import Judge, all_forbidden, largest_budget
     from autograder.judge.diagnosis import Diagnoser
     from autograder.judge.intake import take_in
     from autograder.judge.submission import grade_submission
-    from autograder.judge.terms import all_forbidden, largest_budget
     from autograder.sandbox.tiers import open_sandbox
 
     assignment = load_assignment(ROOT, NAME)

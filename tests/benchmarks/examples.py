@@ -28,12 +28,11 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.rows import Row, rows_of
 from autograder.judge import collection
 from autograder.judge.cache import Cache
-from autograder.judge.component import Judge
+from autograder.judge.component import Judge, all_forbidden, largest_budget
 from autograder.judge.diagnosis import Diagnoser
+from autograder.judge.reference import workplace
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Attempt, Suite
-from autograder.judge.terms import all_forbidden, largest_budget
-from autograder.judge.workplace import workplace
 from autograder.sandbox.tiers import open_sandbox
 
 ROOT = Path(__file__).resolve().parents[2]

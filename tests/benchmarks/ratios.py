@@ -23,8 +23,7 @@ from autograder.assignment import load_assignment
 from autograder.grading.store import write
 from autograder.grading.workers import Worker
 from autograder.judge.collection import collect
-from autograder.judge.reference import import_apart
-from autograder.judge.workplace import workplace
+from autograder.judge.reference import import_apart, workplace
 from tests.benchmarks import bench, course
 
 # A share of the machine that others may take before a run does not count as quiet.

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment
-from autograder.judge.component import Judge
+from autograder.judge.component import Judge, all_forbidden, largest_budget
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite
-from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.results import ComponentResult
 from autograder.sandbox.host import Sandbox
 

@@ -19,7 +19,7 @@ from autograder.judge.cache import AnswerStore, Cache
 from autograder.judge.collection import collect
 from autograder.judge.misconceptions import read
 from autograder.judge.places import CACHE_VARIABLE, cache_folder
-from autograder.judge.reference import SolutionSession, solution_of
+from autograder.judge.reference import SolutionSession
 from autograder.judge.suite import Suite
 from autograder.judge.variants import variants_of
 from tests.tiny import HIDDEN, write_tiny
@@ -142,9 +142,9 @@ def test_a_second_start_asks_the_solution_nothing_and_is_the_same(
     assert plans(second) == plans(first)
     # A submission is compared with answers that were kept, too.
     for criterion in second.criteria["layer_norm"]:
-        attempt = second.run(criterion, solution_of(tiny, "layer_norm"))
+        attempt = second.run(criterion, SolutionSession.of(tiny, "layer_norm"))
         assert attempt.failure is None
-        assert attempt.drawn == first.run(criterion, solution_of(tiny, "layer_norm")).drawn
+        assert attempt.drawn == first.run(criterion, SolutionSession.of(tiny, "layer_norm")).drawn
 
 
 def test_another_seed_is_asked_anew(folder: Path, tiny: Assignment, asked: list[object]) -> None:

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.judge.terms import ComponentTime, SubmissionTime
+from autograder.judge.component import ComponentTime
+from autograder.judge.submission import SubmissionTime
 
 
 class Clock:

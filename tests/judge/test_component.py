@@ -22,8 +22,8 @@ from autograder.assignment import load_assignment
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge
-from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.reference import SolutionSession, solution_of
+from autograder.judge.diagnosis import Diagnoser, Diagnosis
+from autograder.judge.reference import SolutionSession
 from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
@@ -169,7 +169,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
         Path(root, name).write_text(text)
     assignment = load_assignment(root, "small")
     suite = collect(assignment, cache=Cache(None))
-    sandbox: Any = FakeSandbox(solution_of(assignment, "work"))
+    sandbox: Any = FakeSandbox(SolutionSession.of(assignment, "work"))
     return Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
 
 
@@ -448,8 +448,7 @@ def test_no_call_is_waited_for_when_the_time_is_over(
     begin = clock.now
     sandbox.reply = clock.passing(100)
     graded(judge)
-    (until,) = sandbox.until
-    assert until == pytest.approx(begin + 1000, abs=60)
+    assert list(sandbox.until) == [pytest.approx(begin + 1000, abs=60)] * len(sandbox.until)
 
 
 def test_a_component_that_keeps_to_its_time_is_not(
@@ -459,6 +458,24 @@ def test_a_component_that_keeps_to_its_time_is_not(
     sandbox.reply = Clock(monkeypatch).passing(160)
     result = graded(judge)
     assert (result.status, result.score) == ("graded", 4)
+
+
+def test_what_the_judge_computes_takes_no_time_of_the_component(
+    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+
+    def diagnose(*about: object) -> Diagnosis:
+        clock.now += 5000
+        return Diagnosis()
+
+    monkeypatch.setattr(judge.diagnoser, "diagnose", diagnose)
+    begin = clock.now
+    wrong = Reply(value=0.0)
+    sandbox.reply = lambda name, argument: wrong if name == "double" else None
+    result = graded(judge)
+    assert clock.now == begin + 5000
+    assert outcomes(result) == [("failed", False), RIGHT, RIGHT, RIGHT]
 
 
 def test_a_child_is_given_the_limits_of_its_component(judge: Judge, sandbox: FakeSandbox) -> None:

@@ -17,7 +17,7 @@ from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import Heard, Names
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
-from autograder.judge.plan import Recorder
+from autograder.judge.session import Recorder
 from autograder.judge.variants import Variants
 from autograder.results import ComponentResult
 from tests.sources import FORWARD, MODULE, block, norm

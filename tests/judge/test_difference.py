@@ -20,7 +20,7 @@ from autograder.api.operations import (
     WriteGiven,
 )
 from autograder.api.values import DTYPES, OPAQUE, Embedding
-from autograder.judge.difference import differences, written_answer, written_call
+from autograder.judge.explain import differences, written_answer, written_call
 
 X = torch.tensor([1.0, 2.0, 3.0])
 

@@ -13,10 +13,9 @@ import pytest
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import load_assignment
 from autograder.judge.collection import collect
-from autograder.judge.component import Judge
+from autograder.judge.component import Judge, all_forbidden, largest_budget
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.submission import grade_submission
-from autograder.judge.terms import all_forbidden, largest_budget
 from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
 from autograder.results import HIDDEN_WORDS, ComponentResult

@@ -1,7 +1,5 @@
 """Misconceptions: the table fits the code, and the variants answer with mistakes in force."""
 
-import gc
-import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -185,20 +183,6 @@ def test_what_a_diagnosis_may_cost_is_counted_anew_and_whatever_is_there(folder:
     assert counted == [2, 2]
 
 
-def test_what_one_submission_was_asked_alone_is_forgotten_before_the_next(folder: Path) -> None:
-    variants = Variants(folder, "double", ("tripled", "noisy"))
-    kept, own = example(0), example(1)
-    variants.know(kept, variants.answer(RIGHT, kept))
-    gone = weakref.ref(own[0])
-    for question in (kept, own):
-        variants.drawn(frozenset(["tripled"]), question)
-    variants.begin()
-    del question, own
-    gc.collect()
-    assert gone() is None
-    assert variants.knows(kept)
-
-
 def test_an_answer_is_kept_under_what_was_asked_and_not_where_it_stood(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -227,7 +211,7 @@ def test_what_was_stopped_is_not_kept(tmp_path: Path) -> None:
     wrong = frozenset(["endless"])
     (tmp_path / "kept").mkdir(mode=0o700)
     kinds = []
-    for longest_s in (1e-3, 60.0):
+    for longest_s in (1e-2, 60.0):
         store = Cache(tmp_path / "kept").answers("same key")
         variants = endless(tmp_path, store, longest_s)
         question = example()
@@ -241,7 +225,7 @@ def test_what_was_stopped_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_a_mistake_without_an_end_is_ended(tmp_path: Path) -> None:
-    variants = endless(tmp_path, longest_s=1e-3)
+    variants = endless(tmp_path, longest_s=1e-2)
     error = variants.answer(frozenset(["endless"]), example())[0].error
     assert error is not None
     assert error.kind == "TimeoutError"

@@ -9,8 +9,8 @@ import torch
 
 from autograder.api.messages import Request
 from autograder.api.operations import Call, Reset
-from autograder.judge.plan import Recorder
 from autograder.judge.reference import ReferenceFault, ReferenceSession, SolutionSession
+from autograder.judge.session import Recorder
 
 SOURCE = """
 import helper_of_solution

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from autograder.judge.terms import budget_of, largest_budget
+from autograder.judge.component import budget_of, largest_budget
 from autograder.sandbox.profile import Budget
 from autograder.settings import Limits
 
