@@ -78,8 +78,8 @@ def slow_build(about: Mapping[str, Any] | None = None) -> str | None:
 
 def patience_s(assignment: Assignment) -> float:
     """Return how long one submission may take before its worker is given up."""
-    # What it does itself, on a machine that is busy, comes on top.
-    return 150.0 + assignment.submission_wall_s
+    # What it does itself, and a busy machine, come on top: neither is the submission's.
+    return 300.0 + 2 * assignment.submission_wall_s
 
 
 def unheard(words: str) -> None:

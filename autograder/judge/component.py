@@ -21,10 +21,10 @@ from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.judge.reference import ReferenceFault
 from autograder.judge.review import with_provided
-from autograder.judge.session import LATE, Claims, Clock, ComponentSession, NotRun
+from autograder.judge.session import LATE, Claims, ComponentSession, NotRun
 from autograder.judge.suite import Attempt, Suite
 from autograder.results import ComponentStatus, Usage
-from autograder.sandbox.handle import ChildGone, SandboxFault
+from autograder.sandbox.handle import ChildGone, Clock, SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.settings import Limits
@@ -85,16 +85,16 @@ class ComponentTime:
     """The time of one component in one phase: for its own run, and one with stand-ins.
 
     Attributes:
-        begin: when it began, by `clock`.
+        clock: counts what the submission's children take.
+        begin: when it began, by this clock.
         end: when it is over.
         words: what is said then.
-        clock: counts what was waited for the submission's processes.
     """
 
+    clock: Clock
     begin: float
     end: float
     words: str
-    clock: Clock = field(default_factory=Clock)
 
     @property
     def half(self) -> float:
@@ -103,7 +103,7 @@ class ComponentTime:
 
     def spent(self) -> float:
         """Return how many seconds it has been used for."""
-        return self.clock() - self.begin
+        return self.clock.now - self.begin
 
 
 @dataclass

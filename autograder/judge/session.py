@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -22,7 +21,7 @@ from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.api.values import Unsendable
 from autograder.results import Usage
-from autograder.sandbox.handle import Child, ChildGone
+from autograder.sandbox.handle import Child, ChildGone, Clock
 from autograder.sandbox.replies import decode_reply, encode_reply
 from autograder.sandbox.wire import encode_request
 
@@ -169,31 +168,6 @@ class LeftThePlan(Exception):
     """A test asks a question that is not planned: the test is to run again, without a plan."""
 
 
-class Clock:
-    """Counts the seconds in which students' processes were waited for.
-
-    What the judge computes meanwhile, as the answers of mistakes, takes no time of theirs: how long
-    that lasts depends on the machine, and on what is kept from earlier runs.
-    """
-
-    def __init__(self) -> None:
-        self._before = 0.0
-        self._since: float | None = None
-
-    def __call__(self) -> float:
-        """Return the seconds so far."""
-        return self._before + (0.0 if self._since is None else time.monotonic() - self._since)
-
-    @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
-        """Count the seconds that this lasts."""
-        self._since = time.monotonic()
-        try:
-            yield
-        finally:
-            self._before, self._since = self(), None
-
-
 @dataclass
 class ComponentSession:
     """Carries questions to the children of one component; after a death it forks a new child."""
@@ -201,8 +175,8 @@ class ComponentSession:
     fork: Callable[[], Child]  # makes a child that holds the submission
     claims: Claims  # what is believed of its words
     deaths_allowed: int  # criteria that it hangs or crashes over; then nothing more is asked
-    end_of_time: float  # by `clock`; then nothing more is asked
-    clock: Clock = field(default_factory=Clock)
+    end_of_time: float  # by the clock; then nothing more is asked
+    clock: Clock = field(default_factory=Clock)  # counts what the submission's children take
     # Why nothing more is asked: LATE, "timeout", "crashed", "import_error" or "forbidden".
     over: str = ""
     # Why the component could not be imported, or the forbidden operation that it called.
@@ -315,7 +289,7 @@ class ComponentSession:
     def extend(self, end_of_time: float) -> None:
         """Go on until another moment, also where the time was over before."""
         self.end_of_time = end_of_time
-        if self.over == LATE and self.clock() < end_of_time:
+        if self.over == LATE and self.clock.now < end_of_time:
             self.over = ""
 
     def close(self) -> None:
@@ -368,7 +342,7 @@ class ComponentSession:
         return self.child
 
     def _check_time(self) -> None:
-        if not self.over and self.clock() >= self.end_of_time:
+        if not self.over and self.clock.now >= self.end_of_time:
             self.over = LATE
         if self.over:
             raise NotRun
@@ -376,24 +350,23 @@ class ComponentSession:
     @contextlib.contextmanager
     def _waiting(self, child: Child, loading: bool = False) -> Iterator[None]:
         """Wait for a child; count its death, and the time."""
-        start = self.clock()
-        child.end_of_time = time.monotonic() + self.end_of_time - start
+        start = self.clock.now
+        child.clock, child.end_of_time = self.clock, self.end_of_time
         try:
-            with self.clock.running():
-                yield
+            yield
         except ChildGone as gone:
             # What it used is counted, too.
             self.close()
             # However many cases of a criterion it hangs over, that is one thing that it cannot do.
             self.deaths += not self._died
             self._died = True
-            if self.clock() > self.end_of_time:
+            if self.clock.now > self.end_of_time:
                 self.over = LATE
             elif loading or self.deaths >= self.deaths_allowed:
                 self.over = gone.reason
             raise
         finally:
-            self.used.wall_s += self.clock() - start
+            self.used.wall_s += self.clock.now - start
 
     def _believe(self, reply: Reply) -> None:
         """Drop the places in a reply that there are not; end what has used what is forbidden."""

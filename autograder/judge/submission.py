@@ -17,9 +17,9 @@ from autograder.assignment import ComponentSpec
 from autograder.judge.component import ComponentRun, ComponentTime, Judge, counted
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.review import HELD_WORDS, Review, held_words, review
-from autograder.judge.session import Clock
 from autograder.judge.suite import Attempt
 from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
+from autograder.sandbox.handle import Clock
 
 # The share of a submission's time that is kept for those components that are still to come.
 _RESERVED = 0.5
@@ -408,7 +408,7 @@ class SubmissionTime:
     Args:
         limit_s: for all components.
         turns: how many there are: each component has one in each phase.
-        clock: tells the time.
+        clock: counts what the submission's children take.
     """
 
     def __init__(self, limit_s: float, turns: int, clock: Clock | None = None) -> None:
@@ -416,15 +416,15 @@ class SubmissionTime:
         self._clock = clock or Clock()
         self._left = turns
         self._kept = _RESERVED * limit_s / max(1, turns)
-        self._end = self._clock() + limit_s
+        self._end = self._clock.now + limit_s
 
     def next(self, limit_s: float, spent: float = 0.0) -> ComponentTime:
         """Return the time of the next turn, of a component with this limit that spent some."""
         self._left -= 1
-        now = self._clock()
+        now = self._clock.now
         own = now + max(0.0, limit_s - spent)
         end = self._end - self._left * self._kept
         if own <= end:
-            return ComponentTime(now, own, f"its time ({limit_s:g} s) is over", self._clock)
+            return ComponentTime(self._clock, now, own, f"its time ({limit_s:g} s) is over")
         words = f"the time of the whole submission ({self._limit_s:g} s) is used up"
-        return ComponentTime(now, max(now, end), words, self._clock)
+        return ComponentTime(self._clock, now, max(now, end), words)

@@ -40,13 +40,36 @@ class ChildGone(Exception):
         self.words = words
 
 
+class Clock:
+    """Counts the seconds that children were waited for.
+
+    Time in which a child, or who waits for it, was ready and got no processor does not count: no
+    mark depends on how busy the machine is.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def starved_s(self, pid: int) -> float:
+        """Return how long a child and this thread have been ready without a processor, in all.
+
+        It is 0 where the kernel does not count it.
+        """
+        total = 0
+        for account in (f"/proc/{pid}/schedstat", "/proc/thread-self/schedstat"):
+            with contextlib.suppress(OSError, IndexError), open(account) as file:
+                total += int(file.read().split()[1])
+        return total / 1e9
+
+
 class Child:
     """One confined process that holds one component of one submission.
 
     Attributes:
         host_pid: its process id as this process sees it.
         slowest_call_s: the CPU seconds of its slowest call, to a few hundredths.
-        end_of_time: the moment, by the monotonic clock, after which no call is waited for.
+        clock: what its calls are counted on; a submission's children share one.
+        end_of_time: the moment, by this clock, after which no call is waited for.
     """
 
     def __init__(
@@ -65,6 +88,7 @@ class Child:
         self.host_pid = _pid_of(handle)
         self._buffer = bytearray()
         self.slowest_call_s = 0.0
+        self.clock = Clock()
         self.end_of_time = math.inf
         self._end: dict[str, Any] | None = None
 
@@ -88,7 +112,7 @@ class Child:
         """
         nonce = secrets.randbits(64)
         try:
-            left = max(_POLL_S, self.end_of_time - time.monotonic())
+            left = max(_POLL_S, self.end_of_time - self.clock.now)
             self._wire.settimeout(min(self._budget.call_wall_s, left))
             self._wire.sendall(with_nonce(frame, nonce))
         except TimeoutError as error:
@@ -144,7 +168,8 @@ class Child:
     @contextlib.contextmanager
     def _awaited(self) -> Iterator[Receive]:
         """Give what receives an answer; tell of a child that gives none, and end it."""
-        deadline = _Deadline(self.host_pid, self._budget, self.end_of_time)
+        left_s = self.end_of_time - self.clock.now
+        deadline = _Deadline(self.host_pid, self._budget, self.clock, left_s)
         try:
             yield lambda size: self._receive(size, deadline)
         except WireError as error:
@@ -156,6 +181,7 @@ class Child:
         except OSError as error:
             raise self._epitaph() from error
         finally:
+            self.clock.now += deadline.waited_s()
             self.slowest_call_s = max(self.slowest_call_s, deadline.cpu_s)
 
     def send(self, data: bytes) -> None:
@@ -194,15 +220,17 @@ class Child:
         if len(buffer) < size:
             self._wire.settimeout(_POLL_S)
         while len(buffer) < size:
-            # Also between bytes that do come: a child could send one a moment for ever.
-            deadline.check()
+            # What is there is taken before the time is looked at: it may be looked at late.
             try:
                 part = self._wire.recv(max(1 << 16, min(size - len(buffer), 1 << 20)))
+                if not part:
+                    raise ConnectionResetError("the child closed the wire")
+                buffer += part
             except TimeoutError:
-                continue
-            if not part:
-                raise ConnectionResetError("the child closed the wire")
-            buffer += part
+                pass
+            # Also between bytes that do come: a child could send one a moment for ever.
+            if len(buffer) < size:
+                deadline.check()
         data = bytes(buffer[:size])
         del buffer[:size]
         return data
@@ -224,14 +252,20 @@ class Child:
 
 
 class _Deadline:
-    """Ends the wait for one call: computing time first, waiting time generously."""
+    """Ends the wait for one call: computing time first, waiting time generously.
 
-    def __init__(self, pid: int, budget: Budget, end_of_time: float) -> None:
+    Both are first looked at a poll after the call began, which the child gets for free. After that
+    nothing counts in which the child or this process was ready and got no processor.
+    """
+
+    def __init__(self, pid: int, budget: Budget, clock: Clock, left_s: float) -> None:
         self._pid = pid
         self._budget = budget
-        self._end_of_time = end_of_time
+        self._clock = clock
+        self._left_s = left_s
         self._start = self._checked = time.monotonic()
         self._cpu_before: float | None = None
+        self._counted_from = 0.0
         self.cpu_s = 0.0
 
     def check(self) -> None:
@@ -243,16 +277,26 @@ class _Deadline:
         fields = _stat_of(self._pid)
         ticks = int(fields[11]) + int(fields[12]) if fields else 0
         used = ticks / os.sysconf("SC_CLK_TCK")
-        # First asked a poll after the call began, which the child gets for free.
         if self._cpu_before is None:
             self._cpu_before = used
+            self._counted_from = now - self._clock.starved_s(self._pid)
         self.cpu_s = used - self._cpu_before
+        waited = self.waited_s()
         if self.cpu_s > self._budget.call_cpu_s:
             raise TimeoutError(f"no answer after {self._budget.call_cpu_s:g} s of computing")
-        if now - self._start > self._budget.call_wall_s:
+        if waited > self._budget.call_wall_s:
             raise TimeoutError(f"no answer after {self._budget.call_wall_s:g} s")
-        if now > self._end_of_time:
+        if waited > self._left_s:
             raise TimeoutError("no answer before the time for it was over")
+
+    def waited_s(self) -> float:
+        """Return how long the call has been waited for, as far as it counts."""
+        now = time.monotonic()
+        if self._cpu_before is None:
+            return min(now - self._start, _POLL_S)
+        return _POLL_S + max(
+            self.cpu_s, now - self._clock.starved_s(self._pid) - self._counted_from
+        )
 
 
 def _pid_of(handle: int) -> int:

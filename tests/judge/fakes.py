@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 
 from autograder.api.messages import Reply, Request
+from autograder.sandbox.handle import Clock
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import decode_request
 
@@ -16,6 +17,7 @@ class AnsweringChild(ABC):
     def __init__(self) -> None:
         self._posted: deque[Request] = deque()
         self.end_of_time = 0.0
+        self.clock = Clock()
 
     @abstractmethod
     def perform(self, request: Request) -> Reply:

@@ -5,16 +5,13 @@ from hypothesis import strategies as st
 
 from autograder.judge.component import ComponentTime
 from autograder.judge.submission import SubmissionTime
+from autograder.sandbox.handle import Clock
 
 
-class Clock:
-    """Stands for the machine's."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+def a_clock() -> Clock:
+    clock = Clock()
+    clock.now = 1000.0
+    return clock
 
 
 @given(
@@ -25,7 +22,7 @@ class Clock:
 def test_all_components_together_stay_within_the_submissions_time(
     limit: float, own: float, used: list[float]
 ) -> None:
-    clock = Clock()
+    clock = a_clock()
     time = SubmissionTime(limit, len(used), clock)
     for share in used:
         part = time.next(own)
@@ -37,7 +34,7 @@ def test_all_components_together_stay_within_the_submissions_time(
 
 
 def test_a_quick_submission_is_limited_by_its_components_alone() -> None:
-    clock = Clock()
+    clock = a_clock()
     time = SubmissionTime(150.0, 7, clock)
     for _ in range(7):
         part = time.next(60.0)
@@ -47,14 +44,14 @@ def test_a_quick_submission_is_limited_by_its_components_alone() -> None:
 
 
 def test_who_comes_late_is_told_that_the_whole_time_is_used_up() -> None:
-    clock = Clock()
+    clock = a_clock()
     time = SubmissionTime(150.0, 5, clock)
     clock.now += time.next(60.0).end - clock.now
     assert "150 s" in time.next(60.0).words
 
 
 def test_time_that_is_over_is_over() -> None:
-    clock = Clock()
+    clock = a_clock()
     time = SubmissionTime(10.0, 1, clock)
     clock.now += 11.0
     part = time.next(60.0)
@@ -62,4 +59,4 @@ def test_time_that_is_over_is_over() -> None:
 
 
 def test_half_is_left_for_a_run_with_stand_ins() -> None:
-    assert ComponentTime(5.0, 65.0, "").half == 35.0
+    assert ComponentTime(Clock(), 5.0, 65.0, "").half == 35.0

@@ -6,7 +6,6 @@ its time. No process is started.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,7 +25,7 @@ from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.reference import SolutionSession
 from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
-from autograder.sandbox.handle import ChildGone
+from autograder.sandbox.handle import ChildGone, Clock
 from autograder.sandbox.profile import Profile
 from autograder.settings import Limits
 from tests.judge.fakes import AnsweringChild
@@ -122,6 +121,7 @@ class FakeSandbox:
         self.alive = 0
         self.terms: Profile | None = None
         self.until: set[float] = set()
+        self.clock: Clock | None = None
 
     def read(self, files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dict[str, Any]]:
         return read_files(files, terms)
@@ -140,6 +140,7 @@ class FakeChild(AnsweringChild):
 
     def perform(self, request: Request) -> Reply:
         self._sandbox.until.add(self.end_of_time)
+        self._sandbox.clock = self.clock
         if not request.ops:
             return self._sandbox.loaded()
         call = request.ops[-1]
@@ -228,11 +229,8 @@ def test_usage_is_the_sum_over_all_children(judge: Judge, sandbox: FakeSandbox) 
     assert (result.usage.cpu_s, result.usage.call_s) == (2.75, 0.25)
 
 
-def test_usage_has_all_that_was_waited(
-    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = Clock(monkeypatch)
-    sandbox.reply = clock.passing(4)
+def test_usage_has_all_that_was_waited(judge: Judge, sandbox: FakeSandbox) -> None:
+    sandbox.reply = passing(sandbox, 4)
     result = graded(judge)
     assert result.usage is not None
     # Four criteria and two views.
@@ -378,26 +376,18 @@ def test_an_error_while_importing_that_is_claimed_late_is_not_the_one_expected(
 # Time.
 
 
-class Clock:
-    """Stands for the machine's, which goes on from where it was as the test says."""
+def passing(sandbox: FakeSandbox, seconds: float) -> Callable[[str, float], None]:
+    """Let every call of the sandbox's children take so long."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = time.monotonic()
-        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+    def passes(name: str, argument: float) -> None:
+        assert sandbox.clock is not None
+        sandbox.clock.now += seconds
 
-    def passing(self, seconds: float) -> Callable[[str, float], None]:
-        """Let every call take so long."""
-
-        def passes(name: str, argument: float) -> None:
-            self.now += seconds
-
-        return passes
+    return passes
 
 
-def test_a_component_is_over_with_its_time(
-    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sandbox.reply = Clock(monkeypatch).passing(600)
+def test_a_component_is_over_with_its_time(judge: Judge, sandbox: FakeSandbox) -> None:
+    sandbox.reply = passing(sandbox, 600)
     result = graded(judge)
     # The second is begun before 1000 s are over.
     assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
@@ -407,9 +397,9 @@ def test_a_component_is_over_with_its_time(
 
 
 def test_a_component_that_hangs_until_its_time_is_over_is_told_so(
-    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
+    judge: Judge, sandbox: FakeSandbox
 ) -> None:
-    hangs = Clock(monkeypatch).passing(1001)
+    hangs = passing(sandbox, 1001)
 
     def loaded() -> Reply:
         hangs("", 0)
@@ -423,9 +413,9 @@ def test_a_component_that_hangs_until_its_time_is_over_is_told_so(
 
 
 def test_a_component_is_over_with_the_time_of_the_whole_submission(
-    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
+    judge: Judge, sandbox: FakeSandbox
 ) -> None:
-    sandbox.reply = Clock(monkeypatch).passing(300)
+    sandbox.reply = passing(sandbox, 300)
     short = replace(judge.assignment, submission_wall_s=500)
     result = graded(replace(judge, assignment=short))
     assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
@@ -434,28 +424,23 @@ def test_a_component_is_over_with_the_time_of_the_whole_submission(
 
 
 def test_a_component_that_is_graded_alone_has_its_own_time(
-    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
+    judge: Judge, sandbox: FakeSandbox
 ) -> None:
-    sandbox.reply = Clock(monkeypatch).passing(600)
+    sandbox.reply = passing(sandbox, 600)
     result, _ = grade_component(judge, judge.assignment.component("work"), FILES, (), ())
     assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
 
 
-def test_no_call_is_waited_for_when_the_time_is_over(
-    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = Clock(monkeypatch)
-    begin = clock.now
-    sandbox.reply = clock.passing(100)
+def test_no_call_is_waited_for_when_the_time_is_over(judge: Judge, sandbox: FakeSandbox) -> None:
+    sandbox.reply = passing(sandbox, 100)
     graded(judge)
-    assert list(sandbox.until) == [pytest.approx(begin + 1000, abs=60)] * len(sandbox.until)
+    (until,) = sandbox.until
+    assert until == pytest.approx(1000)
 
 
-def test_a_component_that_keeps_to_its_time_is_not(
-    judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_component_that_keeps_to_its_time_is_not(judge: Judge, sandbox: FakeSandbox) -> None:
     # Views are called for, too.
-    sandbox.reply = Clock(monkeypatch).passing(160)
+    sandbox.reply = passing(sandbox, 160)
     result = graded(judge)
     assert (result.status, result.score) == ("graded", 4)
 
@@ -463,18 +448,20 @@ def test_a_component_that_keeps_to_its_time_is_not(
 def test_what_the_judge_computes_takes_no_time_of_the_component(
     judge: Judge, sandbox: FakeSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock(monkeypatch)
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    begin = now
 
     def diagnose(*about: object) -> Diagnosis:
-        clock.now += 5000
+        nonlocal now
+        now += 5000
         return Diagnosis()
 
     monkeypatch.setattr(judge.diagnoser, "diagnose", diagnose)
-    begin = clock.now
     wrong = Reply(value=0.0)
     sandbox.reply = lambda name, argument: wrong if name == "double" else None
     result = graded(judge)
-    assert clock.now == begin + 5000
+    assert now == begin + 5000
     assert outcomes(result) == [("failed", False), RIGHT, RIGHT, RIGHT]
 
 

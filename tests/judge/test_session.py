@@ -15,7 +15,6 @@ import torch
 
 from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.api.operations import Call, Reset
-from autograder.judge import session as sessions
 from autograder.judge.session import (
     LATE,
     Claims,
@@ -25,7 +24,7 @@ from autograder.judge.session import (
     Planned,
     Recorder,
 )
-from autograder.sandbox.handle import ChildGone
+from autograder.sandbox.handle import ChildGone, Clock
 from autograder.sandbox.replies import encode_reply
 from autograder.sandbox.wire import decode_request, encode_request
 
@@ -496,19 +495,15 @@ def test_after_the_end_of_time_nothing_more_is_asked(answers: Answers) -> None:
     assert (session.over, answers.events) == (LATE, [])
 
 
-def test_the_end_of_time_is_looked_at_before_every_question(
-    answers: Answers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 100.0
+def test_the_end_of_time_is_looked_at_before_every_question(answers: Answers) -> None:
+    clock = Clock()
 
     def reply(request: Request) -> Reply:
-        nonlocal now
-        now += 11.0
+        clock.now += 11.0
         return Echo().perform(request)
 
-    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
     answers.reply = reply
-    session = answers.session(end_of_time=10.0)
+    session = answers.session(end_of_time=10.0, clock=clock)
     session.begin(plan_of([asking(0), asking(1)]))
     assert session.perform(asking(0)).value == 0
     with pytest.raises(NotRun):

@@ -146,14 +146,42 @@ def test_bytes_that_come_one_by_one_do_not_stretch_the_wait(process: Process, cl
 
 def test_the_end_of_all_time_ends_a_call(process: Process, clock: Clock) -> None:
     child = process.child(Wire(clock, [*silence(9), SEVEN, *silence(99)]))
-    child.end_of_time = clock.now + 10
+    child.end_of_time = 10
     assert child.answer(0).value == 7
     begin = clock.now
-    child.end_of_time = begin + 10
+    child.end_of_time = child.clock.now + 10
     with pytest.raises(ChildGone, match=r"^no answer before the time for it was over$") as gone:
         child.answer(0)
     assert clock.now - begin == 11
     assert gone.value.reason == "timeout"
+
+
+def test_waiting_for_a_processor_does_not_count(process: Process, clock: Clock) -> None:
+    class Busy(handles.Clock):
+        """A machine on which the child gets a processor for one second in ten."""
+
+        def starved_s(self, pid: int) -> float:
+            return 0.9 * clock.now
+
+    child = process.child(Wire(clock, [*silence(90), SEVEN, *silence(999)]), call_wall_s=10)
+    child.clock = Busy()
+    assert child.answer(0).value == 7
+    assert child.clock.now < 10
+    begin = clock.now
+    with pytest.raises(ChildGone, match=r"^no answer after 10 s$"):
+        child.answer(0)
+    assert 90 < clock.now - begin < 110
+
+
+def test_an_answer_that_is_there_is_taken_however_late(process: Process, clock: Clock) -> None:
+    class Late(Wire):
+        """The process that waits gets no processor for an hour; meanwhile the answer came."""
+
+        def recv(self, size: int) -> bytes:
+            clock.now += 3600
+            return super().recv(size)
+
+    assert process.child(Late(clock, [SEVEN]), call_wall_s=10).answer(0).value == 7
 
 
 @pytest.mark.parametrize(
@@ -164,7 +192,7 @@ def test_a_question_that_is_not_taken_waits_no_longer(
 ) -> None:
     wire = Wire(clock)
     child = process.child(wire, call_wall_s=wall)
-    child.end_of_time = clock.now + left
+    child.end_of_time = left
     with pytest.raises(ChildGone, match="does not take questions") as gone:
         child.post(bytes(32))
     assert wire.waits == [waited]
