@@ -87,7 +87,7 @@ class Usage(_Part):
     cpu_s: Seconds = 0.0
     """Computing time in seconds."""
     wall_s: Seconds = 0.0
-    """Elapsed time in seconds."""
+    """Time that its processes were waited for, in seconds."""
     call_s: Seconds = 0.0
     """Computing time of the slowest call in seconds."""
 

@@ -6,6 +6,7 @@ its time. No process is started.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
