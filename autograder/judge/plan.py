@@ -18,8 +18,7 @@ from autograder.api.lazy import loaded
 from autograder.api.likeness import Slack, fineness
 from autograder.api.messages import Reply, Request
 from autograder.api.values import Numbers, Unsendable, Value
-from autograder.sandbox.replies import encode_reply
-from autograder.sandbox.wire import encode_request
+from autograder.sandbox.wire import encode_reply, encode_request
 
 # Less than any Unix socket's buffer, in both directions.
 _BYTES_AHEAD = 48 * 1024

@@ -19,8 +19,7 @@ from autograder.judge.plan import Planned, batches
 from autograder.judge.terms import Claims
 from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone
-from autograder.sandbox.replies import decode_reply
-from autograder.sandbox.wire import encode_request
+from autograder.sandbox.wire import decode_reply, encode_request
 
 LATE = "out of time"
 _T = TypeVar("_T")

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 
 from autograder.api.messages import Reply, Request
-from autograder.sandbox.replies import encode_reply
-from autograder.sandbox.wire import decode_request
+from autograder.sandbox.wire import decode_request, encode_reply
 
 
 class AnsweringChild(ABC):

@@ -21,8 +21,7 @@ from autograder.judge.plan import Planned, Recorder
 from autograder.judge.session import LATE, ComponentSession, LeftThePlan, NotRun
 from autograder.judge.terms import Claims
 from autograder.sandbox.handle import ChildGone
-from autograder.sandbox.replies import encode_reply
-from autograder.sandbox.wire import decode_request, encode_request
+from autograder.sandbox.wire import decode_request, encode_reply, encode_request
 
 FOREVER = float("inf")
 # Bytes that are under way at most.
