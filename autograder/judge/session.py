@@ -22,8 +22,7 @@ from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.api.values import Unsendable
 from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone, Clock
-from autograder.sandbox.replies import decode_reply, encode_reply
-from autograder.sandbox.wire import encode_request
+from autograder.sandbox.wire import decode_reply, encode_reply, encode_request
 
 LATE = "out of time"
 # Less than any Unix socket's buffer, in both directions.

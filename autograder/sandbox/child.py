@@ -1,66 +1,34 @@
-"""A child: confines itself, takes one submission from the wire, and answers for one component."""
+"""A child: takes one submission from the wire, and answers for one component."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import importlib.machinery as machinery
 import json
 import os
+import socket
 import struct
 import sys
 import tempfile
-from dataclasses import dataclass
-from importlib.machinery import PathFinder
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.abc import PathEntryFinder
+from importlib.machinery import FileFinder, PathFinder, SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 from autograder.api.exceptions import unsent
 from autograder.api.executor import Executor
 from autograder.api.guard import Guard
 from autograder.api.messages import Reply, StudentError
 from autograder.api.reading import read_files
-from autograder.sandbox import confine
-from autograder.sandbox.handed import imports_from
-from autograder.sandbox.probe import attempt_escapes
-from autograder.sandbox.profile import Profile
-from autograder.sandbox.replies import encode_reply
-from autograder.sandbox.wire import Pipe, decode_request
-
-_SCRATCH_BYTES = 16 * 1024 * 1024
+from autograder.sandbox.profile import Task
+from autograder.sandbox.wire import Pipe, decode_request, encode_reply
 
 
-@dataclass(frozen=True)
-class Setup:
-    """How the children of a fork server are confined.
-
-    `tier` is 1 (namespaces and all), 2 (no namespaces), 3 (a root folder, `jail`, and a user of
-    its own) or 0 (nothing). `readable` is a Landlock ruleset, `around` are the folders that it is
-    about. `program` is the filter of system calls.
-    """
-
-    tier: int
-    readable: int
-    around: list[str]
-    program: bytes
-    uid: int
-    keep_reading: bool
-    jail: str
-
-
-@dataclass(frozen=True)
-class Task:
-    """What one child is for: a component, on the terms of its profile.
-
-    `scratch` is the folder that it may write to. `user` is whom it becomes on tier 3, where nobody
-    else is that user.
-    """
-
-    component: str
-    scratch: str
-    profile: Profile
-    user: int
-
-
-def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
-    """Become the child; returns when the judge closes the wire."""
-    _confine(setup, task, wire)
+def run_child(guard: Guard, wire: int, task: Task) -> None:
+    """Do what a child is for, in a process that is confined; returns when the wire is closed."""
     pipe = Pipe(wire)
     (size,) = struct.unpack("<I", pipe.receive(4))
     listing = json.loads(pipe.receive(size))
@@ -89,17 +57,9 @@ def run_child(setup: Setup, guard: Guard, wire: int, task: Task) -> None:
     _answer(pipe, executor, guard)
 
 
-def _move_in(scratch: str, files: dict[str, bytes]) -> None:
-    """Write a submission's files to the scratch folder; they are imported as they were sent."""
-    os.chdir(scratch)
-    for name, data in files.items():
-        _write_file(name, data)
-    handed_over = {f"{scratch}/{name}": data for name, data in files.items()}
-    sys.path_hooks.insert(0, imports_from(scratch, handed_over))
-    # Looked up before, where everything could be written to.
-    tempfile.tempdir = scratch
-    # What torch settled for the fork server is settled anew, in a folder that the child may write.
-    os.environ.pop("TORCHINDUCTOR_CACHE_DIR", None)
+def _send_json(pipe: Pipe, found: object) -> None:
+    data = json.dumps(found).encode()
+    pipe.send(struct.pack("<I", len(data)) + data)
 
 
 def _answer(pipe: Pipe, executor: Executor, guard: Guard) -> None:
@@ -121,54 +81,124 @@ def _answer(pipe: Pipe, executor: Executor, guard: Guard) -> None:
         pipe.send(frame)
 
 
-def _send_json(pipe: Pipe, found: object) -> None:
-    data = json.dumps(found).encode()
-    pipe.send(struct.pack("<I", len(data)) + data)
+def _move_in(scratch: str, files: Mapping[str, bytes]) -> None:
+    """Write a submission's files to the scratch folder; they are imported as they were sent."""
+    os.chdir(scratch)
+    for name, data in files.items():
+        folder, _, _ = name.rpartition("/")
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+        # Plain system calls: a file object costs every child more than all the rest of this.
+        file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        while data:
+            data = data[os.write(file, data) :]
+        os.close(file)
+    handed_over = {f"{scratch}/{name}": data for name, data in files.items()}
+    sys.path_hooks.insert(0, imports_from(scratch, handed_over))
+    # Looked up before, where everything could be written to.
+    tempfile.tempdir = scratch
+    # What torch settled for the fork server is settled anew, in a folder that the child may write.
+    os.environ.pop("TORCHINDUCTOR_CACHE_DIR", None)
 
 
-def _write_file(name: str, data: bytes) -> None:
-    """Write a file of the submission below the current folder, which it has for itself."""
-    folder, _, _ = name.rpartition("/")
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    # Plain system calls: a file object costs every child more than all the rest of this.
-    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    while data:
-        data = data[os.write(file, data) :]
-    os.close(file)
+def imports_from(folder: str, sources: Mapping[str, bytes]) -> Callable[[str], PathEntryFinder]:
+    """Return what finds modules in a folder, for `sys.path_hooks`.
+
+    They are imported as they were handed over, whatever lies on a disk by then. What a submission
+    writes there itself is imported by nobody: it has not been read.
+
+    Args:
+        folder: where the submission lies, for all who want to see its text.
+        sources: its files by path.
+    """
+
+    class HandedOver(SourceFileLoader):
+        def get_data(self, path: str) -> bytes:
+            if path not in sources:
+                raise ImportError(f"{os.path.basename(path)} was not handed in")
+            return sources[path]
+
+        def path_stats(self, path: str) -> Any:
+            # Nothing compiled is taken for it.
+            raise OSError
+
+    make = FileFinder.path_hook((HandedOver, machinery.SOURCE_SUFFIXES))
+
+    def find(path: str) -> PathEntryFinder:
+        if path != folder and not path.startswith(folder + os.sep):
+            raise ImportError
+        # Nor is anything in there an archive of modules.
+        return make(path) if os.path.isdir(path) else FileFinder(folder)
+
+    return find
 
 
-def _confine(setup: Setup, task: Task, wire: int) -> None:
-    """Confine this process, which keeps the wire alone."""
-    if setup.tier == 0:
-        confine.close_descriptors(wire)
-        return
-    # Limits are read from /proc, so they come before it is hidden.
-    confine.limit_resources(task.profile.budget)
-    if setup.tier == 3:
-        _enter_jail(setup, task, wire)
-    else:
-        _shut_files(setup, task, wire)
-    confine.restrict_calls(setup.program)
+# Canaries: what a confined child must not be able to do, tried before any student code runs.
 
 
-def _shut_files(setup: Setup, task: Task, wire: int) -> None:
-    if setup.tier == 1:
-        confine.unshare(confine.CLONE_NEWNS | confine.CLONE_NEWIPC)
-        confine.mount_scratch(task.scratch, _SCRATCH_BYTES)
-    confine.close_descriptors(wire, setup.readable)
-    os.chdir(task.scratch)
-    if setup.uid:
-        confine.change_user(setup.uid, setup.keep_reading)
-    confine.drop_privileges(setup.keep_reading)
-    confine.restrict_files(setup.readable, setup.around, task.scratch)
+def attempt_escapes(canaries: dict[str, Any]) -> list[str]:
+    """Try every escape from inside a child and return the names of those that worked.
+
+    Args:
+        canaries: `read` and `list` are paths that must not open, `import` modules that must not
+            be there, `write` a folder outside that must not take a file, `keep` a file that may be
+            read and must not be changed, `pid` a process that must not be reachable.
+    """
+    attempts: dict[str, Callable[[], object]] = {
+        "fork a process": _fork,
+        "run a program": lambda: os.execv("/bin/true", ["true"]),
+        "open a socket": lambda: socket.socket(),
+        "open a local socket": lambda: socket.socket(socket.AF_UNIX),
+        "signal another process": lambda: os.kill(canaries["pid"], 0),
+        "write outside the scratch folder": lambda: _write(canaries["write"]),
+        "change a file that it may read": partial(_append, canaries["keep"]),
+        "change its root folder": lambda: os.chroot("."),
+        "become root": lambda: os.setresuid(0, 0, 0),
+        "list a folder that was opened before": _list_opened,
+        "read /proc": partial(_read, "/proc/self/maps"),
+        "change a file's mode": lambda: os.chmod(canaries["write"], 0o777),
+    }
+    for path in canaries["read"]:
+        attempts[f"read {path}"] = partial(_read, path)
+    for path in canaries["list"]:
+        attempts[f"list {path}"] = partial(os.listdir, path)
+    for name in canaries["import"]:
+        attempts[f"import {name}"] = partial(importlib.import_module, name)
+    worked = []
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+        except (OSError, ImportError):
+            continue
+        worked.append(name)
+    return worked
 
 
-def _enter_jail(setup: Setup, task: Task, wire: int) -> None:
-    confine.limit_tasks()
-    confine.close_descriptors(wire)
-    confine.enter_jail(setup.jail)
-    os.chown(task.scratch, task.user, task.user)
-    os.chdir(task.scratch)
-    confine.change_user(task.user, keep_reading=False)
-    confine.drop_privileges()
+def _fork() -> None:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def _read(path: str) -> None:
+    with open(path) as file:
+        file.read(1)
+
+
+def _append(path: str) -> None:
+    with open(path, "ab"):
+        pass
+
+
+def _list_opened() -> None:
+    for descriptor in range(3, 1024):
+        with contextlib.suppress(OSError):
+            os.listdir(descriptor)
+            return
+    raise OSError("no folder is open")
+
+
+def _write(folder: str) -> None:
+    with open(os.path.join(folder, "canary"), "w") as file:
+        file.write("escaped")

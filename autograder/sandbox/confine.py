@@ -16,14 +16,11 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from autograder.sandbox.profile import Budget
+from autograder.sandbox.profile import Budget, Setup, Task
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-CLONE_NEWNS = 0x00020000
-CLONE_NEWIPC = 0x08000000
-CLONE_NEWPID = 0x20000000
-
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
 _MS_NOSUID, _MS_NODEV = 2, 4
 _MNT_DETACH = 2
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
@@ -40,25 +37,26 @@ _LANDLOCK_SCRATCH = (
 )
 _SIGKILL = 9
 _MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
+_SCRATCH_BYTES = 16 * 1024 * 1024
 
 # All that Python, torch and numpy need once they are imported. No fork, exec, socket but a pair
 # that leads nowhere else, signal to another process, lock, key ring, memfd, io_uring, ptrace, chmod
 # or link. Nor what tells which pages of files are in memory, or puts them there by name: children
 # share it (fadvise, mincore, cachestat, readahead, getrusage, preadv2, sync_file_range). sysinfo
 # tells how much memory is free; the C library takes no refusal of it, and goes by what was there.
+# Nor openat2, which tells which names were looked up lately.
 _ALLOWED = """
 read readv pread64 preadv write writev pwrite64 pwritev lseek close close_range
-open openat openat2 stat lstat fstat newfstatat statx access faccessat faccessat2
+open openat stat lstat fstat newfstatat statx access faccessat faccessat2
 readlink readlinkat getdents getdents64 getcwd chdir fchdir
 mkdir mkdirat unlink unlinkat rmdir rename renameat renameat2 ftruncate fsync fdatasync umask
 dup dup2 dup3 pipe pipe2 poll ppoll select pselect6
 epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2
 mmap mprotect mremap munmap brk mlock munlock membarrier
-futex set_robust_list get_robust_list rseq set_tid_address arch_prctl sched_yield
-sched_getaffinity sched_getparam sched_getscheduler getcpu
+set_robust_list rseq set_tid_address arch_prctl sched_yield getcpu
 rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending sigaltstack restart_syscall
-clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times
-getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid
+nanosleep gettimeofday time times
+getpid gettid getppid getpgrp getuid geteuid getgid getegid getresuid getresgid
 getgroups getrlimit getrandom sysinfo uname
 exit exit_group
 """
@@ -71,6 +69,12 @@ _IOCTL = (0x5401, 0x541B, 0x5421, 0x5451, 0x5450)
 # asyncio wakes itself by a pair of sockets.
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
+# Asked about process 0, which is the one that asks; of any other they tell whether it is there.
+_OWN_PROCESS = "getpgid getsid prlimit64 sched_getaffinity sched_getparam sched_getscheduler"
+# The numbers of clocks; beyond them are those of other processes, and of their computing time.
+_CLOCKS = 12
+# A place in one's own memory, and not in a file that others have mapped, too.
+_FUTEX_PRIVATE = 128
 # Normal, random, sequential, don't need, free, (no) huge pages, (no) dump, wipe or keep on fork: of
 # one's own memory. Others put pages of files into memory, or out of it.
 _ADVICE = (0, 1, 2, 4, 8, 14, 15, 16, 17, 18, 19)
@@ -85,10 +89,54 @@ class ConfinementError(Exception):
     """The kernel refused a step of the confinement."""
 
 
+def confine(setup: Setup, rules: int, program: bytes, task: Task, wire: int) -> None:
+    """Confine this process, which keeps one descriptor, the wire.
+
+    Args:
+        setup: how children are confined.
+        rules: made by `reading_rules`, on tiers 1 and 2.
+        program: made by `seccomp_program`.
+        task: what the child is for.
+        wire: the descriptor.
+    """
+    if setup.tier == 0:
+        _close_descriptors(wire)
+        return
+    # Limits are read from /proc, so they come before it is hidden.
+    _limit_resources(task.profile.budget)
+    if setup.tier == 3:
+        # Its user has no other process.
+        resource.setrlimit(resource.RLIMIT_NPROC, (_JAIL_TASKS, _JAIL_TASKS))
+        _close_descriptors(wire)
+        os.chdir(setup.jail)
+        os.chroot(".")
+        os.chdir(task.scratch)
+        os.chown(".", task.user, task.user)
+        change_user(task.user)
+        _drop_privileges()
+    else:
+        if setup.tier == 1:
+            unshare(CLONE_NEWNS | CLONE_NEWIPC)
+            _mount_scratch(task.scratch)
+        _close_descriptors(wire, rules)
+        os.chdir(task.scratch)
+        if setup.uid:
+            # Its interpreter may lie below a closed home folder. Landlock still bounds what can be
+            # opened.
+            change_user(setup.uid, keep_reading=True)
+        _drop_privileges(keep_reading=setup.uid != 0)
+        _restrict_files(rules, setup.around, task.scratch)
+    _restrict_calls(program)
+
+
 def _call(what: str, result: int) -> int:
     if result < 0:
         raise ConfinementError(f"{what}: {os.strerror(ctypes.get_errno())}")
     return result
+
+
+def _prctl(what: str, option: int, value: Any, pointer: Any = 0) -> None:
+    _call(what, _libc.prctl(option, value, pointer, 0, 0))
 
 
 def unshare(flags: int) -> None:
@@ -101,15 +149,28 @@ def setns(descriptor: int, kind: int) -> None:
     _call("setns", _libc.setns(descriptor, kind))
 
 
-def mount_scratch(path: str, size: int) -> None:
+def change_user(uid: int, keep_reading: bool = False) -> None:
+    """Become a user with no group, who may keep the right to read what root can."""
+    _prctl("keepcaps", _PR_SET_KEEPCAPS, int(keep_reading))
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def die_with_parent() -> None:
+    """Have this process killed when its parent ends, however that happens."""
+    _prctl("pdeathsig", _PR_SET_PDEATHSIG, _SIGKILL)
+
+
+def _mount_scratch(path: str) -> None:
     """Hide /proc and mount a small tmpfs at `path`, in a mount namespace of this process."""
     _call("umount /proc", _libc.umount2(b"/proc", _MNT_DETACH))
-    options = f"size={size},nr_inodes=1024,mode=700".encode()
+    options = f"size={_SCRATCH_BYTES},nr_inodes=1024,mode=700".encode()
     flags = _MS_NOSUID | _MS_NODEV
     _call("mount scratch", _libc.mount(b"tmpfs", path.encode(), b"tmpfs", flags, options))
 
 
-def close_descriptors(*keep: int) -> None:
+def _close_descriptors(*keep: int) -> None:
     """Close every descriptor but these, and put /dev/null on 0, 1 and 2."""
     null = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -121,7 +182,7 @@ def close_descriptors(*keep: int) -> None:
     os.closerange(first, 4096)
 
 
-def limit_resources(budget: Budget) -> None:
+def _limit_resources(budget: Budget) -> None:
     """Set rlimits. The address space that is mapped already comes on top of the memory limit."""
     # Of a sandbox that holds too much memory, the kernel is to end this child, not the fork server.
     # Plain system calls: a file object costs every child more than all the rest of this.
@@ -141,39 +202,10 @@ def limit_resources(budget: Budget) -> None:
         resource.setrlimit(kind, (value, value))
 
 
-def limit_tasks() -> None:
-    """Bound the threads of a process whose user has no other."""
-    resource.setrlimit(resource.RLIMIT_NPROC, (_JAIL_TASKS, _JAIL_TASKS))
-
-
-def enter_jail(folder: str) -> None:
-    """Take `folder` for the whole machine; no descriptor of another folder may be open."""
-    os.chdir(folder)
-    os.chroot(".")
-    os.chdir("/")
-
-
-def change_user(uid: int, keep_reading: bool) -> None:
-    """Become `uid`; with `keep_reading`, keep the right to read what it could not.
-
-    That right is for an interpreter that lies below a closed home folder. Landlock still bounds
-    what can be opened.
-    """
-    _call("keepcaps", _libc.prctl(_PR_SET_KEEPCAPS, 1 if keep_reading else 0, 0, 0, 0))
-    os.setgroups([])
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
-
-
-def die_with_parent() -> None:
-    """Have this process killed when its parent ends, however that happens."""
-    _call("pdeathsig", _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0))
-
-
-def drop_privileges(keep_reading: bool = False) -> None:
+def _drop_privileges(keep_reading: bool = False) -> None:
     """Drop every capability, forbid gaining any, and die with the parent."""
     die_with_parent()
-    _call("dumpable", _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    _prctl("dumpable", _PR_SET_DUMPABLE, 0)
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     for capability in range(64):
         # Fails beyond the last capability, and where there is no right to drop; the sets that
@@ -182,9 +214,8 @@ def drop_privileges(keep_reading: bool = False) -> None:
     kept = _CAP_DAC_READ_SEARCH if keep_reading else 0
     header = struct.pack("<Ii", 0x20080522, 0)
     data = struct.pack("<6I", kept, kept, 0, 0, 0, 0)
-    number = _SYS_CAPSET[os.uname().machine]
-    _call("capset", _libc.syscall(number, header, data))
-    _call("no_new_privs", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _call("capset", _libc.syscall(_SYS_CAPSET[os.uname().machine], header, data))
+    _prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 
 
 def landlock_version() -> int:
@@ -194,14 +225,10 @@ def landlock_version() -> int:
 
 
 def reading_rules(readable: Sequence[str], scratches: str) -> int:
-    """Return a ruleset, a descriptor, by which nothing but these can be read.
+    """Return a ruleset, a descriptor, by which only these and the scratch folders can be read.
 
-    What is left to a child by it is bounded further by `restrict_files`. It is made once, because a
-    long list of paths takes milliseconds.
-
-    Args:
-        readable: files and folders.
-        scratches: the folder that scratch folders lie in.
+    It is made once, because a long list of paths takes milliseconds. What it leaves to a child,
+    `_restrict_files` bounds further.
     """
     ruleset = _ruleset(_LANDLOCK_READ, 0, 0)
     for path in (*readable, scratches):
@@ -209,7 +236,7 @@ def reading_rules(readable: Sequence[str], scratches: str) -> int:
     return ruleset
 
 
-def restrict_files(rules: int, around: Sequence[str], scratch: str) -> None:
+def _restrict_files(rules: int, around: Sequence[str], scratch: str) -> None:
     """Let only what `rules` allows be read, only `scratch` be written; no TCP, no signals outside.
 
     Args:
@@ -276,8 +303,11 @@ def seccomp_program() -> bytes:
         # No flags, which ask for more than bytes, and no address.
         ("sendto", equal(3, 0), equal(4, 0)),
         ("recvfrom", equal(3, 0), equal(4, 0)),
-        ("prlimit64", equal(0, 0)),
+        ("futex", seccomp.Arg(1, seccomp.MASKED_EQ, _FUTEX_PRIVATE, _FUTEX_PRIVATE)),
     ]
+    rules += [(name, equal(0, 0)) for name in _OWN_PROCESS.split()]
+    for name in ("clock_gettime", "clock_getres", "clock_nanosleep"):
+        rules += [(name, equal(0, clock)) for clock in range(_CLOCKS)]
     program = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))
     for name, *arguments in rules:
         # It fails for a name that this architecture does not have.
@@ -285,18 +315,20 @@ def seccomp_program() -> bytes:
             program.add_rule(seccomp.ALLOW, name, *arguments)
     # glibc falls back to clone, whose flags a filter can see.
     program.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+    # glibc waits for a thread's end by a futex that is not private: it looks again, and again.
+    shared = seccomp.Arg(1, seccomp.MASKED_EQ, _FUTEX_PRIVATE, 0)
+    program.add_rule(seccomp.ERRNO(errno.EAGAIN), "futex", shared)
     with tempfile.TemporaryFile() as file:
         program.export_bpf(file)
         file.seek(0)
         return file.read()
 
 
-def restrict_calls(program: bytes) -> None:
+def _restrict_calls(program: bytes) -> None:
     """Install a seccomp filter (a compiled BPF program)."""
     buffer = ctypes.create_string_buffer(program, len(program))
-    sock_fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
-    result = _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, sock_fprog, 0, 0)
-    _call("seccomp", result)
+    filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
+    _prctl("seccomp", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, filter_)
 
 
 def gather_pages() -> None:

@@ -16,8 +16,15 @@ from typing import Any
 
 from autograder.api.messages import Reply, Request
 from autograder.sandbox.profile import Budget
-from autograder.sandbox.replies import read_reply, receive_reply
-from autograder.sandbox.wire import FRAME, Receive, WireError, encode_request, with_nonce
+from autograder.sandbox.wire import (
+    FRAME,
+    Receive,
+    WireError,
+    encode_request,
+    read_reply,
+    receive_reply,
+    with_nonce,
+)
 
 _POLL_S = 0.05
 

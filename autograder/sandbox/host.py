@@ -12,18 +12,20 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from autograder.api.rules import Rules
-from autograder.sandbox import confine, start
+from autograder.sandbox import confine
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.jail import SCRATCHES, Jail, Pool, User
 from autograder.sandbox.packages import ALWAYS, View, modules_of, view
-from autograder.sandbox.profile import Budget, Profile
+from autograder.sandbox.profile import Budget, Profile, Setup, Task
 from autograder.sandbox.scratch import HeldFolder, remove_tree
+from autograder.sandbox.server import command
 
 _START_S = 120.0
 # Of a list that a child makes, in bytes.
@@ -36,6 +38,16 @@ _SCRATCHES = "/scratch"
 _SCRATCH = "/scratch/own"
 # Nobody's uid, where there is a real root to come down from.
 _UNPRIVILEGED = 65534
+# All the variables of the fork server and its children.
+_ENVIRONMENT = {
+    "HOME": "/",
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/bin",
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
 
 
 class Sandbox:
@@ -80,8 +92,17 @@ class Sandbox:
         self._meanwhile = meanwhile
         self.users = Pool() if tier == 3 else None
         self.jail = Jail(self.view) if tier == 3 else None
-        # On tier 1 scratch folders are in memory, and in a namespace of the child's own.
         self._folder = HeldFolder() if tier in (0, 2) else None
+        # Where scratch folders are for this process, and for children. On tier 1 they are in
+        # memory, and in a namespace of the child's own.
+        self._outside: Path | None = None
+        self._scratches = _SCRATCHES
+        if self.jail is not None:
+            self._outside, self._scratches = self.jail.scratches, SCRATCHES
+        elif self._folder is not None:
+            self._outside, self._scratches = self._folder.path, str(self._folder.path)
+        # Whom children of tier 2 become, where there is a choice.
+        self._uid = _UNPRIVILEGED if tier == 2 and os.geteuid() == 0 else 0
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
@@ -177,27 +198,20 @@ class Sandbox:
     def _fork(
         self, component: str, profile: Profile, request: dict[str, Any], files: Mapping[str, bytes]
     ) -> Child:
-        # No child can list where they lie, nor guess the name of another's.
-        scratch, folder = _SCRATCH, None
-        if self.tier != 1:
+        scratch, folder, user = _SCRATCH, None, None
+        if self._outside is not None:
+            # No child can list where they lie, nor guess the name of another's.
             name = secrets.token_hex(16)
-            scratch, folder = f"{self._scratches()}/{name}", self._outside() / name
-        user = None
-        if self.users is not None and folder is not None:
-            user = self.users.take(folder)
-        if folder is not None:
+            scratch, folder = f"{self._scratches}/{name}", self._outside / name
+            if self.users is not None:
+                user = self.users.take(folder)
             folder.mkdir(0o700)
-            if self._is_root_on_tier_2():
-                os.chown(folder, _UNPRIVILEGED, _UNPRIVILEGED)
+            if self._uid:
+                os.chown(folder, self._uid, self._uid)
+        task = Task(component, scratch, 0 if user is None else user.uid, profile)
         ours, theirs = socket.socketpair()
         with theirs:
-            message = {
-                "component": component,
-                "scratch": scratch,
-                "profile": profile.written(),
-                "user": 0 if user is None else user.uid,
-            }
-            answer, handle = self._ask(message, theirs.fileno())
+            answer, handle = self._ask(asdict(task), theirs.fileno())
         reap = partial(self._reap, folder, user)
         child = Child(reap, profile.budget, ours, answer["pid"], handle)
         names = [[name, len(data)] for name, data in files.items()]
@@ -215,20 +229,6 @@ class Sandbox:
             user.give_back()
         return answer
 
-    def _outside(self) -> Path:
-        """Return where scratch folders are for this process, where they are on a disk."""
-        if self.jail is not None:
-            return self.jail.scratches
-        assert self._folder is not None
-        return self._folder.path
-
-    def _scratches(self) -> str:
-        """Return where scratch folders are for children."""
-        return {1: _SCRATCHES, 3: SCRATCHES}.get(self.tier) or str(self._outside())
-
-    def _is_root_on_tier_2(self) -> bool:
-        return self.tier == 2 and os.geteuid() == 0
-
     # The fork server.
 
     def _start(self) -> None:
@@ -237,23 +237,33 @@ class Sandbox:
         with theirs:
             self._process = self._launch(theirs)
         # Only the fork server holds its end now: should it die, we hear of it at once.
-        self._tell(self._configuration())
-        if self.jail is not None:
-            self.jail.fill()
+        program = confine.seccomp_program() if self.tier else b""
+        setup = Setup(
+            tier=self.tier,
+            readable=self.view.readable,
+            around=self.view.around(self._scratches),
+            scratches=self._scratches,
+            program=base64.b64encode(program).decode(),
+            uid=self._uid,
+            jail="" if self.jail is None else str(self.jail.folder),
+            forbidden=self._forbidden,
+            modules=self._modules,
+        )
+        self._tell(asdict(setup))
         # Whether it could start at all; before that, nothing else is begun.
         self._hear(1)
         self._meanwhile()
         self._hear()
         if self.jail is not None:
-            self.jail.finish(self._process.pid)
+            self.jail.fill(self._process.pid)
 
     def _launch(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        words = start.command(theirs.fileno())
+        words = command(theirs.fileno(), self.view.sites)
         if self.tier == 1:
             words = [*_bubblewrap(self.view), *words]
         return subprocess.Popen(
             words,
-            env=start.ENVIRONMENT,
+            env=_ENVIRONMENT,
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -267,25 +277,7 @@ class Sandbox:
         if self._group is not None:
             self._group.join()
         if self._as_nobody:
-            confine.change_user(_UNPRIVILEGED, keep_reading=False)
-
-    def _configuration(self) -> dict[str, Any]:
-        root = self._is_root_on_tier_2()
-        scratches = self._scratches()
-        return {
-            "tier": self.tier,
-            "readable": self.view.readable,
-            "around": self.view.around(scratches),
-            "scratch": scratches,
-            "program": base64.b64encode(confine.seccomp_program() if self.tier else b"").decode(),
-            "forbidden": self._forbidden,
-            "uid": _UNPRIVILEGED if root else 0,
-            "keep_reading": root,
-            "jail": "" if self.jail is None else str(self.jail.folder),
-            "package": str(_PACKAGE),
-            "sites": self.view.sites,
-            "warm": self._modules,
-        }
+            confine.change_user(_UNPRIVILEGED)
 
     def _stop(self) -> None:
         if self._control is not None:
@@ -330,7 +322,7 @@ class Sandbox:
 def _bubblewrap(view: View) -> Iterator[str]:
     """Yield the words of bubblewrap's command, behind which that of the fork server stands."""
     yield from ("bwrap", "--die-with-parent", "--new-session", "--clearenv")
-    for key, value in start.ENVIRONMENT.items():
+    for key, value in _ENVIRONMENT.items():
         yield from ("--setenv", key, value)
     for kind in ("user", "ipc", "pid", "net", "uts"):
         yield f"--unshare-{kind}"

@@ -2,10 +2,9 @@
 
 The root folder holds what they may read of this machine's files, and no more. Nothing is mounted,
 because that takes rights that few containers have: files are linked into the folder where they lie
-on the same file system, and copied otherwise. It is filled while the fork server starts. Large
-files come last, without those that it has loaded by then, which its children need not open again;
-these are most of all the bytes. Sandboxes that are open at the same time share a folder, and the
-last one removes it.
+on the same file system, and copied otherwise. It is filled when the fork server has started: what
+that has loaded by then is most of all the bytes, and need not be copied. Sandboxes that are open at
+the same time share a folder, and the last one removes it.
 
 All graders of a machine take users from one pool: a folder with a file for each user, locked by
 the grader that has taken it. What a killed grader could not clear away is in that file, and the
@@ -64,58 +63,45 @@ class Jail:
     def __init__(self, view: View) -> None:
         self._view = view
         self._reached = {"/"}
-        self._large: list[tuple[str, str]] = []
+        self._loaded: set[str] = set()
         # Closed to the other users of this machine; root enters the one inside for its children.
         self._outer = HeldFolder(_fingerprint(view), Path(place_for(view)))
         self.folder = self._outer.path / "root"
         self.scratches = self.folder / SCRATCHES.strip("/")
-        self._filling = -1
-        self._whole = False
 
-    def fill(self) -> None:
-        """Put in all but the large files; while another grader fills it, wait until it is whole."""
+    def fill(self, pid: int) -> None:
+        """Put everything in; where another grader does, wait until it is there.
+
+        Args:
+            pid: the fork server. What would have to be copied, is large and has been loaded by it
+                is left out.
+        """
         # Of those that use it, one at a time: were that one who alone uses it, two that come
         # together would wait for each other.
-        self._filling = os.open(self._outer.path / "filling", os.O_CREAT | os.O_WRONLY, 0o600)
-        fcntl.flock(self._filling, fcntl.LOCK_EX)
-        # They come last: with them, the folder is whole.
-        self._whole = self.scratches.is_dir()
-        if self._whole:
-            self._let_others_fill()
-            return
-        # What a grader left that was ended while it filled the folder.
-        if self.folder.is_dir():
-            shutil.rmtree(self.folder)
-        with _masking(0o022):
+        with open(self._outer.path / "filling", "wb") as lock, _masking(0o022):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            # They come last: with them, the folder is whole.
+            if self.scratches.is_dir():
+                return
+            # What a grader left that was ended while it filled the folder.
+            if self.folder.is_dir():
+                shutil.rmtree(self.folder)
+            with open(f"/proc/{pid}/maps") as maps:
+                self._loaded = {line.split(maxsplit=5)[-1].rstrip("\n") for line in maps}
             self.folder.mkdir(_CLOSED)
             for path in self._view.links:
                 if os.path.isdir(path):
                     self._reach(path)
             for path in self._view.readable:
-                self._place(path)
-
-    def finish(self, pid: int) -> None:
-        """Put in the large files, but for those that process `pid` has loaded."""
-        if not self._whole:
-            with open(f"/proc/{pid}/maps") as maps:
-                loaded = {line.split(maxsplit=5)[-1].rstrip("\n") for line in maps}
-            with _masking(0o022):
-                for source, target in self._large:
-                    if os.path.realpath(source) not in loaded:
-                        self._put(source, target, os.stat(source))
-                os.mkdir(self.scratches, _CLOSED)
-            self._whole = True
-            self._let_others_fill()
+                parent, name = os.path.split(path)
+                # What Python's own folder holds of packages comes by itself.
+                without = () if path in self._view.sites else _LEFT_OUT
+                self._put(path, os.path.join(self._reach(parent), name), without)
+            self.scratches.mkdir(_CLOSED)
 
     def close(self) -> None:
         """Remove it, unless another grader uses it."""
-        self._let_others_fill()
         self._outer.close()
-
-    def _let_others_fill(self) -> None:
-        if self._filling >= 0:
-            os.close(self._filling)
-            self._filling = -1
 
     def _reach(self, path: str) -> str:
         """Make a folder, and the links that lead to it; return where it is in here."""
@@ -124,79 +110,55 @@ class Jail:
             parent, name = os.path.split(path)
             here = os.path.join(self._reach(parent), name)
             if os.path.islink(path):
-                target = os.readlink(path)
-                _link(target, here)
-                self._reach(os.path.normpath(os.path.join(os.path.realpath(parent), target)))
+                self._put(path, here)
+                target = os.path.join(os.path.realpath(parent), os.readlink(path))
+                self._reach(os.path.normpath(target))
             else:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(here, _CLOSED)
         return str(self.folder) + os.path.realpath(path)
 
-    def _place(self, path: str) -> None:
-        parent, name = os.path.split(path)
-        here = os.path.join(self._reach(parent), name)
-        status = os.lstat(path)
+    def _put(self, source: str, target: str, without: Sequence[str] = ()) -> None:
+        """Put in a link, a device, a file, or a folder with all that lies in it but some names."""
+        status = os.lstat(source)
         if stat.S_ISLNK(status.st_mode):
-            _link(os.readlink(path), here)
+            with contextlib.suppress(FileExistsError):
+                os.symlink(os.readlink(source), target)
         elif stat.S_ISDIR(status.st_mode):
-            # What Python's own folder holds of packages comes by itself.
-            without = () if path in self._view.sites else _LEFT_OUT
-            self._fill_folder(path, here, without)
+            os.makedirs(target, exist_ok=True)
+            os.chmod(target, _OPEN)
+            for name in os.listdir(source):
+                if name not in without and not name.endswith(_UNUSED):
+                    with contextlib.suppress(FileNotFoundError):
+                        self._put(f"{source}/{name}", f"{target}/{name}", without)
         elif stat.S_ISCHR(status.st_mode):
-            _make_device(here, status)
-        else:
-            self._take(path, here, status)
+            # Where none may be made, children do without: random numbers have a system call.
+            with contextlib.suppress(OSError):
+                os.mknod(target, stat.S_IFCHR | 0o666, status.st_rdev)
+                os.chmod(target, 0o666)  # noqa: S103 - as everywhere
+        elif stat.S_ISREG(status.st_mode):
+            self._put_file(source, target, status)
 
-    def _fill_folder(self, source: str, target: str, without: Sequence[str]) -> None:
-        folders = []
-        made = False
-        with os.scandir(source) as entries:
-            for entry in entries:
-                here = f"{target}/{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in without:
-                        folders.append((entry.path, here))
-                    continue
-                if entry.name.endswith(_UNUSED):
-                    continue
-                if not made:
-                    # Some hold nothing but what is not used, and are not made.
-                    os.makedirs(target, _OPEN, exist_ok=True)
-                    os.chmod(target, _OPEN)
-                    made = True
-                if entry.is_symlink():
-                    _link(os.readlink(entry.path), here)
-                elif entry.is_file():
-                    self._take(entry.path, here, entry.stat())
-        for folder, here in folders:
-            self._fill_folder(folder, here, without)
-
-    def _take(self, source: str, target: str, status: os.stat_result) -> None:
-        if status.st_size >= _LARGE:
-            # No child can start a program.
-            if status.st_mode & 0o111 and ".so" not in source:
-                return
-            self._large.append((source, target))
-        else:
-            self._put(source, target, status)
-
-    def _put(self, source: str, target: str, status: os.stat_result) -> None:
+    def _put_file(self, source: str, target: str, status: os.stat_result) -> None:
         # Linked, a file keeps its rights; no child may write it, and each must be able to read it.
         theirs = status.st_uid in JAIL_UIDS or status.st_gid in JAIL_UIDS
         if status.st_mode & 0o006 == 0o004 and not theirs:
             try:
                 os.link(source, target)
-            except (FileExistsError, FileNotFoundError):
+            except FileExistsError:
                 return
             except OSError:
                 pass
             else:
                 return
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copyfile(source, target)
-            os.chmod(target, 0o444)
-            # Compiled code goes by the time of its source.
-            os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+        # Children need not open again what is loaded, nor can they start a program.
+        program = status.st_mode & 0o111 and ".so" not in source
+        if status.st_size >= _LARGE and (program or os.path.realpath(source) in self._loaded):
+            return
+        shutil.copyfile(source, target)
+        os.chmod(target, 0o444)
+        # Compiled code goes by the time of its source.
+        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def place_for(view: View) -> str:
@@ -215,18 +177,6 @@ def _fingerprint(view: View) -> str:
     stamps = [os.stat(path).st_mtime_ns for path in view.readable]
     text = repr((__file__, view.links, view.readable, stamps))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _link(target: str, here: str) -> None:
-    with contextlib.suppress(FileExistsError):
-        os.symlink(target, here)
-
-
-def _make_device(here: str, status: os.stat_result) -> None:
-    # Where none may be made, children do without: random numbers have a system call.
-    with contextlib.suppress(OSError):
-        os.mknod(here, stat.S_IFCHR | 0o666, status.st_rdev)
-        os.chmod(here, 0o666)  # noqa: S103 - as everywhere
 
 
 @contextlib.contextmanager

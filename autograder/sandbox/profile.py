@@ -1,9 +1,9 @@
-"""The sandbox profile of a child: its limits, and what it may not use."""
+"""What the judge tells a fork server and its children; all of it travels as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.api.rules import Rules
@@ -41,12 +41,53 @@ class Profile:
     others: tuple[str, ...] = ()
     free: bool = False
 
-    def written(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        return asdict(self)
-
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Profile:
-        """Make it of what JSON held."""
+        """Return the profile that a JSON object describes."""
         rules = {name: tuple(names) for name, names in plain["rules"].items()}
         return cls(**{**plain, "budget": Budget(**plain["budget"]), "rules": Rules(**rules)})
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How all children of a fork server are confined.
+
+    Attributes:
+        tier: 1 (namespaces and all), 2 (no namespaces), 3 (a root folder and a user of its own) or
+            0 (nothing).
+        readable: what may be read.
+        around: few folders that hold all of that, and no scratch folder.
+        scratches: the folder that scratch folders lie in.
+        program: the filter of system calls, in base 64.
+        uid: the user that they become on tier 2; 0 if they stay who they are.
+        jail: on tier 3, the folder that becomes their root folder.
+        forbidden: all that the profile of a child may forbid.
+        modules: what is imported before the first child, by distribution.
+    """
+
+    tier: int
+    readable: Sequence[str]
+    around: Sequence[str]
+    scratches: str
+    program: str
+    uid: int
+    jail: str
+    forbidden: Sequence[str]
+    modules: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one child is for.
+
+    Attributes:
+        component: the name of the component that it answers for.
+        scratch: the folder that it may write to.
+        user: the user that it becomes on tier 3, where no other child is that user.
+        profile: its limits and rules.
+    """
+
+    component: str
+    scratch: str
+    user: int
+    profile: Profile

@@ -116,7 +116,8 @@ def remove_tree(folder: Path) -> None:
     # Folders that not even their owner may look into, or nested deeper than Python's stack.
     with contextlib.suppress(RecursionError):
         for place, names, _ in os.walk(folder):
-            for name in names:
+            for path in [os.path.join(place, name) for name in names]:
                 with contextlib.suppress(OSError):
-                    os.chmod(os.path.join(place, name), 0o700)
+                    if not os.path.islink(path):
+                        os.chmod(path, 0o700)
     subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)

@@ -18,22 +18,12 @@ from autograder.sandbox.scratch import temporary_folder
 # Ours that no child may import, wherever it lies.
 _OUR_MODULES = ("autograder", "autograder.judge", "autograder.sandbox.host")
 OTHERWISE = "or grade code you trust with --sandbox none"
-# Settings of Linux that forbid namespaces to whoever is not root: their value then, the reason that
-# is told, and the value that repairs it.
+# Settings of Linux that forbid namespaces to whoever is not root: their value then, and the value
+# that repairs it.
 _FORBIDDING = (
-    (
-        "kernel.apparmor_restrict_unprivileged_userns",
-        "1",
-        "AppArmor forbids user namespaces ({} is 1)",
-        "0",
-    ),
-    (
-        "kernel.unprivileged_userns_clone",
-        "0",
-        "the kernel forbids user namespaces ({} is 0)",
-        "1",
-    ),
-    ("user.max_user_namespaces", "0", "{} is 0, which forbids user namespaces", "10000"),
+    ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
+    ("kernel.unprivileged_userns_clone", "0", "1"),
+    ("user.max_user_namespaces", "0", "10000"),
 )
 # What root needs to give processes another user and root folder, and to end and clear them away.
 _CAPABILITIES = {
@@ -89,36 +79,36 @@ def open_sandbox(
         if not reason:
             try:
                 sandbox = Sandbox(tier, budget, forbidden, packages, meanwhile, tensors)
+                return _tested(sandbox, secrets), ", ".join([_describe(tier), *sandbox.notes])
             except (SandboxFault, ConfinementError, ImportError, OSError) as error:
                 reason = not_started(tier, str(error))
-            else:
-                try:
-                    leaks = _leaks(sandbox, secrets)
-                except SandboxFault as error:
-                    sandbox.close()
-                    reasons.append(f"tier {tier}: {error}")
-                    continue
-                if not leaks:
-                    return sandbox, ", ".join([_describe(tier), *sandbox.notes])
-                sandbox.close()
-                repair = leaking(leaks[0], sandbox.view.readable, tier)
-                raise NotIsolated(
-                    f"tier {tier} does not hold here: a child could {leaks[0]}; {repair}"
-                )
         reasons.append(f"tier {tier}: {reason}")
     raise NotIsolated(f"student code cannot be isolated here ({'; '.join(reasons)}); {OTHERWISE}")
 
 
+def _tested(sandbox: Sandbox, secrets: Sequence[Path]) -> Sandbox:
+    """Return a sandbox that holds against the canaries, and close any other."""
+    try:
+        leaks = _leaks(sandbox, secrets)
+        if leaks:
+            repair = leaking(leaks[0], sandbox.view.readable, sandbox.tier)
+            raise NotIsolated(
+                f"tier {sandbox.tier} does not hold here: a child could {leaks[0]}; {repair}"
+            )
+    except BaseException:
+        sandbox.close()
+        raise
+    return sandbox
+
+
 def _describe(tier: int) -> str:
-    if tier == 3:
-        return (
-            "tier 3: a user and a root folder of its own, seccomp, rlimits; no namespaces, "
-            "no Landlock"
-        )
     landlock = f"Landlock {landlock_version()}, seccomp, rlimits"
-    if tier == 1:
-        return f"tier 1: bubblewrap, own namespaces, {landlock}"
-    return f"tier 2: {landlock}; no namespaces"
+    return {
+        1: f"tier 1: bubblewrap, own namespaces, {landlock}",
+        2: f"tier 2: {landlock}; no namespaces",
+        3: "tier 3: a user and a root folder of its own, seccomp, rlimits; no namespaces, "
+        "no Landlock",
+    }[tier]
 
 
 def _leaks(sandbox: Sandbox, secrets: Sequence[Path]) -> list[str]:
@@ -241,11 +231,14 @@ def not_started(tier: int, said: str, kernel: Path = Path("/")) -> str:
     """
     if tier != 1 or not said.partition("bwrap: ")[1]:
         return said
-    for name, forbidding, why, repaired in _FORBIDDING:
+    for name, forbidding, repaired in _FORBIDDING:
         setting = kernel / "proc/sys" / name.replace(".", "/")
         with contextlib.suppress(OSError):
             if setting.read_text(encoding="utf-8").strip() == forbidding:
-                return f"{said}; {why.format(name)}: sysctl {name}={repaired}"
+                return (
+                    f"{said}; {name} is {forbidding}, which forbids user namespaces: "
+                    f"sysctl {name}={repaired}"
+                )
     words = said.lower()
     if any(word in words for word in ("namespace", "uid map", "not permitted", "mount")):
         return (

@@ -96,7 +96,7 @@ def fork_servers(command: Command) -> list[int]:
     """The fork servers, and around each the processes of bubblewrap where it is used."""
     found = []
     for worker in workers(command):
-        inside = [pid for pid in offspring(worker) if says(pid, "autograder/sandbox/start.py")]
+        inside = [pid for pid in offspring(worker) if says(pid, "autograder.sandbox.server")]
         while inside:
             found += inside
             if not says(inside[0], "bwrap"):

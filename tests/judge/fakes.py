@@ -7,8 +7,7 @@ from collections import deque
 
 from autograder.api.messages import Reply, Request
 from autograder.sandbox.handle import Clock
-from autograder.sandbox.replies import encode_reply
-from autograder.sandbox.wire import decode_request
+from autograder.sandbox.wire import decode_request, encode_reply
 
 
 class AnsweringChild(ABC):

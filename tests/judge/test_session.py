@@ -25,8 +25,7 @@ from autograder.judge.session import (
     Recorder,
 )
 from autograder.sandbox.handle import ChildGone, Clock
-from autograder.sandbox.replies import encode_reply
-from autograder.sandbox.wire import decode_request, encode_request
+from autograder.sandbox.wire import decode_request, encode_reply, encode_request
 
 FOREVER = float("inf")
 # Bytes that are under way at most.

@@ -16,7 +16,7 @@ BWRAP = "the sandbox stopped: bwrap: setting up uid map: Permission denied"
 @pytest.mark.parametrize(
     ("setting", "value", "said"),
     [
-        ("kernel/apparmor_restrict_unprivileged_userns", "1", "AppArmor forbids user namespaces"),
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "is 1, which forbids"),
         ("kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"),
         ("user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"),
     ],

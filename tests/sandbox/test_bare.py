@@ -39,6 +39,9 @@ def bare(*words: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.release
 @as_root
 def test_a_class_is_graded_on_tier_3(small_project: Path, write_class, tmp_path: Path) -> None:
+    settings = small_project / "assignments" / "norm" / "assignment.toml"
+    # The sandbox is tried: what is out of the ordinary runs.
+    settings.write_text(settings.read_text().replace("[rules]\n", '[rules]\nreview = "note"\n'))
     batch = write_class({"honest": {"layer_norm.py": HONEST}, "prying": {"layer_norm.py": PRYING}})
     out = tmp_path / "out"
     grade = [sys.executable, "-m", "autograder", "grade", batch, "--assignment", "norm"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.api.loading import ComponentCode
-from autograder.sandbox.handed import imports_from
+from autograder.sandbox.child import imports_from
 
 
 @pytest.fixture

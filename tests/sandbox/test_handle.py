@@ -7,8 +7,7 @@ import pytest
 
 from autograder.api.messages import Reply, Request
 from autograder.sandbox.handle import Child, ChildGone
-from autograder.sandbox.replies import encode_reply
-from autograder.sandbox.wire import decode_request, encode_request
+from autograder.sandbox.wire import decode_request, encode_reply, encode_request
 from tests.conftest import BUDGET
 
 

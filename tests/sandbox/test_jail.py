@@ -48,8 +48,7 @@ def made(machine: Path) -> Iterator:
     def make(seen: View, pid: int = 0) -> Jail:
         jail = Jail(seen)
         open_ones.append(jail)
-        jail.fill()
-        jail.finish(pid or os.getpid())
+        jail.fill(pid or os.getpid())
         return jail
 
     yield make
@@ -62,10 +61,14 @@ def leave(seen: View, last: Callable[[Jail], None]) -> None:
     pid = os.fork()
     if pid == 0:
         jail = Jail(seen)
-        jail.fill()
+        jail.fill(os.getpid())
         last(jail)
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
+
+
+def refuse(*_: object) -> None:
+    raise OSError(18, "Invalid cross-device link")
 
 
 def within(jail: Jail, path: Path) -> Path:
@@ -110,9 +113,6 @@ def test_where_no_links_can_be_made_it_is_copied(
     linked = within(made(view(machine / "given")), file)
     assert linked.samefile(file)
 
-    def refuse(*_: object) -> None:
-        raise OSError(18, "Invalid cross-device link")
-
     monkeypatch.setattr(os, "link", refuse)
     copied = within(made(view(machine / "given" / "inner")), file)
     assert not copied.samefile(file)
@@ -146,7 +146,10 @@ def test_links_lead_where_they_led(machine: Path, made) -> None:
     assert not within(jail, machine / "secret.py").exists()
 
 
-def test_a_large_library_that_is_loaded_is_left_out(machine: Path, made) -> None:
+def test_a_large_library_that_is_loaded_is_not_copied(
+    machine: Path, made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jails.os, "link", refuse)
     loaded = Path(next(path for path in loaded_files() if ".so" in path))
     other = machine / "given" / "large.so"
     other.write_bytes(bytes(2 << 20))
@@ -185,11 +188,16 @@ def test_those_who_are_given_the_same_share_it_and_the_last_removes_it(machine: 
 def test_what_an_ended_grader_left_is_not_taken_over(machine: Path, made, whole: bool) -> None:
     seen = view(machine / "given")
     code = machine / "given" / "inner" / "code.py"
-    pid = os.getpid()
-    leave(seen, lambda jail: jail.finish(pid) if whole else within(jail, code).unlink())
+
+    def end(jail: Jail) -> None:
+        if not whole:
+            # As one that was killed before it came to the last.
+            within(jail, code).unlink()
+            jail.scratches.rmdir()
+
+    leave(seen, end)
     jail = Jail(seen)
-    jail.fill()
-    jail.finish(os.getpid())
+    jail.fill(os.getpid())
     assert within(jail, code).exists()
     assert jail.scratches.is_dir()
     jail.close()
@@ -214,11 +222,9 @@ def test_those_who_come_together_wait_for_none_but_the_one_that_fills(machine: P
     come = os.open(folder, os.O_RDONLY)
     fcntl.flock(come, fcntl.LOCK_SH)
 
-    def fill(jail: Jail) -> None:
-        jail.fill()
-        jail.finish(os.getpid())
-
-    graders = [threading.Thread(target=fill, args=(jail,), daemon=True) for jail in jails_]
+    graders = [
+        threading.Thread(target=jail.fill, args=(os.getpid(),), daemon=True) for jail in jails_
+    ]
     for grader in graders:
         grader.start()
     for grader in graders:

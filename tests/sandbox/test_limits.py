@@ -20,7 +20,7 @@ from autograder.api.messages import Reply
 from autograder.sandbox import handle as handles
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.profile import Budget
-from autograder.sandbox.replies import encode_reply
+from autograder.sandbox.wire import encode_reply
 
 FAR = Budget(call_cpu_s=1e6, call_wall_s=1e6, cpu_s=1_000_000, memory=1 << 40, file_size=1 << 40)
 # Computes for as many hundredths of a second as the first byte says that it is given, and says so;

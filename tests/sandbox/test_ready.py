@@ -7,7 +7,6 @@ import torch
 
 from autograder.api.messages import Request
 from autograder.api.operations import Call
-from autograder.sandbox import start
 from autograder.sandbox.handle import SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -47,7 +46,7 @@ def test_nothing_is_begun_meanwhile_where_it_does_not_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun: list[bool] = []
-    monkeypatch.setattr(start, "command", lambda descriptor: ["/bin/false"])
+    monkeypatch.setattr("autograder.sandbox.host.command", lambda *_: ["/bin/false"])
     with pytest.raises(SandboxFault):
         Sandbox(0, BUDGET, (), (), lambda: begun.append(True))
     assert not begun

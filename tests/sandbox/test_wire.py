@@ -34,9 +34,8 @@ from autograder.api.operations import (
     WriteGiven,
 )
 from autograder.api.values import ABSENT, DTYPES, OPAQUE, Embedding, Unsendable, tensors_in
-from autograder.sandbox import replies, wire
-from autograder.sandbox.replies import decode_reply
-from autograder.sandbox.wire import WireError, decode_request
+from autograder.sandbox import wire
+from autograder.sandbox.wire import WireError, decode_reply, decode_request
 
 quick = settings(max_examples=150, deadline=None, database=None, derandomize=True)
 
@@ -69,7 +68,7 @@ class Source:
         self.largest = max(self.largest, size)
         part = self.data[self.at : self.at + size]
         if len(part) < size:
-            if not self.endless or size > replies.MAX_BYTES:
+            if not self.endless or size > wire.MAX_BYTES:
                 raise EOFError
             part += b"\x01" * (size - len(part))
         self.at += size
@@ -185,7 +184,7 @@ REPLIES = st.builds(
             TEXT,
             st.integers(0, 2**32 - 1),
         ),
-        max_size=replies.MAX_USES,
+        max_size=wire.MAX_USES,
     ),
 )
 
@@ -193,7 +192,7 @@ REPLIES = st.builds(
 @quick
 @given(reply=REPLIES, nonce=st.integers(0, 2**64 - 1))
 def test_a_reply_arrives_whole(reply, nonce) -> None:
-    source = Source(replies.encode_reply(reply, nonce))
+    source = Source(wire.encode_reply(reply, nonce))
     got_nonce, got = decode_reply(source)
     assert got_nonce == nonce
     assert source.at == len(source.data)
@@ -212,7 +211,7 @@ def test_every_dtype_arrives_bit_for_bit(dtype: torch.dtype) -> None:
     if dtype.is_complex:
         shapes.append(flat.conj())
     for tensor in shapes:
-        _, got = decode_reply(Source(replies.encode_reply(Reply(value=tensor), 1)))
+        _, got = decode_reply(Source(wire.encode_reply(Reply(value=tensor), 1)))
         output = got.value
         assert (output.dtype, output.shape) == (dtype, tensor.shape)
         # Bytes, because no NaN equals itself.
@@ -231,7 +230,7 @@ def sound(reply: Reply, source: Source) -> None:
         assert tensor.device.type in ("cpu", "meta")
         assert tensor.is_contiguous()
         assert not tensor.requires_grad
-        assert tensor.dim() <= replies.MAX_DIMS
+        assert tensor.dim() <= wire.MAX_DIMS
         if tensor.is_meta:
             continue
         storage = tensor.untyped_storage()
@@ -239,19 +238,19 @@ def sound(reply: Reply, source: Source) -> None:
         total += tensor.nbytes
         if tensor.nbytes:
             places.append((storage.data_ptr(), storage.data_ptr() + tensor.nbytes))
-    assert total <= replies.MAX_BYTES
+    assert total <= wire.MAX_BYTES
     places.sort()
     assert all(end <= start for (_, end), (start, _) in pairwise(places))
     assert reply.gradient in GRADIENTS
-    assert len(reply.forbidden) <= replies.MAX_USES
-    assert len(list(reply.tensors())) <= replies.MAX_MARKS
+    assert len(reply.forbidden) <= wire.MAX_USES
+    assert len(list(reply.tensors())) <= wire.MAX_MARKS
     for name, part in PARTS.items():
         assert part.fits(getattr(reply, name)) or part.is_empty(getattr(reply, name))
     if reply.error is not None:
         assert reply.error.kind in ERROR_KINDS
         assert reply.error.phase in PHASES
         assert len(reply.error.text) <= MAX_TEXT
-        assert len(reply.error.file) <= replies.MAX_NAME
+        assert len(reply.error.file) <= wire.MAX_NAME
 
 
 SMALL = 1 << 16
@@ -261,10 +260,10 @@ HEAD = 1 << 13
 @pytest.fixture
 def small_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Caps so low that a source can fill them in every example."""
-    monkeypatch.setattr(replies, "MAX_BYTES", SMALL)
-    monkeypatch.setattr(replies, "MAX_BODY", SMALL)
-    monkeypatch.setattr(replies, "MAX_HEADER", HEAD)
-    monkeypatch.setattr(replies, "MAX_MARKS", 1000)
+    monkeypatch.setattr(wire, "MAX_BYTES", SMALL)
+    monkeypatch.setattr(wire, "MAX_BYTES", SMALL)
+    monkeypatch.setattr(wire, "MAX_HEADER", HEAD)
+    monkeypatch.setattr(wire, "MAX_MARKS", 1000)
 
 
 def bounded(frame: bytes) -> None:
@@ -307,14 +306,14 @@ def rich_reply() -> Reply:
 
 
 def test_no_beginning_of_a_reply_is_a_reply() -> None:
-    frame = replies.encode_reply(rich_reply(), 7)
+    frame = wire.encode_reply(rich_reply(), 7)
     for size in range(len(frame)):
         with pytest.raises((EOFError, WireError)):
             decode_reply(Source(frame[:size]))
 
 
 def test_no_flipped_bit_does_harm(small_cap) -> None:
-    frame = replies.encode_reply(rich_reply(), 7)
+    frame = wire.encode_reply(rich_reply(), 7)
     for place in range(8 * len(frame)):
         flipped = bytearray(frame)
         flipped[place // 8] ^= 1 << place % 8
@@ -384,15 +383,15 @@ def test_the_largest_reply_is_taken_and_one_byte_more_is_not(small_cap) -> None:
         reply = Reply(inputs_after=[tensor] * count)
         if not taken:
             with pytest.raises(Unsendable, match="too large"):
-                replies.encode_reply(reply, 1)
+                wire.encode_reply(reply, 1)
             continue
-        frame = replies.encode_reply(reply, 1)
+        frame = wire.encode_reply(reply, 1)
         _, got = decode_reply(Source(frame))
         assert len(got.inputs_after) == count
         bounded(frame)
     # Together they are too large, too.
     with pytest.raises(Unsendable, match="too large"):
-        replies.encode_reply(Reply(inputs_after=[torch.ones(SMALL // 2 + 1)] * 2), 1)
+        wire.encode_reply(Reply(inputs_after=[torch.ones(SMALL // 2 + 1)] * 2), 1)
     source = Source(framed({"parts": {}}, body_size=SMALL + 1))
     with pytest.raises(WireError, match="larger than its caps"):
         decode_reply(source)
@@ -402,7 +401,7 @@ def test_the_largest_reply_is_taken_and_one_byte_more_is_not(small_cap) -> None:
 @quick
 @given(reply=REPLIES, cut=st.floats(0, 1, exclude_max=True))
 def test_a_truncated_reply_is_no_reply(reply, cut) -> None:
-    frame = replies.encode_reply(reply, 7)
+    frame = wire.encode_reply(reply, 7)
     with pytest.raises((EOFError, WireError)):
         decode_reply(Source(frame[: int(len(frame) * cut)]))
 
@@ -410,7 +409,7 @@ def test_a_truncated_reply_is_no_reply(reply, cut) -> None:
 @settings(quick, max_examples=400)
 @given(reply=REPLIES, data=st.data())
 def test_a_damaged_reply_raises_nothing_else_and_asks_for_no_more_than_its_cap(reply, data) -> None:
-    frame = bytearray(replies.encode_reply(reply, 7))
+    frame = bytearray(wire.encode_reply(reply, 7))
     for _ in range(data.draw(st.integers(1, 6))):
         # Mostly in the headers, where the lies are.
         place = data.draw(st.integers(0, min(len(frame) - 1, 120)))
@@ -418,7 +417,7 @@ def test_a_damaged_reply_raises_nothing_else_and_asks_for_no_more_than_its_cap(r
     source = Source(bytes(frame) + bytes(4096))
     with contextlib.suppress(EOFError, WireError):
         decode_reply(source)
-    assert source.largest <= replies.MAX_BYTES
+    assert source.largest <= wire.MAX_BYTES
 
 
 @settings(quick, max_examples=300)
@@ -427,7 +426,7 @@ def test_noise_after_the_magic_number_is_refused(noise) -> None:
     source = Source(wire.MAGIC + noise + bytes(2048))
     with contextlib.suppress(EOFError, WireError):
         decode_reply(source)
-    assert source.largest <= replies.MAX_BYTES
+    assert source.largest <= wire.MAX_BYTES
 
 
 def claims(shape: object, device: str = "cpu", dtype: str = "float32") -> bytes:
@@ -475,14 +474,14 @@ def test_huge_shapes_are_refused_before_anything_is_allocated(dims, device) -> N
         {"error": {"kind": "ValueError", "phase": "call", "text": "x" * (MAX_TEXT + 1)}},
         {"error": {"kind": "ValueError", "phase": "call", "line": -1}},
         {"error": {"kind": "ValueError", "phase": "call", "line": True}},
-        {"forbidden": [["layer_norm", "a.py", 1]] * (replies.MAX_USES + 1)},
+        {"forbidden": [["layer_norm", "a.py", 1]] * (wire.MAX_USES + 1)},
         {"forbidden": [[1, "a.py", 1]]},
         {"parts": {"inputs_after": ["list", None]}},
         {"parts": {"state": ["dict", 1, ["tensor", "float32", "meta", [1]]]}},
         {"parts": {"given": ["list"]}},
         {"parts": {"value": ["tensor", "qint8", "cpu", []]}},
         {"parts": {"value": ["tensor", "float32", "tpu", []]}},
-        {"parts": {"value": ["tensor", "float32", "cpu", [1] * (replies.MAX_DIMS + 1)]}},
+        {"parts": {"value": ["tensor", "float32", "cpu", [1] * (wire.MAX_DIMS + 1)]}},
         {"parts": {"value": ["tensor", "float32", "cpu", [True]]}},
         {"parts": {"value": ["tensor", "float32", "cpu", [2]]}},
         {"parts": {"value": ["tensor", 0]}},
@@ -500,11 +499,11 @@ def test_more_bytes_than_tensors_are_refused() -> None:
 
 def test_too_many_parts_are_refused_before_they_are_parsed() -> None:
     with pytest.raises(WireError, match="too many parts"):
-        decode_reply(Source(framed(b"[" + b"0," * (replies.MAX_MARKS + 1) + b"0]")))
+        decode_reply(Source(framed(b"[" + b"0," * (wire.MAX_MARKS + 1) + b"0]")))
 
 
 def test_a_bool_that_is_neither_0_nor_1_becomes_true() -> None:
-    frame = framed({"parts": {"value": ["tensor", "bool", "cpu", [2]]}}, b"\x07" + bytes(15))
+    frame = framed({"parts": {"value": ["tensor", "bool", "cpu", [2]]}}, b"\x07\x00")
     _, got = decode_reply(Source(frame))
     assert got.value.tolist() == [True, False]
     assert got.value.view(torch.uint8).tolist() == [1, 0]
@@ -512,6 +511,6 @@ def test_a_bool_that_is_neither_0_nor_1_becomes_true() -> None:
 
 def test_a_list_that_looks_like_a_tensor_stays_a_list() -> None:
     value = ["tensor", "float32", "cpu", [1]]
-    _, got = decode_reply(Source(replies.encode_reply(Reply(value=value), 1)))
+    _, got = decode_reply(Source(wire.encode_reply(Reply(value=value), 1)))
     assert got.value == value
     assert list(tensors_in(got.value)) == []

@@ -23,14 +23,15 @@ from autograder.api.values import (
     Handle,
     Unsendable,
 )
-from autograder.sandbox.replies import MAX_BYTES, decode_reply, encode_reply
 from autograder.sandbox.wire import (
     FRAME,
     MAGIC,
+    MAX_BYTES,
     WireError,
+    decode_reply,
     decode_request,
+    encode_reply,
     encode_request,
-    padded,
     with_nonce,
 )
 
@@ -68,7 +69,7 @@ def asked(*args: Any, **kwargs: Any) -> Call:
 
 def hostile(plain: Any, body: bytes = b"") -> Any:
     """Have a frame read that a child has made up."""
-    header = padded(json.dumps(plain).encode(), b" ")
+    header = json.dumps(plain).encode()
     frame = FRAME.pack(MAGIC, 0, len(header), len(body)) + header + body
     return decode_reply(source(frame))[1]
 
