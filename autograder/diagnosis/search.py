@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from autograder.api.likeness import CLEARLY
+from autograder.api.likeness import CLEARLY, raised_wrongly
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import entries_of
-from autograder.api.symptoms import raised_wrongly
 
 # Mistakes that are in force together, by name.
 Names = frozenset[str]

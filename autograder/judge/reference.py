@@ -11,9 +11,9 @@ from typing import Self
 
 from autograder.api.executor import Executor
 from autograder.api.guard import PROVIDED
+from autograder.api.loading import DATA
 from autograder.api.local import Apart
 from autograder.api.messages import Reply, Request
-from autograder.api.programs import DATA
 from autograder.assignment import Assignment
 from autograder.sandbox.scratch import temporary_folder
 

@@ -18,8 +18,7 @@ from importlib.machinery import FileFinder, PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-from autograder.api.exceptions import unsent
-from autograder.api.executor import Executor
+from autograder.api.executor import Executor, unsent
 from autograder.api.guard import Guard
 from autograder.api.messages import Reply, StudentError
 from autograder.api.reading import read_files
