@@ -58,8 +58,16 @@ class Checked:
         return not (self.lost or self.elsewhere or self.faults)
 
 
-def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unheard) -> Checked:
+def check(
+    assignment: Assignment,
+    component: str,
+    sandbox: str,
+    tell: Tell = unheard,
+    worker: Worker | None = None,
+) -> Checked:
     """Run solution and stub through the suite of one component, or of all for an empty name.
+
+    `worker` is one that stands by for this assignment; it is used up.
 
     Raises:
         UsageError: there is no such component or no solution, or the suite cannot be collected.
@@ -81,7 +89,7 @@ def check(assignment: Assignment, component: str, sandbox: str, tell: Tell = unh
     uses = {used for spec in assignment.components if spec.name in names for used in spec.uses}
     beside, _ = _stubs(assignment, sorted(uses.difference(names)))
     beside = {file: solutions.get(file, stub) for file, stub in beside.items()}
-    worker = Worker(assignment, sandbox, checking=component)
+    worker = worker or Worker(assignment, sandbox, checking=component)
     with temporary_folder() as folder:
         trial = _Trial(worker, assignment.suite_hash(), folder)
         try:

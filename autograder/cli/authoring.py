@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from autograder.assignment import Assignment, load_assignment
+from autograder.assignment import GIVEN, Assignment, load_assignment
 from autograder.authoring import checking, importing, stubs
 from autograder.authoring import new as beginning
 from autograder.authoring import release as releasing
@@ -22,7 +22,7 @@ from autograder.authoring.release import MARK, must_be_filled_in, unfilled
 from autograder.authoring.rows import KINDS, rows_of
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
-from autograder.grading.workers import SuiteBroken, cores
+from autograder.grading.workers import SuiteBroken, Worker, cores
 from autograder.judge.places import cache_folder
 from autograder.platforms.nbgrader import course
 from autograder.project import find_root, usual_assignments
@@ -181,21 +181,63 @@ def check(
     looks = watchfiles.watch(
         *folders, rust_timeout=_LOOK_MS, yield_on_timeout=True, raise_interrupt=False
     )
-    for number, changes in enumerate(looks):
-        if number and not changes:
-            continue
-        try:
-            _checked(console, project, name, component, sandbox)
-        except UsageError as error:
-            say(f"autograder: {error}")
-        console.print("[dim]waiting for a change; Ctrl-C ends[/dim]")
+    worker: Worker | None = None
+    with_torch = False
+    try:
+        for number, changes in enumerate(looks):
+            if number and not changes:
+                continue
+            if worker is not None and not (
+                all(_is_code(path) for _, path in changes)
+                and load_assignment(project, name).uses_torch == with_torch
+            ):
+                worker.close()
+                worker = None
+            try:
+                _checked(console, project, name, component, sandbox, worker)
+            except UsageError as error:
+                say(f"autograder: {error}")
+            console.print("[dim]waiting for a change; Ctrl-C ends[/dim]")
+            if worker is not None:
+                worker.close()
+            worker, with_torch = _standing_by(project, name, component, sandbox)
+    finally:
+        if worker is not None:
+            worker.close()
 
 
-def _checked(console: Console, project: Path, name: str, component: str, sandbox: str) -> bool:
+def _is_code(path: str) -> bool:
+    """Return whether a changed file is read anew by a worker that stands by."""
+    return path.endswith(".py") and not {*GIVEN} & {*Path(path).parts}
+
+
+def _standing_by(
+    project: Path, name: str, component: str, sandbox: str
+) -> tuple[Worker | None, bool]:
+    """Start a worker for the next check, and say whether it has torch.
+
+    When a file is saved, the worker is there with torch and the sandbox.
+    """
+    try:
+        assignment = load_assignment(project, name)
+    except UsageError:
+        return None, False
+    return Worker(assignment, sandbox, component, standby=True), assignment.uses_torch
+
+
+def _checked(
+    console: Console,
+    project: Path,
+    name: str,
+    component: str,
+    sandbox: str,
+    worker: Worker | None = None,
+) -> bool:
     start = time.monotonic()
     with Stages(console) as stages:
         stages("reading the assignment")
-        found = checking.check(load_assignment(project, name), component, sandbox, stages)
+        assignment = load_assignment(project, name)
+        found = checking.check(assignment, component, sandbox, stages, worker)
     checking.print_checked(Printer(console), found)
     verdict = "holds" if found.holds else "does not hold"
     what = f"{name} {component}".strip()

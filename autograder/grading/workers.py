@@ -105,22 +105,31 @@ class Worker:
         assignment: what is graded.
         sandbox: how student code is isolated, one of the choices of `--sandbox`.
         checking: the component whose suite an author tries out, empty for all; None otherwise.
+        standby: with `checking`: it reads the suites when `wait` is called, and not before.
 
     Attributes:
         ready: what it said when it had started.
         usable: False once the worker is lost, or its sandbox may be.
     """
 
-    def __init__(self, assignment: Assignment, sandbox: str, checking: str | None = None) -> None:
+    def __init__(
+        self,
+        assignment: Assignment,
+        sandbox: str,
+        checking: str | None = None,
+        standby: bool = False,
+    ) -> None:
         self.usable = True
+        self._standby = standby
         self.ready = Ready(sandbox="")
         self._patience_s = patience_s(assignment)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         # Nothing is imported from the current folder, which may hold submissions.
         command = [sys.executable, "-P", "-m", "autograder.judge.worker"]
         command += [str(assignment.root), assignment.name, sandbox]
+        command += [] if checking is None else [checking]
         self._process = subprocess.Popen(
-            command if checking is None else [*command, checking],
+            [*command, "standby"] if standby else command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -145,6 +154,8 @@ class Worker:
         """
         try:
             tell("starting the judge")
+            if self._standby:
+                self._write(b"\n")
             while isinstance(hello := self._read(), Stage):
                 tell(hello.words)
         except WorkerLost as lost:
@@ -160,13 +171,16 @@ class Worker:
         Raises:
             WorkerLost: the worker ended or took too long; it cannot be used again.
         """
+        self._write(written(job))
+        return self._read()
+
+    def _write(self, line: bytes) -> None:
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(written(job))
+            self._process.stdin.write(line)
             self._process.stdin.flush()
         except OSError as error:
             raise WorkerLost(self._last_words()) from error
-        return self._read()
 
     def close(self) -> None:
         """End the worker and all it started."""

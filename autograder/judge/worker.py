@@ -55,7 +55,13 @@ _SETTLED = 1
 
 
 def serve(
-    root: Path, name: str, choice: str, checking: str | None, jobs: IO[bytes], answers: IO[bytes]
+    root: Path,
+    name: str,
+    choice: str,
+    checking: str | None,
+    jobs: IO[bytes],
+    answers: IO[bytes],
+    standby: bool = False,
 ) -> None:
     """Start up, say so, and do job after job until the input ends.
 
@@ -67,6 +73,7 @@ def serve(
             solution may lose points then, and no misconceptions are looked for.
         jobs: one a line.
         answers: likewise.
+        standby: the suites are read only when a first line comes, with torch and the sandbox there.
     """
 
     def answer(line: bytes) -> None:
@@ -75,6 +82,10 @@ def serve(
 
     def tell(words: str) -> None:
         answer(written(Stage(words=words)))
+
+    def wait() -> None:
+        if standby and not jobs.readline():
+            raise SystemExit
 
     with contextlib.ExitStack() as stack:
         try:
@@ -85,7 +96,7 @@ def serve(
             assignment = load_assignment(root, name)
             if assignment.uses_torch:
                 torch.set_num_threads(1)
-            judge, description = _judge_of(assignment, choice, checking, tell, stack)
+            judge, description = _judge_of(assignment, choice, checking, tell, stack, wait)
             # Looked up here once, not by every fork anew.
             versions(assignment.packages)
             losses, faults = judge.suite.losses, judge.suite.faults
@@ -109,8 +120,9 @@ def _judge_of(
     checking: str | None,
     tell: Callable[[str], None],
     stack: contextlib.ExitStack,
+    wait: Callable[[], None],
 ) -> tuple[Judge, str]:
-    """Start the sandbox and collect the suites; `stack` ends what was started."""
+    """Start the sandbox and, after `wait`, collect the suites; `stack` ends what was started."""
     root = assignment.root
     secrets = [assignment.secret, root, *sorted(assignment.secret.glob("*.py"))]
     secrets += [root / "pyproject.toml"]
@@ -124,6 +136,7 @@ def _judge_of(
         if collected.done():
             return
         try:
+            wait()
             lenient, only = checking is not None, checking or ""
             suite = collect(assignment, only=only, lenient=lenient, tell=tell, cache=cache)
             collected.set_result(suite)
@@ -231,7 +244,8 @@ def main() -> None:
     os.dup2(2, 1)
     root, name, choice, *checking = sys.argv[1:]
     component = checking[0] if checking else None
-    serve(Path(root), name, choice, component, sys.stdin.buffer, answers)
+    standby = len(checking) > 1
+    serve(Path(root), name, choice, component, sys.stdin.buffer, answers, standby)
     # All is closed; to take torch down in order costs half a second, for nothing.
     answers.flush()
     os._exit(0)

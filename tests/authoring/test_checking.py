@@ -13,6 +13,7 @@ from autograder.assignment import load_assignment
 from autograder.authoring import stubs
 from autograder.authoring.checking import Checked, check
 from autograder.errors import UsageError
+from autograder.grading.workers import Worker
 from tests import sources
 from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
 
@@ -231,3 +232,11 @@ def test_a_change_is_checked_by_itself(tmp_path: Path, solution: Path) -> None:
             assert any("norm layer_norm holds" in line for line in watching.stdout)
         finally:
             watching.kill()
+
+
+@pytest.mark.slow
+def test_a_worker_that_stands_by_reads_what_is_saved_later(tmp_path: Path, solution: Path) -> None:
+    assignment = load_assignment(write(tmp_path, public=WORKED), "norm")
+    worker = Worker(assignment, "none", "", standby=True)
+    solution.write_text(SOLVED.replace("torch.sqrt(variance + eps)", "torch.sqrt(2 * variance)"))
+    assert list(check(assignment, "", "none", worker=worker).lost) == ["layer_norm.worked"]
