@@ -196,6 +196,26 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     )
 
 
+@pytest.mark.criterion(points=0.5, source="slides, page 15; session, knowledge point 4", examples=2)
+@given(seed=SEEDS, heads=SMALL, size=SMALL)
+def test_sum_over_heads(component, expect, make, seed, heads, size):
+    """the output is the bias plus a sum over the heads, each times its own columns of out_proj
+
+    Page 15 adds the heads to the stream; the session concatenates them and multiplies by out_proj.
+    """
+    features = heads * size
+    state = drawn_state(make, features, seed)
+    x = make.normal(2, 4, features, seed=seed + 1)
+    q, k, v = (x @ state[f"{one}.weight"].T + state[f"{one}.bias"] for one in LAYERS[:3])
+    right = state["out_proj.bias"].expand(2, 4, features)
+    for head in range(heads):
+        own = slice(head * size, (head + 1) * size)
+        weights = (q[..., own] @ k[..., own].transpose(1, 2) / size**0.5).softmax(-1)
+        right = right + weights @ v[..., own] @ state["out_proj.weight"][:, own].T
+    output = drawn_attention(component, make, features, heads, seed)(x).tensors("output", "weights")
+    expect.close(output[0], right, "the output", scale=10, names="B T D")
+
+
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4", examples=2)
 @given(seed=SEEDS, order=st.permutations(range(4)))
 def test_order_of_tokens(component, expect, make, seed, order):
@@ -304,7 +324,7 @@ def test_mask_beats_every_score(component, expect):
     expect.close(weights[:, :, 2], right, "the row of the last token", names="B H T", scale=100)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_called_again(component, expect, make):
     """one module gives right results for inputs of different sizes, one call after another"""
     own, names = drawn_attention(component, make, 4, 2, 1), ("output", "weights")
@@ -323,7 +343,7 @@ def test_called_again(component, expect, make):
             expect.close(found, fresh, f"the {name} of a module that was called before", scale=2)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """output and weights have the input's dtype: float32, float64 or bfloat16"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
@@ -339,7 +359,7 @@ def test_dtypes(component, expect, make):
             expect.close(answer.nan_to_num(), right.nan_to_num(), what, like=same, scale=2)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients flow from the output to the input and to all four projections
 
@@ -360,7 +380,7 @@ def test_gradients_flow(component, expect, make):
     expect_slope(expect, make, gradients, output, {"x": x} | state, cotangent)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x, attention = make.normal(3, 6, 4, seed=1), drawn_attention(component, make, 4, 2, 2)
@@ -370,7 +390,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(found, right, "the output", scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_inputs_untouched(component, expect, make):
     """the input and the mask are not modified"""
     x = make.normal(2, 3, 4, seed=1)
@@ -380,7 +400,7 @@ def test_inputs_untouched(component, expect, make):
         )
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")
