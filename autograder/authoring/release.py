@@ -139,11 +139,20 @@ def release(
     return sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
 
 
-def known_numbers(assignment: Assignment, tell: Tell = unheard) -> dict[str, Any]:
+def known_numbers(
+    assignment: Assignment,
+    tell: Tell = unheard,
+    check: Callable[[Assignment], None] | None = None,
+) -> dict[str, Any]:
     """Return the table of known mistakes by component, computed in processes of their own.
 
     This process never imports torch, except for an assignment of one or two components: a new
     process needs as long to import torch as a small component takes.
+
+    Args:
+        assignment: whose mistakes.
+        tell: is told how far it is.
+        check: a function of a module, called meanwhile; what it raises is raised here.
 
     Raises:
         UsageError: the suite or the misconceptions are broken.
@@ -152,6 +161,8 @@ def known_numbers(assignment: Assignment, tell: Tell = unheard) -> dict[str, Any
     side_by_side = min(cores(), len(names) // 2)
     if side_by_side < 2:
         tell("computing what the known mistakes answer")
+        if check is not None:
+            check(assignment)
         return {name: _known_numbers_of(assignment, name) for name in names}
     # This process may have threads, so it is not forked itself.
     fresh = "forkserver" in multiprocessing.get_all_start_methods()
@@ -160,10 +171,13 @@ def known_numbers(assignment: Assignment, tell: Tell = unheard) -> dict[str, Any
     with ProcessPoolExecutor(side_by_side, context) as pool:
         # The last components build on the others and take longest, so they begin.
         begun = {name: pool.submit(_known_numbers_of, assignment, name) for name in names[::-1]}
+        checked = pool.submit(check, assignment) if check is not None else None
         try:
             for number, done in enumerate(as_completed(begun.values()), 1):
                 done.result()
                 tell(f"what the known mistakes answer: {number} of {len(names)} components")
+            if checked is not None:
+                checked.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

@@ -6,7 +6,7 @@ import importlib.util
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +125,10 @@ def init(
     place = folder.resolve()
     for assignment in assignments:
         _must_be_in_order(assignment, folder, place)
-    _write(assignments, folder, course_id, group, tell)
+    known = {
+        one.name: releasing.known_numbers(one, tell, must_not_have_drifted) for one in assignments
+    }
+    _write(assignments, folder, course_id, group, known)
     return sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     )
@@ -136,7 +139,7 @@ def _write(
     folder: Path,
     course_id: str,
     group: str | None,
-    tell: Callable[[str], None],
+    known: Mapping[str, Mapping[str, Any]],
 ) -> None:
     try:
         # nbgrader leaves what it collects open to everybody; the course folder is the door.
@@ -144,9 +147,7 @@ def _write(
         with private.umask_of(folder):
             for assignment in assignments:
                 source = folder / "source" / assignment.name
-                releasing.release(
-                    assignment, source, lambda one: releasing.known_numbers(one, tell)
-                )
+                releasing.release(assignment, source, lambda one: known[one.name])
                 carrier = assignment.public / "workbook.ipynb"
                 (source / carrier.name).write_bytes(carrier.read_bytes())
             config = _config(assignments, course_id, private.is_shared(folder))
@@ -162,6 +163,14 @@ def _must_be_in_order(assignment: Assignment, folder: Path, place: Path) -> None
         if place.is_relative_to(inside) or inside.is_relative_to(place):
             raise UsageError(f"{folder} lies around or in {inside}: give a folder outside of it")
     must_be_filled_in(assignment)
+
+
+def must_not_have_drifted(assignment: Assignment) -> None:
+    """See that what students get is what the solutions give.
+
+    Raises:
+        UsageError: it is not.
+    """
     drifted = [*stubs.drifted(assignment), *workbook.drifted(assignment)]
     if drifted:
         raise UsageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,18 @@ def test_folders_that_cannot_be_a_course_are_refused(blank: Course, tmp_path: Pa
     assert not inside.exists()
     refused(init(tmp_path / "a course", *project), "'a course' cannot be a course id")
     refused(init(tmp_path / "new", "--assignment", "nrm"), "there is no assignment 'nrm'")
+
+
+def test_a_workbook_that_has_drifted_makes_no_course(blank: Course, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(blank.project, project)
+    text = project / "reference" / "norm" / "workbook" / "text.md"
+    text.write_text(text.read_text().replace("Why is there", "What for is"))
+    done = init(tmp_path / "course", "--assignment", "norm", "--root", project)
+    refused(
+        done, "question_scale-text differ from what the solutions give", "autograder workbook norm"
+    )
+    assert not (tmp_path / "course").exists()
 
 
 @pytest.mark.release
