@@ -22,7 +22,7 @@ def out_of(score: float, most: float) -> str:
     return f"{points(score)} of {points(most)}"
 
 
-def counted(number: float, what: str) -> str:
-    """Return a number of things; an s is added to their name, but for one."""
+def counted(number: float, one: str, several: str = "") -> str:
+    """Return a number of things; by default an s is added to their name, but for one."""
     found = points(number)
-    return f"{found} {what}{'' if found == '1' else 's'}"
+    return f"{found} {one if found == '1' else several or f'{one}s'}"

@@ -28,6 +28,7 @@ from autograder.platforms.nbgrader import course
 from autograder.project import find_root, usual_assignments
 from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
 from autograder.sandbox.scratch import temporary_folder
+from autograder.text import counted
 
 # The word that `new` has an assignment begun by.
 _ASSIGNMENT = "assignment"
@@ -87,7 +88,7 @@ def _begin(folder: str, from_: str | None, root: Path | None) -> None:
         Path(folder), None if from_ is None else beginning.source_of(from_, root)
     )
     files = sum(path.is_file() for path in made.root.rglob("*"))
-    say(f"{files} files in {folder}")
+    say(f"{counted(files, 'file')} in {folder}")
     say(f"Next: cd {shlex.quote(folder)} && autograder selftest {made.name}")
 
 
@@ -136,7 +137,7 @@ def release(
         files = releasing.release(
             assignment, out, lambda found: releasing.known_numbers(found, stages)
         )
-    say(f"{len(files)} files in {out}")
+    say(f"{counted(len(files), 'file')} in {out}")
 
 
 def regenerate(
@@ -348,7 +349,7 @@ def init_course(
     with Stages(plain()) as stages:
         files = course.init(found, folder, named, group, stages)
     warn(found[0], folder)
-    say(f"{len(files)} files in {folder}")
+    say(f"{counted(len(files), 'file')} in {folder}")
     say(f"Graded by {found[0].root}, which {course.named_by(found[0])} names")
     for name in names:
         say(f"Next: cd {folder} && nbgrader generate_assignment {name}")

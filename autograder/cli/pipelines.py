@@ -14,7 +14,7 @@ from autograder.cli.options import Name, NameOption, Root, the_assignment
 from autograder.errors import ExitCode, UsageError
 from autograder.platforms.ci import written
 from autograder.reports.terminal import say
-from autograder.text import clean
+from autograder.text import clean, counted
 
 if TYPE_CHECKING:
     from autograder.platforms.ci.fetching import Fetched
@@ -119,7 +119,7 @@ def fetch(
         if name not in known:
             _log(f"{name}: no longer listed; what was fetched is kept")
     failed = [one for one in fetched if one.outcome == "failed"]
-    _log(f"{len(fetched)} repositories, {len(failed)} failed")
+    _log(f"{counted(len(fetched), 'repository', 'repositories')}, {len(failed)} failed")
     raise typer.Exit(ExitCode.NOT_ALL if failed or left_out else 0)
 
 

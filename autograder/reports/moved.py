@@ -103,9 +103,10 @@ def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
         for step in move.steps[:_CRITERIA]:
             line(f"{clean(step.criterion)} {step.words}", "  ")
         if len(move.steps) > _CRITERIA:
-            line(f"and {len(move.steps) - _CRITERIA} more criteria", "  ")
+            more = counted(len(move.steps) - _CRITERIA, "more criterion", "more criteria")
+            line(f"and {more}", "  ")
     if len(found) > _SUBMISSIONS:
-        line(f"and {len(found) - _SUBMISSIONS} more submissions")
+        line(f"and {counted(len(found) - _SUBMISSIONS, 'more submission')}")
     line(f"What moved: {clean(str(_write(out, found)), 500)}")
 
 

@@ -16,7 +16,7 @@ from autograder.grading import accepted
 from autograder.grading.entries import Listing
 from autograder.reports.terminal import Printer
 from autograder.results import ComponentStanding, Standing, SubmissionResult
-from autograder.text import clean, points
+from autograder.text import clean, counted, points
 
 _ID = 60
 # A longer id may go on in the next line.
@@ -79,14 +79,13 @@ def print_table(
     for result in shown:
         if result.status != "graded":
             line(f"{clean(result.submission, _ID)}: {result.status}: {clean(result.message)}")
-    counted = [score for standing, score in found if standing == "graded"]
+    scores = [score for standing, score in found if standing == "graded"]
     names = ("graded", *_STANDINGS)
     words = ", ".join(f"{standings[name]} {name}" for name in names if standings[name])
     mean = ""
-    if counted:
-        mean = f"; mean {sum(counted) / len(counted):.1f} of {points(shown[0].max_score)}"
-    several = "" if len(results) == 1 else "s"
-    line(f"{len(results)} submission{several}: {words}{mean}")
+    if scores:
+        mean = f"; mean {sum(scores) / len(scores):.1f} of {points(shown[0].max_score)}"
+    line(f"{counted(len(results), 'submission')}: {words}{mean}")
 
 
 def _tables(

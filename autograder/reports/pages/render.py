@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from autograder.text import points
+from autograder.text import counted, points
 
 # Colours of the map, by letter; what is in none of them earned a part.
 _COLOURS = {"0": "l", "t": "t", "c": "c", "e": "e", "-": "u"}
@@ -47,7 +47,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "breakable": _breakable,
-        "counted": _counted,
+        "counted": counted,
         "points": _points,
         "runs": _runs,
         "utc": _utc,
@@ -63,11 +63,6 @@ def _breakable(name: str) -> Markup:
 
 def _points(value: float | None) -> str:
     return "" if value is None else points(value)
-
-
-def _counted(number: float, one: str, several: str) -> str:
-    found = points(number)
-    return f"{found} {one if found == '1' else several}"
 
 
 def _runs(letters: str) -> dict[str, str]:
