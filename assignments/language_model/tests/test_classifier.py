@@ -228,7 +228,7 @@ def test_residual_connections(component, expect, name, one, other):
     expect.close(found, parts[0] + parts[1], name, scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="walkthrough, feed_forward")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_feed_forward_output(component, expect):
     """feed_forward_output is linear2(gelu(linear1(after_attention)))"""
     layers = ("feed_forward.linear1.weight", "feed_forward.linear2.weight")

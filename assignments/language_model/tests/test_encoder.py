@@ -319,7 +319,7 @@ def test_rate_of_the_blocks(component, expect, rate):
     expect.that(abs(share - right) < 0.05, fact)
 
 
-@pytest.mark.criterion(points=0.25, form=True, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 @pytest.mark.parametrize("blocks", [0, 2], ids=["no blocks", "two blocks"])
 def test_unknown_norm(component, expect, blocks):
     """an unknown norm raises ValueError, also without blocks"""
@@ -327,7 +327,7 @@ def test_unknown_norm(component, expect, blocks):
     expect.raises(built(torch.tensor([[1, 2]])), "ValueError")
 
 
-@pytest.mark.criterion(points=0.25, source="slides, page 26")
+@pytest.mark.criterion(points=0.25, source="handout")
 @pytest.mark.parametrize("method", ["forward", "stream"])
 def test_too_long(component, expect, make, method):
     """max_len tokens are accepted, max_len + 1 raise ValueError"""
@@ -395,7 +395,7 @@ def test_calls_in_turn(component, expect, make):
             expect.close(found, right, f"the result of {method}", scale=2)
 
 
-@pytest.mark.criterion(points=0.25, source="slides, pages 4 and 5")
+@pytest.mark.criterion(points=0.25, source="handout")
 def test_gradients_flow(component, expect, make):
     """every gradient agrees with a small step in a random direction"""
     ids, cotangent = make.integers(2, 3, seed=1, below=7), make.normal(2, 3, 6, seed=2)

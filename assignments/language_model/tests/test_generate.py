@@ -17,7 +17,7 @@ def adder(component, **more):
     return component.provided("scripted").build("Adder", 10, **more)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize(
     ("temperature", "right"),
     [
@@ -33,7 +33,7 @@ def test_temperature(component, expect, temperature, right):
     expect.close(answer.output, right, names="V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_temperature_of_zero(component, expect):
     """at temperature 0, the most likely word of every row has the probability 1"""
     rows = torch.stack([LOGITS, LOGITS.roll(2)])
@@ -41,7 +41,7 @@ def test_temperature_of_zero(component, expect):
     expect.close(answer.output, [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]], names="B V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize(
     ("top_k", "right"),
     [(1, [0.0, 1.0, 0.0, 0.0]), (2, [0.0, 2 / 3, 0.0, 1 / 3]), (4, SHARES), (9, SHARES)],
@@ -53,7 +53,7 @@ def test_top_k(component, expect, top_k, right):
     expect.close(answer.output, right, names="V")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 28")
+@pytest.mark.criterion(points=1, source="handout")
 @pytest.mark.parametrize(
     ("top_p", "right"),
     [
@@ -70,7 +70,7 @@ def test_top_p(component, expect, top_p, right):
     expect.close(answer.output, right, names="V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize(
     ("temperature", "top_k", "top_p", "right"),
     [
@@ -88,7 +88,7 @@ def test_order(component, expect, temperature, top_k, top_p, right):
     expect.close(answer.output, right, names="V")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 @pytest.mark.parametrize(
     ("name", "value"),
     [("temperature", -0.5), ("top_k", 0), ("top_k", -1), ("top_p", 0.0), ("top_p", 1.5)],
@@ -99,7 +99,7 @@ def test_errors(component, expect, name, value):
     expect.raises(component.call("next_probabilities", LOGITS, **{name: value}), "ValueError")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize("counts", [(0, 1), (4,)], ids=["at most one word", "four words"])
 def test_written_on(component, expect, counts):
     """new tokens follow the prompt: [1, 2] is continued by 3, 6, 2, 4"""
@@ -110,7 +110,7 @@ def test_written_on(component, expect, counts):
         expect.equal(answer.output, torch.cat([prompt, right[:, :count]], dim=1), names="B T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_end(component, expect):
     """after a sequence draws end_id, all its tokens are end_id; in prompts end_id has no effect
 
@@ -127,7 +127,7 @@ def test_end(component, expect):
     expect.equal(answer.output, right, "the text with the end token 0", names="B T")
 
 
-@pytest.mark.criterion(points=0.25, source="slides, page 28")
+@pytest.mark.criterion(points=0.25, source="handout")
 def test_draws_anew(component, expect):
     """tokens are sampled separately for each sequence and each step"""
     model = component.provided("scripted").build("Table", torch.zeros(64, 64))
@@ -146,7 +146,7 @@ def test_draws_anew(component, expect):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_asked_in_evaluation(component, expect):
     """generate calls the model in eval mode, whatever its mode was"""
     prompt = torch.tensor([[1, 2]])
@@ -156,7 +156,7 @@ def test_asked_in_evaluation(component, expect):
         expect.equal(answer.output, torch.tensor([[1, 2, 3, 6, 2]]), names="B T")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_mode_afterwards(component, expect):
     """generate restores the model's mode (model.training)
 

@@ -88,7 +88,7 @@ def test_head_is_the_embedding(component, expect, make, seed, words, features):
     expect.close(model(torch.tensor([[1, 0]])).output, right, what, names="B T V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, place=st.integers(1, 4))
 def test_no_look_ahead(component, expect, make, seed, place):
     """changing tokens leaves the outputs of earlier positions unchanged, in both modes"""
@@ -124,7 +124,7 @@ def test_looks_back(component, expect, make, seed):
         expect.close(found, whole[:, :length], what, scale=5, names="B T V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_too_long(component, expect, make):
     """more than max_len tokens raise ValueError"""
     model = build(component, make, 1)
@@ -159,7 +159,7 @@ def test_dropout(component, expect, make):
     expect.that(abs(share - 0.1) < 0.035, fact)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_worked_loss(component, expect):
     """if the next words have the probabilities 1/2 and 1/8, the loss is 1.386"""
     answer = component.call("next_token_loss", CHANCES.log(), SENTENCE)
@@ -185,7 +185,7 @@ def test_untrained(component, expect, make):
     expect.that(45 < words < 56, f"the perplexity is {words:.1f}, expected about 50")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="handout", examples=2)
 @given(seed=SEEDS)
 def test_who_is_foretold(component, expect, make, seed):
     """the loss compares logits 0 ... T-2 with tokens 1 ... T-1"""
@@ -201,7 +201,7 @@ def test_who_is_foretold(component, expect, make, seed):
         expect.close(found, loss, what)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize("pad", [0, 3], ids=["the id 0", "the id 3"])
 def test_padding(component, expect, pad):
     """a position whose next token is pad_id does not count in the loss
@@ -219,7 +219,7 @@ def test_padding(component, expect, pad):
     expect.close(answer.output, torch.tensor(5 / 3 * math.log(2)), "the loss")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 @pytest.mark.parametrize("case", ["one token", "only padding follows"])
 def test_nothing_to_foretell(component, expect, case):
     """if no position counts, next_token_loss raises ValueError"""
@@ -229,7 +229,7 @@ def test_nothing_to_foretell(component, expect, case):
     expect.raises(answer, "ValueError")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(words=st.integers(1, 40))
 def test_perplexity(component, expect, words):
     """the perplexity of the loss 1.386 is 4, and that of equal probabilities is the word count"""
@@ -241,7 +241,7 @@ def test_perplexity(component, expect, words):
     expect.close(found, torch.tensor(float(words)), "the perplexity", scale=5)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_large_logits(component, expect):
     """logits of some tens of thousands give a correct loss, not NaN or infinity
 
@@ -259,7 +259,7 @@ def test_large_logits(component, expect):
     expect.close(answer.output, torch.tensor(right), "the loss", scale=200)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_dtypes(component, expect, make):
     """logits have the parameters' dtype, the loss the logits' dtype, perplexity the loss's"""
     tokens, model = make.integers(2, 3, seed=1, below=7), build(component, make, 2)
@@ -277,7 +277,7 @@ def test_dtypes(component, expect, make):
         expect.close(found, right, f"the perplexity in {dtype}", like=like, scale=2)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients reach the embedding from both of its uses, and every other parameter
 
@@ -317,7 +317,7 @@ def test_gradients_flow(component, expect, make):
     expect.close(answer.gradients[0], torch.tensor(math.exp(2)), what, scale=2)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_inputs(component, expect, make):
     """inputs may be transposed, strided or expanded, and are not modified"""
     tokens, logits = make.integers(4, 4, seed=1, below=7), make.normal(4, 4, 7, seed=2)
@@ -336,7 +336,7 @@ def test_inputs(component, expect, make):
     expect.unchanged(asked.call("perplexity", loss), loss)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """the logits are on the input's device (no hard-coded device)"""
     model = component.build("LanguageModel", 7, 5, 4, 2, 6, 1).to(device="meta")

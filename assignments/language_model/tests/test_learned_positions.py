@@ -46,7 +46,7 @@ def test_cat(component, expect):
         expect.close(result[0, position], right, what, names="D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_start(component, expect):
     """the initial vectors have mean 0 and standard deviation 0.02, and all differ"""
     weight = component.build("LearnedPositionalEmbedding", 250, 40).state().entries.get("weight")
@@ -63,7 +63,7 @@ def test_start(component, expect):
     expect.that(different, "some of the 250 vectors are equal, expected 250 different ones")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_normal_start(component, expect):
     """every number of the initial table is drawn independently from a normal distribution"""
     weight = component.build("LearnedPositionalEmbedding", 100, 100).state().entries.get("weight")
@@ -122,7 +122,7 @@ def test_vectors_are_added(component, expect, make, seed, shape, more):
     expect.close(result - x, right, what, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_longest_sequence(component, expect, make):
     """max_len tokens are accepted, max_len + 1 raise ValueError"""
     module, _ = positions(component, make, 4, 3, 1)
@@ -130,7 +130,7 @@ def test_longest_sequence(component, expect, make):
     expect.raises(module(torch.zeros(2, 5, 3)), "ValueError")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_no_dropout(component, expect, make):
     """training mode gives the same results and gradients as evaluation mode (no dropout)"""
     x, cotangent = make.normal(2, 32, 32, seed=1), make.normal(2, 32, 32, seed=3)
@@ -145,7 +145,7 @@ def test_no_dropout(component, expect, make):
     expect_in_both_modes(expect, gradients, cotangent, "the gradient of the input", "B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """the result has the input's dtype: float32, float64 or bfloat16"""
     x = make.normal(2, 3, 4, seed=1)
@@ -156,7 +156,7 @@ def test_dtypes(component, expect, make):
         expect.close(module.to(dtype)(same).output, right, what, like=same, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_input_untouched(component, expect, make):
     """the input tensor is not modified"""
     x = make.normal(2, 3, 4, seed=1)
@@ -164,7 +164,7 @@ def test_input_untouched(component, expect, make):
     expect.unchanged(module.asking(keep_inputs=True)(x), x)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """the gradient reaches x unchanged, and the table as the sum over the batch
 
@@ -181,7 +181,7 @@ def test_gradients_flow(component, expect, make):
     expect.close(found, right, f"{what} mode,", names="max_len D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")

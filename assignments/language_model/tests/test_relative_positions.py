@@ -36,7 +36,7 @@ def test_distances(component, expect):
     expect.close(distances, right, "the table of distances", names="T T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_whole_numbers(component, expect):
     """relative_distances returns int64"""
     for length in (1, 4):
@@ -77,7 +77,7 @@ def test_parameters(component, expect):
     expect.shape(state.parameters["weight"], (7, 2), "weight", names=names)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_start(component, expect):
     """the initial numbers have mean 0 and standard deviation 0.02 and are independent"""
     weight = component.build("RelativePositionBias", 40, 127).state().entries.get("weight")
@@ -186,7 +186,7 @@ def test_mask_beats_score_and_bias(component, expect):
         expect.close(output, torch.full((1, 1, 3, 1), 3.0), "the output", scale=100)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3; slides, page 27")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_large_scores(component, expect):
     """large scores and biases give correct weights, not NaN
 
@@ -202,7 +202,7 @@ def test_large_scores(component, expect):
     expect.close(output, torch.full((1, 1, 3, 1), 3.0), "the output", scale=100)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_dtypes(component, expect, make):
     """all results have the input's dtype: float32, float64 or bfloat16"""
     x, bias = make.normal(2, 2, 3, 4, seed=1), make.normal(2, 3, 3, seed=2)
@@ -223,7 +223,7 @@ def test_dtypes(component, expect, make):
         expect.close(mine, found, f"the bias for {dtype}", like=same, names="H T T")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_inputs_untouched(component, expect, make):
     """query, key, value, bias and mask are not modified"""
     query, key, value = (make.normal(2, 2, 3, 4, seed=seed) for seed in (1, 2, 3))
@@ -233,7 +233,7 @@ def test_inputs_untouched(component, expect, make):
         expect.unchanged(component.asking(keep_inputs=True).call(ATTEND, *inputs), *inputs)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27; session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients flow from the output to query, key, value and bias, and from the bias to weight
 
@@ -270,7 +270,7 @@ def test_gradients_flow(component, expect, make):
         expect.close(found, torch.stack(sums), what, scale=2, names=names)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     module = component.build("RelativePositionBias", 2, 3).to(device="meta")

@@ -50,7 +50,7 @@ def expect_same(expect, model, other, what):
         expect.close(found[name], tensor, f"{name} {what}", scale=2)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_vocabulary(component, expect):
     """vocabulary numbers the different words from 0, in order of first occurrence"""
     found = component.call("vocabulary", SENTENCE).value

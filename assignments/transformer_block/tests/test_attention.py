@@ -209,7 +209,7 @@ def test_causal_mask(component, expect):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_padding_mask(component, expect):
     """padding_mask is False in the columns of padding keys, separately for each sequence"""
     ids = torch.tensor([[5, 6, 9, 9], [7, 0, 8, 9]])
@@ -327,7 +327,7 @@ def test_one_mask_for_all(component, expect, make, seed, batch, length):
     expect.close(shared[1], weights, "the matrix of weights with a mask (T, T)", names="B T T")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_large_scores(component, expect):
     """large scores give correct weights, not NaN
 
@@ -344,7 +344,7 @@ def test_large_scores(component, expect):
     expect.close(output, [[3.0], [50.0]], "the output", names="Tq d_v", scale=100)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """output and weights have the input's dtype: float32, float64 or bfloat16"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
@@ -370,7 +370,7 @@ def test_dtypes(component, expect, make):
             expect.close(answer.nan_to_num(), right, what, like=same, scale=2)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients flow from the output to query, key, value and every projection
 
@@ -408,7 +408,7 @@ def test_gradients_flow(component, expect, make):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_non_contiguous(component, expect, make):
     """transposed, strided and expanded inputs give the same result as contiguous ones"""
     names = ("output", "weights")
@@ -431,7 +431,7 @@ def test_non_contiguous(component, expect, make):
     expect.close(attention(x).tensors(*names)[0], right, "SelfAttention's output", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_inputs_untouched(component, expect, make):
     """query, key, value, mask, token ids and x are not modified"""
     query, key, value = (make.normal(2, 3, 4, seed=seed) for seed in (1, 2, 3))
@@ -447,7 +447,7 @@ def test_inputs_untouched(component, expect, make):
     expect.unchanged(component.asking(keep_inputs=True).call("padding_mask", ids, 2), ids)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")

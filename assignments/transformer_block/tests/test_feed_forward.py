@@ -147,7 +147,7 @@ def test_relu_between_the_layers(component, expect):
         expect.close(answer.output, [[[-2.0, 3.5]]], f"the result in {mode}", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_exact_gelu(component, expect):
     """with activation="gelu", 1 becomes 0.841345 and -1 becomes -0.158655
 
@@ -190,7 +190,7 @@ def test_parameters(component, expect):
         expect.shape(state.entries["linear2.weight"], (3, 5), "linear2.weight", names="D F")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_unknown_activation(component, expect):
     """an activation other than "relu" and "gelu" raises ValueError"""
     for name in ("swish", "", "GELU"):
@@ -250,7 +250,7 @@ def test_default_dropout(component, expect, make):
     expect.that(abs(share - 0.1) < 0.03, f"{fact}, expected about 10%", hint=hint)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """the result has the input's dtype: float32, float64 or bfloat16"""
     x = make.normal(2, 3, 6, seed=1)
@@ -266,7 +266,7 @@ def test_dtypes(component, expect, make):
         expect.close(actual, right, f"FeedForward for {dtype}", like=same, scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients reach the inputs and every weight and bias
 
@@ -301,7 +301,7 @@ def test_gradients_flow(component, expect, make):
     expect_slope(expect, make, gradients, output, {"x": drawn[0]} | state, cotangent)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x, built = make.normal(3, 4, 4, seed=1), component.build("FeedForward", 4, 5, 0.0).train(False)
@@ -310,7 +310,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(built(view).output, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_input_untouched(component, expect, make):
     """the input tensors are not modified"""
     x, keys, values = make.normal(2, 3, 4, seed=3), make.normal(5, 4, seed=4), torch.ones(5, 2)
@@ -320,7 +320,7 @@ def test_input_untouched(component, expect, make):
     expect.unchanged(component.build("FeedForward", 4, 5, 0.0).asking(keep_inputs=True)(x), x)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 1")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     x, keys = torch.empty(2, 3, 4, device="meta"), torch.empty(5, 4, device="meta")

@@ -94,7 +94,7 @@ def test_shift_and_scale(component, expect, make, seed, shift, factor):
     )
 
 
-@pytest.mark.criterion(points=1, form=True, source="slides, page 4")
+@pytest.mark.criterion(points=1, form=True, source="handout")
 def test_parameters(component, expect):
     """LayerNorm's state_dict holds a weight of ones, a bias of zeros and nothing else"""
     state = component.build("LayerNorm", 5).state()
@@ -111,7 +111,7 @@ def test_parameters(component, expect):
     expect.close(state.entries["bias"], torch.zeros(5), "bias", names="D")
 
 
-@pytest.mark.criterion(points=1, source="slides, pages 4 and 8")
+@pytest.mark.criterion(points=1, source="handout")
 def test_scale_and_shift(component, expect):
     """LayerNorm multiplies by the weight, then adds the bias, feature by feature"""
     weight, bias = torch.tensor([1.0, 2.0, 3.0, -1.0]), torch.tensor([0.0, 10.0, 0.0, 1.0])
@@ -149,7 +149,7 @@ def test_given_eps(component, expect):
     expect.close(built(x).output, [[[-0.5, 0.5]]], what, names="... D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_constant_vector(component, expect):
     """a constant vector, or one with a single feature, becomes zeros, not NaN"""
     for features in (4, 1):
@@ -157,7 +157,7 @@ def test_constant_vector(component, expect):
         expect.close(answer.output, torch.zeros(1, 1, features), names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect):
     """the result has the input's dtype: float32, float64 or bfloat16"""
     x, norm = torch.tensor([[[2.0, 4.0, 6.0, 8.0]]]), component.build("LayerNorm", 4)
@@ -170,7 +170,7 @@ def test_dtypes(component, expect):
         expect.close(answer.output, plain[1], f"LayerNorm {what}", like=same, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients reach the input, also through mean and variance, and weight and bias
 
@@ -198,7 +198,7 @@ def test_gradients_flow(component, expect, make):
     )
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x = make.normal(3, 6, 4, seed=1)
@@ -207,7 +207,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(component.call("layer_norm", view).output, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_input_untouched(component, expect, make):
     """the input tensor is not modified"""
     x = make.normal(2, 3, 4, seed=3)
@@ -215,7 +215,7 @@ def test_input_untouched(component, expect, make):
     expect.unchanged(component.build("LayerNorm", 4).asking(keep_inputs=True)(x), x)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 8")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")

@@ -111,7 +111,7 @@ def test_head_changes_the_embedding(component, expect, make):
     expect.close(state.given, WORDS * 10, "the embedding after loading the head", names="V D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_large_logits(component, expect, make):
     """logits in the hundreds give correct probabilities, not NaN"""
     head = component.build("TiedLMHead", make.embedding(WORDS))
@@ -121,7 +121,7 @@ def test_large_logits(component, expect, make):
     expect.close(answer.output, [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]], names="B V")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """the result has the input's dtype: float32, float64 or bfloat16"""
     hidden, weight = make.normal(2, 3, 6, seed=1), make.normal(5, 6, seed=2, deviation=0.5)
@@ -135,7 +135,7 @@ def test_dtypes(component, expect, make):
         expect.close(actual, probabilities, what, like=same, names="B V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients flow from the logits to the hidden vectors and to the embedding
 
@@ -149,7 +149,7 @@ def test_gradients_flow(component, expect, make):
     expect.close(answer.given_gradient, right, "the gradient of the embedding", names="V D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x = make.normal(3, 4, 4, seed=1)
@@ -159,7 +159,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(head(view).output, right, names="B T V")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_input_untouched(component, expect, make):
     """the hidden vectors and the embedding are not modified"""
     weight, hidden = make.normal(5, 4, seed=3), make.normal(2, 3, 4, seed=4)
@@ -169,7 +169,7 @@ def test_input_untouched(component, expect, make):
     expect.close(head.state().given, weight, "the embedding after the calls", names="V D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 30")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect, make):
     """results are on the input's device (no hard-coded device)"""
     hidden = torch.empty(2, 3, 4, device="meta")

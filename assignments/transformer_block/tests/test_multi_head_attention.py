@@ -304,7 +304,7 @@ def test_mask_beats_every_score(component, expect):
     expect.close(weights[:, :, 2], right, "the row of the last token", names="B H T", scale=100)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_called_again(component, expect, make):
     """one module gives right results for inputs of different sizes, one call after another"""
     own, names = drawn_attention(component, make, 4, 2, 1), ("output", "weights")
@@ -323,7 +323,7 @@ def test_called_again(component, expect, make):
             expect.close(found, fresh, f"the {name} of a module that was called before", scale=2)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """output and weights have the input's dtype: float32, float64 or bfloat16"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
@@ -339,7 +339,7 @@ def test_dtypes(component, expect, make):
             expect.close(answer.nan_to_num(), right.nan_to_num(), what, like=same, scale=2)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients flow from the output to the input and to all four projections
 
@@ -360,7 +360,7 @@ def test_gradients_flow(component, expect, make):
     expect_slope(expect, make, gradients, output, {"x": x} | state, cotangent)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x, attention = make.normal(3, 6, 4, seed=1), drawn_attention(component, make, 4, 2, 2)
@@ -370,7 +370,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(found, right, "the output", scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_inputs_untouched(component, expect, make):
     """the input and the mask are not modified"""
     x = make.normal(2, 3, 4, seed=1)
@@ -380,7 +380,7 @@ def test_inputs_untouched(component, expect, make):
         )
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")

@@ -24,7 +24,7 @@ def test_position_one(component, expect):
     expect.close(table[1], [0.8414710, 0.5403023, 0.0099998, 0.9999500], "position 1", names="D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, source="slides, page 24")
 def test_position_zero(component, expect):
     """positions count from 0, and the encoding of position 0 is [0, 1, 0, 1]"""
     answer = component.call("sinusoidal_encoding", 1, 4)
@@ -91,7 +91,7 @@ def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
     expect.close(result - x, table.expand(x.shape), "the result minus the input", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, pages 24 and 26")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_nothing_is_learned(component, expect):
     """PositionalEncoding has no parameters, and its state_dict is empty"""
     state = component.build("PositionalEncoding", 4).state()
@@ -99,7 +99,7 @@ def test_nothing_is_learned(component, expect):
     expect.keys(list(state.entries), [], "the keys of the state_dict", learned=state.parameters)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 24")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_odd_d_model(component, expect):
     """an odd d_model raises ValueError"""
     expect.raises(component.call("sinusoidal_encoding", 3, 5), "ValueError")
@@ -107,7 +107,7 @@ def test_odd_d_model(component, expect):
     expect.raises(answer, "ValueError")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 24")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_longest_sequence(component, expect):
     """max_len tokens are accepted, max_len + 1 raise ValueError; the default is 512"""
     short = component.build("PositionalEncoding", 6, 4)
@@ -119,7 +119,7 @@ def test_longest_sequence(component, expect):
         expect.raises(encoding(torch.zeros(1, longest + 1, features)), "ValueError")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 25")
+@pytest.mark.criterion(points=1, source="handout")
 def test_dropout(component, expect, make):
     """in training, single values of the sum are dropped and the others are scaled up"""
     # At least 2, so that no sum with a sine or a cosine is near 0.
@@ -147,7 +147,7 @@ def test_dropout(component, expect, make):
         expect.close(result, right, "the sum, dropped or scaled up", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dropout_off(component, expect, make):
     """nothing is dropped in evaluation mode, nor in training mode with dropout=0.0"""
     x, table = make.normal(2, 32, 16, seed=1), component.call("sinusoidal_encoding", 32, 16)
@@ -158,7 +158,7 @@ def test_dropout_off(component, expect, make):
     expect.close(answer.output, right, "the result in training with dropout=0.0", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_default_dropout(component, expect, make):
     """the default of dropout is 0: nothing is dropped in training mode"""
     x, table = make.normal(2, 32, 16, seed=1), component.call("sinusoidal_encoding", 32, 16)
@@ -167,7 +167,7 @@ def test_default_dropout(component, expect, make):
     expect.close(answer.output, right, "the result in training without a rate", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """the result has the input's dtype and the right values, also beyond position 256"""
     x = make.normal(1, 300, 8, seed=1)  # bfloat16 cannot count beyond 256
@@ -181,7 +181,7 @@ def test_dtypes(component, expect, make):
         expect.close(module(same).output, right, what, like=same, scale=scale, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x, module = make.normal(4, 6, 4, seed=1), component.build("PositionalEncoding", 4).train(False)
@@ -190,7 +190,7 @@ def test_non_contiguous(component, expect, make):
         expect.close(module(view).output, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_gradients_flow(component, expect, make):
     """the gradient reaches the input unchanged, because the encoding is only added"""
     x, cotangent = (make.normal(2, 3, 6, seed=seed, dtype=torch.float64) for seed in (1, 2))
@@ -199,7 +199,7 @@ def test_gradients_flow(component, expect, make):
     expect.close(found, cotangent, "the gradient of the input", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_input_untouched(component, expect, make):
     """the input tensor is not modified"""
     x = make.normal(2, 3, 4, seed=3)
@@ -208,7 +208,7 @@ def test_input_untouched(component, expect, make):
     )
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")

@@ -171,7 +171,7 @@ def test_parameters_left_out(component, expect):
     )
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_unknown_choices(component, expect, make):
     """an unknown norm or activation raises ValueError"""
     x = make.normal(1, 2, 4, seed=1)
@@ -415,7 +415,7 @@ def test_eps_of_the_norms(component, expect):
         expect.close(block(x).output, [[[-0.9534626, 0.9734626]]], what, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """the result has the input's dtype: float32, float64 or bfloat16"""
     x, mask = make.normal(2, 3, 6, seed=1), make.mask(2, 3, 3, seed=2)
@@ -431,7 +431,7 @@ def test_dtypes(component, expect, make):
             expect.close(found.nan_to_num(), right.nan_to_num(), what, scale=4, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_gradients_flow(component, expect, make):
     """gradients reach the input and every parameter
 
@@ -455,7 +455,7 @@ def test_gradients_flow(component, expect, make):
         expect_slope(expect, make, gradients, output, {"x": x} | state, cotangent)
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_non_contiguous(component, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x = make.normal(3, 6, 6, seed=1)
@@ -467,7 +467,7 @@ def test_non_contiguous(component, expect, make):
             expect.close(block(view).output, right, scale=10, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_inputs_untouched(component, expect, make):
     """the input and the mask are not modified"""
     x, mask = make.normal(2, 3, 4, seed=1), make.mask(2, 3, 3, seed=2)
@@ -481,7 +481,7 @@ def test_inputs_untouched(component, expect, make):
         )
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """results are on the input's device (no hard-coded device)"""
     x = torch.empty(2, 3, 4, device="meta")

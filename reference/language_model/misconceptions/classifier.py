@@ -33,7 +33,7 @@ MISCONCEPTIONS = {
     ),
     "relu_inside": (
         "your feed-forward layer uses relu, its default; the walkthrough's model uses gelu",
-        "walkthrough, feed_forward",
+        "handout",
     ),
     "dropout_left": (
         "your feed-forward layer drops 10% in training, its default; the classifier has no dropout",

@@ -82,7 +82,7 @@ MISCONCEPTIONS = {
     "stream_on_cpu": (
         "you collect the stream in a new tensor on the CPU; it belongs on the device of the "
         "embeddings",
-        "slides, pages 5 and 15",
+        "handout",
     ),
     "too_long_cut_off": (
         "you cut off the tokens beyond max_len; more than max_len tokens raise ValueError",
@@ -91,7 +91,7 @@ MISCONCEPTIONS = {
     "tokens_viewed_flat": (
         "you flattened the token ids with .view(), which fails if they are not contiguous; use "
         ".reshape(), or do not flatten them",
-        "slides, page 23",
+        "handout",
     ),
     "norm_not_passed": (
         'you did not pass norm to the blocks, so they use their default, "pre"',
@@ -131,11 +131,11 @@ MISCONCEPTIONS = {
     "stream_detached": (
         "you cut the stream out of the graph between the blocks (.detach(), .data or no_grad); "
         "the gradient must reach the embeddings",
-        "slides, pages 4 and 5",
+        "handout",
     ),
     "float32_result": (
         "you returned float32 (.float()); the result has the dtype of the parameters",
-        "slides, page 15",
+        "handout",
     ),
 }
 # The mistakes that are enabled.

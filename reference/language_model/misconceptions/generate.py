@@ -8,119 +8,119 @@ from torch import Tensor, nn
 MISCONCEPTIONS = {
     "temperature_multiplies": (
         "you multiplied the logits by the temperature; divide them by it",
-        "slides, page 28",
+        "handout",
     ),
     "temperature_ignored": (
         "you ignored the temperature; divide the logits by it",
-        "slides, page 28",
+        "handout",
     ),
     "temperature_on_probabilities": (
         "you divided probabilities by the temperature and applied a second softmax; divide the "
         "logits, before the one softmax",
-        "slides, page 28",
+        "handout",
     ),
     "zero_temperature_divides": (
         "you divided by a temperature of 0, which gives NaN; at 0 the most likely word has the "
         "probability 1",
-        "slides, page 28",
+        "handout",
     ),
     "softmax_over_rows": (
         "your softmax runs over the first dimension; run it over the words, the last dimension",
-        "slides, page 28",
+        "handout",
     ),
     "naive_softmax": (
         "you computed exp(logits) directly, which overflows for large logits; subtract the "
         "maximum first, or use torch.softmax",
-        "slides, page 28",
+        "handout",
     ),
     "logarithms": (
         "you returned log probabilities (log_softmax); return probabilities",
-        "slides, page 28",
+        "handout",
     ),
     "top_k_zeroed": (
         "you set removed logits to 0, which still has a probability; set them to minus infinity",
-        "slides, page 28",
+        "handout",
     ),
     "top_k_not_renormalised": (
         "your probabilities do not sum to 1 after top_k; divide them by the sum of the kept words",
-        "slides, page 28",
+        "handout",
     ),
     "top_k_one_less": (
         "you kept one word too few with top_k; keep k words",
-        "slides, page 28",
+        "handout",
     ),
     "top_k_least": (
         "you kept the least likely words with top_k; keep the most likely ones",
-        "slides, page 28",
+        "handout",
     ),
     "top_k_over_all_rows": (
         "you searched the most likely words in all rows together; search in every row separately",
-        "slides, page 28",
+        "handout",
     ),
     "top_k_beyond_the_words": (
         "your top_k fails if it is greater than the number of words; then keep all words",
-        "slides, page 28",
+        "handout",
     ),
     "top_p_not_renormalised": (
         "your probabilities do not sum to 1 after top_p; divide them by the sum of the kept words",
-        "slides, page 28",
+        "handout",
     ),
     "top_p_stops_short": (
         "you dropped the word with which the sum reaches top_p; keep it, so that the sum is at "
         "least top_p",
-        "slides, page 28",
+        "handout",
     ),
     "top_p_one_more": (
         "you kept one word too many with top_p; stop at the word with which the sum reaches top_p",
-        "slides, page 28",
+        "handout",
     ),
     "top_p_as_threshold": (
         "you kept the words whose own probability is at least top_p; keep words until their sum "
         "reaches top_p",
-        "slides, page 28",
+        "handout",
     ),
     "top_p_before_top_k": (
         "you applied top_p before top_k; apply top_k first, then top_p to the renormalised "
         "probabilities",
-        "slides, page 28",
+        "handout",
     ),
     "top_p_before_temperature": (
         "you chose the words of top_p before applying the temperature; apply the temperature first",
-        "slides, page 28",
+        "handout",
     ),
     "sorted_words": (
         "you returned probabilities in sorted order; return them in the order of the words",
-        "slides, page 28",
+        "handout",
     ),
     "sorted_back_wrongly": (
         "you undid the sorting by indexing with its own order; use scatter, or the argsort of the "
         "order",
-        "slides, page 28",
+        "handout",
     ),
     "any_temperature": (
         "you accept a negative temperature; raise ValueError",
-        "slides, page 28",
+        "handout",
     ),
     "any_top_k": (
         "you accept a top_k below 1; raise ValueError",
-        "slides, page 28",
+        "handout",
     ),
     "any_top_p": (
         "you accept a top_p outside 0 < top_p <= 1; raise ValueError",
-        "slides, page 28",
+        "handout",
     ),
     "float32_result": (
         "you returned float32 for every input; the result has the dtype of the logits",
-        "slides, page 28",
+        "handout",
     ),
     "cpu_tensor": (
         "you made a new tensor on the CPU; it belongs on the device of the logits",
-        "slides, page 28",
+        "handout",
     ),
     "logits_overwritten": (
         "you changed the logits in place (/= or an index assignment); the caller still needs "
         "them, so make a new tensor",
-        "slides, page 28",
+        "handout",
     ),
     "first_position": (
         "you used the logits of the first position; the last position predicts the next word",
@@ -128,84 +128,84 @@ MISCONCEPTIONS = {
     ),
     "always_the_likeliest": (
         "you took the most likely word at every step; draw a word with its probability",
-        "slides, page 28",
+        "handout",
     ),
     "options_not_passed_on": (
         "you did not pass temperature, top_k and top_p to next_probabilities; pass all three",
-        "slides, page 28",
+        "handout",
     ),
     "one_draw_for_all": (
         "you drew one word for the whole batch; draw a word for every sequence",
-        "slides, page 28",
+        "handout",
     ),
     "seed_in_the_code": (
         "you set the seed in your code, so every text is the same; leave seeding to the caller",
-        "slides, page 28",
+        "handout",
     ),
     "numpy_draws": (
         "you drew with numpy's or Python's generator; use torch's, which torch.manual_seed "
         "controls",
-        "slides, page 28",
+        "handout",
     ),
     "prompt_left_out": (
         "you returned the new tokens alone; return the prompt and the new tokens",
-        "slides, page 28",
+        "handout",
     ),
     "length_of_all": (
         "you used max_new_tokens as the length of the whole text; it is the number of tokens "
         "added to the prompt",
-        "slides, page 28",
+        "handout",
     ),
     "one_token_more": (
         "you added one token too many; add max_new_tokens",
-        "slides, page 28",
+        "handout",
     ),
     "end_ignored": (
         "you continued a sequence after its end token; all its further tokens are end_id",
-        "slides, page 28",
+        "handout",
     ),
     "first_end_stops_all": (
         "you stopped all sequences when one drew the end token; continue the others",
-        "slides, page 28",
+        "handout",
     ),
     "never_stops_early": (
         "you continued after every sequence had ended; stop then",
-        "slides, page 28",
+        "handout",
     ),
     "end_of_the_prompt": (
         "you treated an end token in the prompt as the end; only a drawn end token ends a sequence",
-        "slides, page 28",
+        "handout",
     ),
     "window_ignored": (
         "you gave the model the whole text; with max_len, give it the last max_len tokens",
-        "slides, page 28",
+        "handout",
     ),
     "first_window": (
         "you gave the model the first max_len tokens; give it the last ones",
-        "slides, page 28",
+        "handout",
     ),
     "window_returned": (
         "you cut the returned text to max_len tokens; cut only the model's input, and return the "
         "whole text",
-        "slides, page 28",
+        "handout",
     ),
     "asked_in_training": (
         "you did not switch the model to evaluation mode, so it may drop values; call "
         "model.eval() first",
-        "slides, page 28",
+        "handout",
     ),
     "left_in_evaluation": (
         "you left the model in evaluation mode; restore the mode that it had",
-        "slides, page 28",
+        "handout",
     ),
     "left_in_training": (
         "you always left the model in training mode; store the mode first and restore it",
-        "slides, page 28",
+        "handout",
     ),
     "gradients_recorded": (
         "you called the model while gradients were recorded; use torch.no_grad(), which saves "
         "memory",
-        "slides, page 28",
+        "handout",
     ),
 }
 # The mistakes that are enabled.

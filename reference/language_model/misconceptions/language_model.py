@@ -46,12 +46,12 @@ MISCONCEPTIONS = {
     "head_detached": (
         "you used the embedding outside the graph in the head (.detach() or .data); its gradient "
         "must include the head's part",
-        "slides, page 30",
+        "handout",
     ),
     "hidden_detached": (
         "you cut the encoder's result out of the graph (.detach(), .data or no_grad); the "
         "gradient must reach the encoder",
-        "slides, page 30",
+        "handout",
     ),
     "scaled_logits": (
         "you divided the logits by sqrt(d_model), as attention does with its scores; do not scale "
@@ -86,79 +86,79 @@ MISCONCEPTIONS = {
     "not_shifted": (
         "your loss compares the logits at a position with the token at the same position; compare "
         "them with the next token",
-        "slides, page 28",
+        "handout",
     ),
     "shifted_backwards": (
         "your loss compares the logits at a position with the previous token; compare them with "
         "the next token",
-        "slides, page 28",
+        "handout",
     ),
     "summed": (
         "your loss is a sum over the positions; divide it by the number of positions that count",
-        "slides, page 28",
+        "handout",
     ),
     "mean_of_means": (
         "you averaged per sequence and then over sequences, so positions of short sequences weigh "
         "more; take one mean over all positions that count",
-        "slides, page 28",
+        "handout",
     ),
     "padding_counts": (
         "your loss includes positions whose next token is pad_id; leave them out",
-        "slides, page 28",
+        "handout",
     ),
     "padding_divides": (
         "you set the loss to 0 where padding follows, but divide by all positions; divide by the "
         "number of those that count",
-        "slides, page 28",
+        "handout",
     ),
     "padding_by_the_input": (
         "you left out the positions that are padding; leave out the positions whose next token is "
         "padding",
-        "slides, page 28",
+        "handout",
     ),
     "padding_0_ignored": (
         "your loss ignores a pad_id of 0 (`if pad_id` is false for 0); compare it with None",
-        "slides, page 28",
+        "handout",
     ),
     "padding_0_assumed": (
         "your loss treats 0 as padding when no pad_id is given; then every token counts",
-        "slides, page 28",
+        "handout",
     ),
     "nan_for_nothing": (
         "your loss returns NaN or 0 if no position counts; raise ValueError",
-        "slides, page 28",
+        "handout",
     ),
     "softmax_twice": (
         "your loss applies a softmax before F.cross_entropy, which applies another one; give it "
         "the logits",
-        "slides, page 28",
+        "handout",
     ),
     "naive_softmax": (
         "your loss takes the logarithm of a softmax, which is infinite or NaN for large logits; "
         "use log_softmax or cross_entropy",
-        "slides, page 28",
+        "handout",
     ),
     "bits": (
         "your loss is in bits (log2); use the natural logarithm",
-        "slides, page 28",
+        "handout",
     ),
     "loss_detached": (
         "your loss is cut out of the graph; return the tensor computed from the logits, so that "
         "the gradient reaches them",
-        "slides, page 28",
+        "handout",
     ),
     "power_of_2": (
         "your perplexity is 2 to the power of the loss; it is e to the power of the loss",
-        "slides, page 28",
+        "handout",
     ),
     "cpu_logits": (
         "you collect the logits in a new tensor on the CPU; it belongs on the device of token_ids",
-        "slides, page 30",
+        "handout",
     ),
     "float32_result": (
         "you returned float32 for every input; the logits have the parameters' dtype, the loss "
         "the logits' dtype",
-        "slides, page 30",
+        "handout",
     ),
 }
 # The mistakes that are enabled.

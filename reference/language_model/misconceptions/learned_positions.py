@@ -90,7 +90,7 @@ MISCONCEPTIONS = {
     "frozen": (
         "your table gets no gradient (requires_grad=False, .detach(), .data or no_grad), so it is "
         "not trained; the gradient must reach it",
-        "slides, page 26",
+        "handout",
     ),
     "other_name": (
         "your table has another key than weight in the state_dict; an nn.Embedding in an "
@@ -153,17 +153,17 @@ MISCONCEPTIONS = {
     "detached_input": (
         "you cut the input out of the graph (.detach(), .data or no_grad); the gradient must "
         "reach x",
-        "slides, page 26",
+        "handout",
     ),
     "new_tensor_on_cpu": (
         "you made a new tensor on the CPU and combined it with x or the table; make it on their "
         "device (device=x.device)",
-        "slides, page 26",
+        "handout",
     ),
     "float32_result": (
         "you converted the table, x or the sum to float32 (.float()); the result has the dtype of "
         "x",
-        "slides, page 26",
+        "handout",
     ),
 }
 # The mistakes that are enabled.

@@ -107,7 +107,7 @@ MISCONCEPTIONS = {
     "frozen": (
         "your table gets no gradient (requires_grad=False, .detach(), .data or no_grad), so it is "
         "not trained; the gradient must reach it",
-        "slides, page 27",
+        "handout",
     ),
     "start_too_wide": (
         "your table starts with a standard deviation of 1 (the default of torch.randn and "
@@ -155,7 +155,7 @@ MISCONCEPTIONS = {
     "bias_detached": (
         "you cut the bias out of the graph (.detach(), .data or no_grad); the gradient must reach "
         "it, because it trains the table",
-        "slides, page 27",
+        "handout",
     ),
     "bias_in_place": (
         "you changed the bias itself (+=, masked_fill_ or another function ending in _); the "
@@ -219,7 +219,7 @@ MISCONCEPTIONS = {
     "new_tensor_on_cpu": (
         "you made a new tensor on the CPU in relative_attention; make it on the query's device "
         "(device=query.device)",
-        "session, knowledge point 3",
+        "handout",
     ),
     "softmax_over_queries": (
         "your softmax runs over the queries, so the columns sum to 1; run it over the keys, so "
@@ -273,17 +273,17 @@ MISCONCEPTIONS = {
     "detached_weights": (
         "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient must "
         "reach query, key and bias through them",
-        "session, knowledge point 3",
+        "handout",
     ),
     "float32_result": (
         "you converted to float32 (.float()) and returned float32; the results have the query's "
         "dtype",
-        "session, knowledge point 3",
+        "handout",
     ),
     "query_in_place": (
         "you divided the query in place (/= or div_), which changes the caller's tensor; make a "
         "new tensor",
-        "session, knowledge point 3 (mathematical formulation)",
+        "handout",
     ),
 }
 # The mistakes that are enabled.

@@ -112,7 +112,7 @@ def test_one_of_everything(component, reference, expect, make, norm):
     expect.close(found, right, scale=5, names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="slides, pages 5 and 26; session, knowledge point 5")
+@pytest.mark.criterion(points=1, source="handout")
 @given(seed=SEEDS, kind=MASKS, norm=NORMS)
 def test_gradients(component, reference, expect, make, seed, kind, norm):
     """the gradients of both embeddings and of every block's parameters are right"""

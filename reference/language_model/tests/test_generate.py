@@ -38,7 +38,7 @@ def off(share, right, count):
     return abs(share - right) > 5 * math.sqrt(right * (1 - right) / count) + 1e-9
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @given(
     seed=SEEDS,
     shape=st.tuples(st.integers(1, 3), st.integers(1, 8)),
@@ -58,7 +58,7 @@ def test_random(component, reference, expect, make, seed, shape, temperature, to
     expect.close(answer.output, right, like=logits, names="B V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_leading_dimensions(component, reference, expect, make):
     """next_probabilities treats every row separately, for any leading dimensions and layout"""
     logits = make.normal(5, 3, 4, 2, seed=2, deviation=2.0)
@@ -68,7 +68,7 @@ def test_leading_dimensions(component, reference, expect, make):
             expect.close(component.call(NAME, view, **options).output, right, names="... V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_dtypes(component, expect):
     """the probabilities have the logits' dtype: float32, float64 or bfloat16"""
     logits = torch.tensor([0.0, 2.0, -1.0, 1.0])
@@ -82,7 +82,7 @@ def test_dtypes(component, expect):
         expect.close(actual, [0.0, 1.0, 0.0, 0.0], what, like=same, names="V")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_device(component, expect):
     """the probabilities are on the logits' device (no hard-coded device)"""
     logits = torch.empty(2, 5, device="meta")
@@ -90,7 +90,7 @@ def test_device(component, expect):
         expect.follows_device(component.call(NAME, logits, **options), (2, 5), names=("B V",))
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_input_untouched(component, expect):
     """logits and prompt are not modified"""
     for options in ((0.5, None, None), (1.0, 2, None), (1.0, None, 0.8), (0.0, None, None)):
@@ -100,7 +100,7 @@ def test_input_untouched(component, expect):
     expect.unchanged(asked.call("generate", adder(component), prompt, 3, end_id=2), prompt)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_large_logits(component, expect):
     """logits of tens of thousands give correct probabilities, not NaN"""
     logits = torch.tensor([[3e4, -3e4, 3e4 - 1], [-4e4, -4e4 + 1, -5e4]])
@@ -110,7 +110,7 @@ def test_large_logits(component, expect):
         expect.close(answer.output, right, names="B V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_draws(component, expect):
     """generate samples every word with its probability"""
     tokens = expect.shape(drawn(component, 2000, 1), (2000, 2), names="B T")
@@ -119,7 +119,7 @@ def test_draws(component, expect):
         expect.that(not off(share, right, 2000), f"word {word} is not drawn with its probability")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize(
     ("options", "right"),
     [
@@ -137,7 +137,7 @@ def test_options(component, expect, options, right):
         expect.that(not off(share, probability, 1500), fact)
 
 
-@pytest.mark.criterion(points=0.25, source="slides, page 28")
+@pytest.mark.criterion(points=0.25, source="handout")
 def test_every_draw_is_new(component, expect):
     """generate samples independently with torch's generator: same seed, same text"""
     tokens = expect.shape(drawn(component, 1000, 2, seed=1), (1000, 3), names="B T")
@@ -152,7 +152,7 @@ def test_every_draw_is_new(component, expect):
     expect.that(not off(rows, alike, 500), "two sequences are not independent")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize(
     ("max_len", "right"),
     [
@@ -171,7 +171,7 @@ def test_window(component, expect, max_len, right):
     expect.equal(answer.output, torch.cat([prompt, torch.tensor([right])], dim=1), names="B T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_early_stop(component, expect):
     """generate stops when every sequence has drawn end_id"""
     prompt = torch.tensor([[1, 1], [1, 2], [3, 3]])
@@ -182,7 +182,7 @@ def test_early_stop(component, expect):
     expect.equal(alone.output, torch.tensor([[1, 1, 2]]), names="B T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_nothing_recorded(component, expect):
     """generate calls the model without recording gradients (torch.no_grad)"""
     model = adder(component)

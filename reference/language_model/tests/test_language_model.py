@@ -56,7 +56,7 @@ def test_random_logits(component, reference, expect, make, seed, sizes):
         expect.close(found, right, what, scale=10, names="B T V")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 28", examples=2)
+@pytest.mark.criterion(points=1, source="handout", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=st.integers(2, 5), words=st.integers(2, 9))
 def test_random_loss(component, reference, expect, make, seed, batch, length, words):
     """loss and perplexity are right for random logits and tokens"""
@@ -68,7 +68,7 @@ def test_random_loss(component, reference, expect, make, seed, batch, length, wo
     expect.close(found, right.exp(), "the perplexity of the right loss", scale=2)
 
 
-@pytest.mark.criterion(points=1, source="slides, page 28")
+@pytest.mark.criterion(points=1, source="handout")
 @given(seed=SEEDS, pad=st.sampled_from([0, 4, 2]), batch=st.integers(1, 3), side=st.booleans())
 def test_random_padding(component, reference, expect, make, seed, pad, batch, side):
     """the loss is right for padded sequences of different lengths, on either side"""
@@ -83,7 +83,7 @@ def test_random_padding(component, reference, expect, make, seed, pad, batch, si
     expect.close(found, right, "the loss")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 30", examples=2)
+@pytest.mark.criterion(points=1, source="handout", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_parameter_gradients(component, reference, expect, make, seed, sizes):
     """the gradients of every parameter are right, in both modes"""
@@ -100,7 +100,7 @@ def test_parameter_gradients(component, reference, expect, make, seed, sizes):
             expect.close(found.get(name), gradient, what, scale=50)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28")
+@pytest.mark.criterion(points=0.5, source="handout")
 @given(seed=SEEDS, pad=st.sampled_from([None, 1]))
 def test_loss_gradient(component, reference, expect, make, seed, pad):
     """the gradient of the logits is right, and 0 at positions that do not count"""

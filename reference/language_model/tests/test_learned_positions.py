@@ -30,7 +30,7 @@ def test_random(component, reference, expect, make, seed, batch, length, feature
     expect.close(actual, right, like=x, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 26", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="handout", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, features=FEATURES, more=MORE)
 def test_input_gradient(component, reference, expect, make, seed, batch, length, features, more):
     """the gradient of the input is right"""
@@ -43,7 +43,7 @@ def test_input_gradient(component, reference, expect, make, seed, batch, length,
     expect.close(actual, right, "the input's gradient", names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 26", examples=2)
+@pytest.mark.criterion(points=1, source="handout", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, features=FEATURES, more=MORE)
 def test_weight_gradient(component, reference, expect, make, seed, batch, length, features, more):
     """the gradient of weight is right: the sum over the batch, 0 for unused positions"""
@@ -57,7 +57,7 @@ def test_weight_gradient(component, reference, expect, make, seed, batch, length
     expect.close(found, right["weight"], "the gradient of weight", scale=2, names="max_len D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26", examples=2)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, lengths=st.permutations([1, 2, 4]))
 def test_lengths_in_turn(component, reference, expect, make, seed, lengths):
     """one module gives right results for different lengths and batches, call after call"""
@@ -68,7 +68,7 @@ def test_lengths_in_turn(component, reference, expect, make, seed, lengths):
         expect.close(module(x).output, right(x).output, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, source="handout")
 @pytest.mark.parametrize(("max_len", "length"), [(1, 2), (1, 5), (3, 4), (5, 11)])
 def test_too_long(component, expect, make, max_len, length):
     """a sequence longer than max_len raises ValueError, whatever max_len and the length are"""
@@ -76,7 +76,7 @@ def test_too_long(component, expect, make, max_len, length):
     expect.raises(module(make.normal(2, length, 2, seed=2)), "ValueError")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 26")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_non_contiguous(component, reference, expect, make):
     """a transposed, strided or expanded input gives the same result as a contiguous one"""
     x = make.normal(4, 6, 4, seed=1)

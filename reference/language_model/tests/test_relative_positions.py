@@ -63,7 +63,7 @@ def test_random_bias(component, reference, expect, make, seed, heads, far, lengt
     expect.close(actual, right, "the bias", names="H T T")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, heads=HEADS, far=FAR, length=LENGTHS)
 def test_table_gradient(component, reference, expect, make, seed, heads, far, length):
     """the gradient of weight is right: the sum over all pairs with a distance"""
@@ -82,7 +82,7 @@ def test_random_attention(component, reference, expect, make, seed, sizes, kind)
     expect_pair(component, reference, expect, inputs(make, sizes, seed, kind))
 
 
-@pytest.mark.criterion(points=1, source="slides, page 27; session, knowledge point 3")
+@pytest.mark.criterion(points=1, source="handout")
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_gradients(component, reference, expect, make, seed, sizes, kind):
     """the gradients of query, key, value and bias are right"""
@@ -102,7 +102,7 @@ def test_as_many_heads_as_sequences(component, reference, expect, make, seed, si
     expect_pair(component, reference, expect, asked)
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27")
+@pytest.mark.criterion(points=0.5, source="handout")
 def test_non_contiguous(component, reference, expect, make):
     """transposed, strided and expanded inputs give the same result as contiguous ones"""
     query = make.normal(2, 4, 3, 5, seed=1).transpose(1, 2)

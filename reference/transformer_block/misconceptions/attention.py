@@ -56,7 +56,7 @@ MISCONCEPTIONS = {
     "detached_weights": (
         "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient must "
         "reach query and key through them",
-        "session, knowledge point 3",
+        "handout",
     ),
     "scores_returned": (
         "you returned the scores with the output; return the weights, which are the softmax of "
@@ -70,12 +70,12 @@ MISCONCEPTIONS = {
     "float32_result": (
         "you converted to float32 (.float()) and returned float32; the results have the query's "
         "dtype",
-        "session, knowledge point 3",
+        "handout",
     ),
     "query_in_place": (
         "you divided the query in place (/= or div_), which changes the caller's tensor; make a "
         "new tensor",
-        "session, knowledge point 3 (mathematical formulation)",
+        "handout",
     ),
     "causal_strict": (
         "your causal mask forbids the diagonal; a position may attend to itself and to earlier "
@@ -102,11 +102,11 @@ MISCONCEPTIONS = {
     ),
     "pad_id_ignored": (
         "you compared the ids with 0; compare them with pad_id",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "padding_on_cpu": (
         "you made the padding mask on the CPU; it belongs on the device of the token ids",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "bias_always": (
         "your projections have a bias even with bias=False; pass bias to all three",

@@ -25,15 +25,15 @@ MISCONCEPTIONS = {
     "keys_turned_in_place": (
         "you transposed keys in place (.t_() or .transpose_()), which changes the caller's "
         "tensor; use .T",
-        "slides, page 20",
+        "handout",
     ),
     "lookup_float32": (
         "your memory_lookup converts to float32 and returns float32; the result has the dtype of x",
-        "slides, pages 20 and 21",
+        "handout",
     ),
     "cpu_tensor": (
         "you add up the values in a new tensor on the CPU; it belongs on the device of x",
-        "slides, pages 20 and 21",
+        "handout",
     ),
     "activation_missing": (
         "you have no activation between linear1 and linear2, so they act as one linear layer; "
@@ -46,11 +46,11 @@ MISCONCEPTIONS = {
     ),
     "gelu_with_tanh": (
         "your gelu is the tanh approximation; use the exact form (with the error function)",
-        "session, knowledge point 1",
+        "handout",
     ),
     "gelu_ignored": (
         'you always use relu; with activation="gelu", use gelu',
-        "session, knowledge point 1",
+        "handout",
     ),
     "any_activation": (
         "you accept an unknown activation and use another one; raise ValueError",
@@ -100,12 +100,12 @@ MISCONCEPTIONS = {
     "weights_detached": (
         "you used the weights outside the graph (.data or .detach()); the gradient must reach "
         "linear1 and linear2",
-        "session, knowledge point 1",
+        "handout",
     ),
     "view": (
         "you reshaped x with .view(), which fails for a transposed or expanded input; .reshape() "
         "works for any memory layout",
-        "session, knowledge point 1",
+        "handout",
     ),
     "lookup_scaled": (
         "you divided the matches by the square root of the number of features, as in attention; "
@@ -124,12 +124,12 @@ MISCONCEPTIONS = {
     ),
     "gelu_by_default": (
         'your default activation is gelu; it is "relu"',
-        "session, knowledge point 1",
+        "handout",
     ),
     "gelu_with_sigmoid": (
         "your gelu is the approximation x · sigmoid(1.702 x); use the exact form (with the error "
         "function)",
-        "session, knowledge point 1",
+        "handout",
     ),
     "dropout_missing": (
         "you never apply dropout; in training, apply it between the activation and linear2",

@@ -67,29 +67,29 @@ MISCONCEPTIONS = {
     "detached_statistics": (
         "you cut mean and variance out of the graph (.detach(), .data, .item() or no_grad); the "
         "gradient must also flow through them",
-        "slides, page 8",
+        "handout",
     ),
     "detached_result": (
         "your result is cut off from the graph (.detach(), .data, numpy or a new tensor); the "
         "gradient must reach the input",
-        "slides, page 8",
+        "handout",
     ),
     "shift_before_scale": (
         "you added the bias before multiplying by the weight; multiply first, then add",
-        "slides, pages 4 and 8",
+        "handout",
     ),
     "parameters_unused": (
         "your forward returns the z-score; multiply it by the weight and add the bias",
-        "slides, pages 4 and 8",
+        "handout",
     ),
     "zero_weight": (
         "your weight starts at zero, so every result is zero; the weight starts at one, the bias "
         "at zero",
-        "slides, page 4",
+        "handout",
     ),
     "not_parameters": (
         "your weight and bias are buffers, which no optimizer trains; make both an nn.Parameter",
-        "slides, page 4",
+        "handout",
     ),
     "in_place": (
         "you changed the input (-=, /= or a function whose name ends in _); the caller still "
@@ -98,17 +98,17 @@ MISCONCEPTIONS = {
     ),
     "float32_result": (
         "you converted the input to float32 and returned float32; the result has the input's dtype",
-        "slides, page 8",
+        "handout",
     ),
     "cpu_tensor": (
         "you made a new tensor without a device, so it is on the CPU; it belongs on the input's "
         "device",
-        "slides, page 8",
+        "handout",
     ),
     "view": (
         "you reshaped with .view(), which fails for a transposed or expanded input; .reshape() "
         "works for any memory layout",
-        "slides, page 8",
+        "handout",
     ),
     "over_batch": (
         "you normalised along the first dimension, the batch, as batch normalisation does; "
@@ -126,32 +126,32 @@ MISCONCEPTIONS = {
     ),
     "weight_unused": (
         "your forward adds the bias but does not multiply by the weight; do both",
-        "slides, pages 4 and 8",
+        "handout",
     ),
     "bias_unused": (
         "your forward multiplies by the weight but does not add the bias; do both",
-        "slides, pages 4 and 8",
+        "handout",
     ),
     "weight_and_bias_exchanged": (
         "you multiplied by the bias and added the weight; multiply by the weight and add the bias",
-        "slides, pages 4 and 8",
+        "handout",
     ),
     "bias_missing": (
         "your LayerNorm has no bias; it has a bias for every feature as well as a weight",
-        "slides, page 4",
+        "handout",
     ),
     "random_weight": (
         "your weight starts with random numbers; it starts at one",
-        "slides, page 4",
+        "handout",
     ),
     "bias_of_ones": (
         "your bias starts at one, which shifts every result; it starts at zero",
-        "slides, page 4",
+        "handout",
     ),
     "parameters_renamed": (
         "you named the two parameters differently (gamma and beta, say); their names are weight "
         "and bias",
-        "slides, page 4",
+        "handout",
     ),
 }
 # The mistakes that are enabled.

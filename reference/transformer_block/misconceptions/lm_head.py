@@ -79,31 +79,31 @@ MISCONCEPTIONS = {
     "weight_detached": (
         "you used the weight outside the graph (.data or .detach()); the gradient must reach the "
         "embedding",
-        "slides, page 30",
+        "handout",
     ),
     "hidden_detached": (
         "you cut the hidden vectors out of the graph (.detach() or .data); the gradient must "
         "reach them",
-        "slides, page 30",
+        "handout",
     ),
     "float32_result": (
         "you computed the scores in float32 and returned float32; the result has the dtype of "
         "hidden",
-        "slides, page 30",
+        "handout",
     ),
     "cpu_tensor": (
         "you collect the scores in a new tensor on the CPU; it belongs on the device of hidden",
-        "slides, page 30",
+        "handout",
     ),
     "in_place": (
         "you transposed hidden in place (.transpose_() or another name ending in _), which "
         "changes the caller's tensor; use .transpose()",
-        "slides, page 30",
+        "handout",
     ),
     "view": (
         "you reshaped hidden with .view(), which fails for a transposed or expanded input; "
         ".reshape() works for any memory layout",
-        "slides, page 30",
+        "handout",
     ),
     "second_key": (
         "you saved the shared weight under a second name (proj.weight); the state_dict holds "

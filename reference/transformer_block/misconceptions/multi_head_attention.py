@@ -91,12 +91,12 @@ MISCONCEPTIONS = {
     "float32_weights": (
         "you computed the softmax in float32 and returned float32 weights; they have the input's "
         "dtype",
-        "session, knowledge point 3",
+        "handout",
     ),
     "detached_weights": (
         "you cut the weights out of the graph (.detach(), .data or no_grad); the gradient must "
         "reach queries and keys through them",
-        "session, knowledge point 3",
+        "handout",
     ),
     "mask_in_place": (
         "you changed the caller's mask (unsqueeze_ or another function whose name ends in _); "
@@ -106,11 +106,11 @@ MISCONCEPTIONS = {
     "contiguous_input_only": (
         "you flattened the input with .view(), which fails for a transposed input; .reshape() "
         "works for any memory layout",
-        "session, knowledge point 4",
+        "handout",
     ),
     "mask_on_cpu": (
         "you made a new tensor for the mask on the CPU; it belongs on the input's device",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "divided_by_head_size": (
         "you divided the scores by D/H; divide them by sqrt(D/H), once",

@@ -57,27 +57,27 @@ MISCONCEPTIONS = {
     "detached_input": (
         "you cut the input out of the graph (.detach(), .data or no_grad); the gradient must "
         "reach x",
-        "slides, page 25",
+        "handout",
     ),
     "computed_in_input_dtype": (
         "you computed the angles in the input's dtype, but bfloat16 cannot count beyond 256; "
         "compute in float32 and convert the finished encoding",
-        "slides, page 25",
+        "handout",
     ),
     "dtype_not_followed": (
         "you added a float32 table to a bfloat16 input, so the result is float32; the result has "
         "the input's dtype",
-        "slides, page 25",
+        "handout",
     ),
     "cpu_table": (
         "your table stays on the CPU when the input is on another device; move it to the input's "
         "device",
-        "slides, page 25",
+        "handout",
     ),
     "persistent_buffer": (
         "your table is saved in the state_dict, as buffers are by default; the state_dict must be "
         "empty (persistent=False)",
-        "slides, pages 24 and 26",
+        "handout",
     ),
     "learned_positions": (
         "your encodings are a Parameter with random values; the course computes them and learns "
@@ -86,29 +86,29 @@ MISCONCEPTIONS = {
     ),
     "odd_unchecked": (
         "you accept an odd d_model; raise ValueError, because sines and cosines come in pairs",
-        "slides, page 24",
+        "handout",
     ),
     "length_unchecked": (
         "you do not check the length, so torch fails on a sequence that is too long; raise "
         "ValueError",
-        "slides, page 24",
+        "handout",
     ),
     "max_len_off_by_one": (
         "you reject a sequence of exactly max_len tokens; only longer sequences raise ValueError",
-        "slides, page 24",
+        "handout",
     ),
     "dropout_before_sum": (
         "you applied dropout to x and added the encoding afterwards; apply dropout to the sum",
-        "slides, page 25",
+        "handout",
     ),
     "dropout_ignored": (
         "you never apply dropout; in training, the sum is dropped at the given rate",
-        "slides, page 25",
+        "handout",
     ),
     "dropout_always": (
         "you drop values in evaluation mode too (F.dropout does so by default); drop them only in "
         "training",
-        "slides, page 25",
+        "handout",
     ),
     "cosines_missing": (
         "all your columns are sines; sines and cosines must alternate",
@@ -151,28 +151,28 @@ MISCONCEPTIONS = {
     ),
     "dropout_by_default": (
         "your default for dropout is 0.1; it is 0",
-        "slides, page 25",
+        "handout",
     ),
     "max_len_default": (
         "your default for max_len is far above 512; it is 512",
-        "slides, page 24",
+        "handout",
     ),
     "max_len_ignored": (
         "you accept any length, whatever max_len is; a longer sequence raises ValueError",
-        "slides, page 24",
+        "handout",
     ),
     "length_asserted": (
         "you check the length with assert, which raises AssertionError; raise ValueError",
-        "slides, page 24",
+        "handout",
     ),
     "odd_asserted": (
         "you check d_model with assert, which raises AssertionError; raise ValueError",
-        "slides, page 24",
+        "handout",
     ),
     "odd_fails_in_torch": (
         "you do not check d_model, so torch fails on an odd value when it assigns the cosines; "
         "raise ValueError",
-        "slides, page 24",
+        "handout",
     ),
     "trained_encoding": (
         "you made the encoding a Parameter, so it is saved and trained; the course computes it "

@@ -26,7 +26,7 @@ MISCONCEPTIONS = {
     "residual_detached": (
         "you cut the residual connection out of the graph (.detach() or .data); the gradient must "
         "flow along the stream",
-        "slides, pages 4 and 5",
+        "handout",
     ),
     "pre_post_swapped": (
         'you exchanged "pre" and "post"; "pre" normalises the input of a sublayer, "post" the sum '
@@ -104,11 +104,11 @@ MISCONCEPTIONS = {
     "input_in_place": (
         "you added to the input in place (+= or add_), which changes the caller's tensor and "
         "breaks gradients; make a new tensor",
-        "slides, pages 4 and 5",
+        "handout",
     ),
     "float32_result": (
         "you returned the stream as float32 (.float()); the result has the input's dtype",
-        "session, knowledge point 5",
+        "handout",
     ),
     "weights_returned": (
         "you returned attention's weights with the stream; return the stream alone",

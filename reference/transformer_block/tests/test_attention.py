@@ -57,7 +57,7 @@ def test_float64(component, reference, expect, make, seed, leading, sizes, kind)
     expect.close(actual[0], right[0], "the output", names="... Tq d_v")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=3)
+@pytest.mark.criterion(points=0.5, source="handout", examples=3)
 @given(seed=SEEDS, leading=LEADING, sizes=SIZES, kind=MASKS)
 def test_bfloat16(component, reference, expect, make, seed, leading, sizes, kind):
     """attention is right in bfloat16, and the results are bfloat16"""
@@ -70,7 +70,7 @@ def test_bfloat16(component, reference, expect, make, seed, leading, sizes, kind
     expect.close(actual[0], right[0], "the output", like=query, names="... Tq d_v")
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=1, source="handout", examples=2)
 @given(seed=SEEDS, leading=LEADING, sizes=SIZES, kind=MASKS)
 def test_input_gradients(component, reference, expect, make, seed, leading, sizes, kind):
     """the gradients of query, key and value are right"""
@@ -105,7 +105,7 @@ def test_self_attention(component, reference, expect, make, seed, shape, kind, b
     expect.close(actual[0], right[0], "the output", scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=1, source="handout", examples=2)
 @given(seed=SEEDS, shape=SHAPES, kind=SELF_MASKS)
 def test_parameter_gradients(component, reference, expect, make, seed, shape, kind):
     """the gradients of SelfAttention's input and projections are right"""
@@ -132,7 +132,7 @@ def test_causal_mask_of_any_size(component, reference, expect, length):
     expect.equal(answer.output, right, "the mask", names="T T")
 
 
-@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1", examples=3)
+@pytest.mark.criterion(points=0.5, source="handout", examples=3)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=st.integers(1, 6), pad=st.integers(-1, 3))
 def test_padding_mask_of_any_size(component, reference, expect, make, seed, batch, length, pad):
     """padding_mask is right for any length, ids and pad id"""

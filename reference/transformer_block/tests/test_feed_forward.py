@@ -44,7 +44,7 @@ def test_module(component, reference, expect, make, seed, shape, hidden, activat
     expect.close(module(component, *arguments)(x).output, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1", examples=2)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, shape=SHAPES, hidden=HIDDEN)
 def test_gradients(component, reference, expect, make, seed, shape, hidden):
     """the gradients of the input and of every weight and bias are right"""

@@ -36,7 +36,7 @@ def test_module(component, reference, expect, make, seed, shape, eps):
     expect.close(actual, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 8", examples=2)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, shape=SHAPES)
 def test_input_gradient(component, reference, expect, make, seed, shape):
     """the gradient of the input is right"""
@@ -47,7 +47,7 @@ def test_input_gradient(component, reference, expect, make, seed, shape):
     expect.close(actual.gradients[0], right, "the input's gradient", names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="slides, page 4", examples=2)
+@pytest.mark.criterion(points=1, source="handout", examples=2)
 @given(seed=SEEDS, shape=SHAPES)
 def test_parameter_gradients(component, reference, expect, make, seed, shape):
     """the gradients of weight and bias are right"""

@@ -39,7 +39,7 @@ def test_random_probabilities(component, reference, expect, make, seed, shape, w
     expect.close(actual, right, names="B V")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30", examples=2)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, shape=SHAPES, words=WORDS)
 def test_input_gradient(component, reference, expect, make, seed, shape, words):
     """the gradient of the hidden vectors is right"""
@@ -53,7 +53,7 @@ def test_input_gradient(component, reference, expect, make, seed, shape, words):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 30", examples=2)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, shape=SHAPES, words=WORDS)
 def test_embedding_gradient(component, reference, expect, make, seed, shape, words):
     """the gradient of the embedding is right"""

@@ -90,7 +90,7 @@ def test_as_many_heads_as_sequences(component, expect, make, seed, count, size):
         )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4", examples=2)
+@pytest.mark.criterion(points=0.5, source="handout", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_bfloat16(component, reference, expect, make, seed, sizes, kind):
     """MultiHeadAttention is right in bfloat16, and the results are bfloat16"""
@@ -104,7 +104,7 @@ def test_bfloat16(component, reference, expect, make, seed, sizes, kind):
     expect.close(actual[0], right[0], "the output", like=x, scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 4")
+@pytest.mark.criterion(points=1, source="handout")
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_input_gradient(component, reference, expect, make, seed, sizes, kind):
     """the gradient of the input is right"""
@@ -118,7 +118,7 @@ def test_input_gradient(component, reference, expect, make, seed, sizes, kind):
     expect.close(actual, right, "the input's gradient", scale=10, names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="session, knowledge point 4", examples=2)
+@pytest.mark.criterion(points=1, source="handout", examples=2)
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS)
 def test_parameter_gradients(component, reference, expect, make, seed, sizes, kind):
     """the gradients of all four projections are right"""

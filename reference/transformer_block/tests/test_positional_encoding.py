@@ -44,7 +44,7 @@ def test_module(component, reference, expect, make, seed, batch, length, pairs):
     expect.close(actual, right, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, form=True, source="slides, page 25", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="handout", examples=2)
 @given(seed=SEEDS, batch=BATCHES, length=LENGTHS, pairs=PAIRS)
 def test_input_gradient(component, reference, expect, make, seed, batch, length, pairs):
     """the gradient of the input is right"""

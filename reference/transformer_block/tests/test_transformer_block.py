@@ -114,7 +114,7 @@ def test_arguments(component, reference, expect, make, seed, activation, bias, n
     expect.close(own(x).output, right, scale=10, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 5")
+@pytest.mark.criterion(points=0.5, source="handout")
 @given(seed=SEEDS, sizes=SIZES, kind=MASKS, norm=NORMS)
 def test_gradients(component, reference, expect, make, seed, sizes, kind, norm):
     """the gradients of the input and of every parameter are right"""
