@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torch import nn
+from provided.blocks import causal_mask
+from torch import Tensor, nn
 
 if TYPE_CHECKING:
     from training import Trainer
@@ -18,6 +19,22 @@ def language_model(vocab_size: int, max_len: int) -> nn.Module:
     from language_model import LanguageModel
 
     return LanguageModel(vocab_size, max_len, 16, 2, 32, 2, dropout=0.0)
+
+
+def deep_model(vocab_size: int, max_len: int, norm: str) -> nn.Module:
+    """Make a language model of your `Encoder` with 12 blocks and this norm, "pre" or "post"."""
+    from encoder import Encoder
+
+    class Deep(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = Encoder(vocab_size, max_len, 16, 2, 32, 12, dropout=0.0, norm=norm)
+
+        def forward(self, token_ids: Tensor) -> Tensor:
+            hidden = self.encoder(token_ids, causal_mask(token_ids.shape[1], token_ids.device))
+            return hidden @ self.encoder.token_embedding.weight.T
+
+    return Deep()
 
 
 def trainer(model: nn.Module, **settings: Any) -> Trainer:

@@ -196,6 +196,26 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     )
 
 
+@pytest.mark.criterion(points=0.5, source="slides, page 15; session, knowledge point 4", examples=2)
+@given(seed=SEEDS, heads=SMALL, size=SMALL)
+def test_sum_over_heads(component, expect, make, seed, heads, size):
+    """the output is the bias plus a sum over the heads, each times its own columns of out_proj
+
+    Page 15 adds the heads to the stream; the session concatenates them and multiplies by out_proj.
+    """
+    features = heads * size
+    state = drawn_state(make, features, seed)
+    x = make.normal(2, 4, features, seed=seed + 1)
+    q, k, v = (x @ state[f"{one}.weight"].T + state[f"{one}.bias"] for one in LAYERS[:3])
+    right = state["out_proj.bias"].expand(2, 4, features)
+    for head in range(heads):
+        own = slice(head * size, (head + 1) * size)
+        weights = (q[..., own] @ k[..., own].transpose(1, 2) / size**0.5).softmax(-1)
+        right = right + weights @ v[..., own] @ state["out_proj.weight"][:, own].T
+    output = drawn_attention(component, make, features, heads, seed)(x).tensors("output", "weights")
+    expect.close(output[0], right, "the output", scale=10, names="B T D")
+
+
 @pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4", examples=2)
 @given(seed=SEEDS, order=st.permutations(range(4)))
 def test_order_of_tokens(component, expect, make, seed, order):
