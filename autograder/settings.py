@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from autograder.api.forbidden import OPERATIONS
-from autograder.api.rules import Rules
+from autograder.api.rules import OPERATIONS, Rules
 
 
 class Strict(BaseModel):

@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from autograder.api.lazy import Tensor, torch
+from autograder.api.loading import Program
 from autograder.api.messages import Reply, StudentError
-from autograder.api.programs import Program
 from autograder.api.values import Value, form_of, kind_words, show_value
 
 F = TypeVar("F", bound=Callable[..., object])

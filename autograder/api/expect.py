@@ -11,23 +11,23 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from autograder.api.advice import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype
 from autograder.api.answer import Answer, Asked, CheckFailed, StudentRaised, about_its_call
 from autograder.api.lazy import Tensor, name_of, torch
-from autograder.api.likeness import Array, comparable, in_float64, readable, tolerance_of
+from autograder.api.likeness import comparable, in_float64, readable, tolerance_of
 from autograder.api.messages import ERROR_KINDS
-from autograder.api.patterns import pattern
-from autograder.api.showing import (
+from autograder.api.patterns import (
     both_shown,
     first_place,
     other_keys,
+    pattern,
     place_words,
     shape_pattern,
     share_words,
     tuple_of,
     worst_place,
 )
-from autograder.api.values import Marks, Numbers, Value, array_of, check_same, tensors_in
+from autograder.api.values import Array, Marks, Numbers, Value, array_of, check_same, tensors_in
+from autograder.api.wording import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype
 from autograder.text import clean
 
 # What raised instead of the exception asked for, where its own words say more.

@@ -16,9 +16,8 @@ from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
-from autograder.api.forbidden import OPERATIONS, resolve
 from autograder.api.messages import ForbiddenUse
-from autograder.api.rules import Rules
+from autograder.api.rules import OPERATIONS, Rules, resolve
 
 # The folder of provided code, as a package.
 PROVIDED = "provided"

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from autograder.api.advice import OTHER_KIND
 from autograder.api.answer import CheckFailed
-from autograder.api.lazy import name_of, torch
+from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import PARTS, Reply, Request
 from autograder.api.operations import Build, Call, Move
-from autograder.api.symptoms import with_one_name, with_one_symptom
-from autograder.api.values import DTYPES, Numbers, Value, array_of, kind_of, tensors_in
-
-Array = np.ndarray[Any, Any]
+from autograder.api.values import DTYPES, Array, Numbers, Value, array_of, kind_of, tensors_in
+from autograder.api.wording import OTHER_KIND
 
 # Relative and absolute. A component that computes in float32 inside is right, so float64 is
 # judged no tighter than float32; bfloat16 keeps 8 bits, and a few roundings add up.
@@ -397,3 +394,62 @@ def _steps_apart(one: Array, other: Array) -> float:
     steps = np.where(order < one.size, 1.0, -1.0).cumsum()
     new = np.diff(values) > 1e-5 * (1 + np.abs(values[1:]))
     return float(np.abs(steps[np.append(new, True)]).max()) / one.size
+
+
+def raised_wrongly(reply: Reply, right: Reply) -> bool:
+    """Tell whether there is an exception, and not the right one."""
+    if reply.error is None:
+        return False
+    return right.error is None or not reply.error.is_a(right.error.name)
+
+
+def with_one_symptom(
+    one: Reply, other: Reply, right: Reply, request: Request
+) -> tuple[Reply, Reply]:
+    """Take for one what only another way of going wrong tells apart, where marks do not.
+
+    A result on the wrong device is one with a clash of devices, and an argument that is not to be
+    changed is changed, to whatever.
+    """
+    # A call without values, where it is right to stay on its device.
+    stays = {tensor.device.type for tensor in right.tensors()} == {"meta"}
+    if stays and _leaves(one) and _leaves(other):
+        return right, right
+    if not (one.inputs_after or other.inputs_after) or one.error or other.error:
+        return one, other
+    given = request.tensors()
+    kept = [any(_same(after, tensor) for tensor in given) for after in right.inputs_after]
+    if not all(kept) or len(one.inputs_after) != len(kept) or len(other.inputs_after) != len(kept):
+        return one, other
+    triples = zip(one.inputs_after, other.inputs_after, right.inputs_after, strict=True)
+    changed = [not (_same(mine, r) or _same(theirs, r)) for mine, theirs, r in triples]
+    alike = [
+        theirs if both else mine
+        for mine, theirs, both in zip(one.inputs_after, other.inputs_after, changed, strict=True)
+    ]
+    return replace(one, inputs_after=alike), other
+
+
+def _leaves(reply: Reply) -> bool:
+    """Tell whether a call on a device without values left it."""
+    if reply.error is not None:
+        return reply.error.kind == "DeviceMismatch"
+    return any(tensor.device.type != "meta" for tensor in tensors_in(reply.value))
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    if one.device != other.device or (one.shape, one.dtype) != (other.shape, other.dtype):
+        return False
+    return one.device.type == "meta" or torch.equal(one, other)
+
+
+def with_one_name(
+    one: Mapping[str, Value], other: Mapping[str, Value], right: Mapping[str, Value]
+) -> tuple[Mapping[str, Value], Mapping[str, Value]]:
+    """Take what is not asked for as one: another name is a mistake, whatever it is and holds."""
+    spare = [[key for key in named if key not in right] for named in (one, other)]
+    if not spare[0] or len(spare[0]) != len(spare[1]):
+        return one, other
+    names = dict(zip(spare[0], spare[1], strict=True))
+    mine = {key: value for key, value in one.items() if key not in names}
+    return mine | {key: other[key] for key in names.values()}, other

@@ -1,15 +1,22 @@
-"""A component in the student's own process, and what is known of it there."""
+"""Components in the student's own process, and working ones in the place of those that they use."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import shutil
 import sys
+import tempfile
 import traceback
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
+from autograder.api.answer import StudentRaised
 from autograder.api.executor import Executor
 from autograder.api.guard import belongs_to
 from autograder.api.messages import Reply, Request
@@ -112,3 +119,108 @@ def student_lines(raised: BaseException | None, folder: Path) -> list[str]:
         and not belongs_to(frame.filename, str(folder / "tests"))
     ]
     return "".join(traceback.format_list(shown)).splitlines()
+
+
+# The student's own file stays beside a stand-in under this name, for what only it has.
+OWN = "own_"
+_LACKING = """
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    import {0}
+    return getattr({0}, name)
+"""
+
+
+def files_of(components: Iterable[str]) -> frozenset[str]:
+    """Return the files of components, and those that stay beside their stand-ins."""
+    return frozenset(f"{prefix}{name}.py" for name in components for prefix in ("", OWN))
+
+
+def with_stand_ins(files: Mapping[str, bytes], stand_ins: Mapping[str, str]) -> dict[str, bytes]:
+    """Put stand-ins in the place of components; names they lack come from the student's file.
+
+    Args:
+        files: the student's files, by name.
+        stand_ins: the text of each stand-in, by component.
+    """
+    working = dict(files)
+    for name, text in stand_ins.items():
+        working[f"{name}.py"] = (text + _LACKING.format(f"{OWN}{name}")).encode()
+        if f"{name}.py" in files:
+            working[f"{OWN}{name}.py"] = files[f"{name}.py"]
+    return working
+
+
+class Upstream:
+    """The student's components, each with working ones in the place of those that it uses.
+
+    Args:
+        folder: where the student's files are.
+        terms: those of every component.
+        stand_ins: working components, by name; none for one that no other uses.
+    """
+
+    def __init__(
+        self, folder: Path, terms: Mapping[str, Terms], stand_ins: Mapping[str, str]
+    ) -> None:
+        self._folder = folder
+        self._terms = terms
+        self._stand_ins = stand_ins
+        self._sessions: dict[tuple[str, ...], LocalSession | None] = {}
+
+    def used_by(self, component: str) -> list[str]:
+        """Return the components that this one uses and that something working stands in for."""
+        terms = self._terms[component]
+        # A program imports its modules anew whenever it runs, and would find the student's.
+        return [name for name in terms.uses if name in self._stand_ins and not terms.program]
+
+    def session(self, component: str, replaced: Sequence[str]) -> LocalSession | None:
+        """Import a component with stand-ins for these; None where it cannot be imported so."""
+        key = (component, *replaced)
+        if key not in self._sessions:
+            self._sessions[key] = self._import(component, replaced)
+        return self._sessions[key]
+
+    def guilty(
+        self, component: str, broken: Sequence[str], run: Callable[[LocalSession], None]
+    ) -> list[str]:
+        """Return the broken components but for which a check would pass; none if it fails anyway.
+
+        Args:
+            component: the one that is checked.
+            broken: those that it uses and that have failed themselves.
+            run: runs the check again; what it raises is a failure.
+        """
+        tried = [[name] for name in broken]
+        for replaced in [*tried, list(broken)] if len(broken) > 1 else tried:
+            working = self.session(component, replaced)
+            if working is None:
+                continue
+            with contextlib.suppress(Exception, pytest.skip.Exception):
+                run(working)
+                return replaced
+        return []
+
+    def _import(self, component: str, replaced: Sequence[str]) -> LocalSession | None:
+        files = {path.name: path.read_bytes() for path in self._folder.glob("*.py")}
+        files = with_stand_ins(files, {name: self._stand_ins[name] for name in replaced})
+        made = Path(tempfile.mkdtemp())
+        # It stays as long as the session, which may import more when it is asked.
+        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
+        for name, data in files.items():
+            Path(made, name).write_bytes(data)
+        # The student's own modules have the same names.
+        own = Apart(name.removesuffix(".py") for name in files)
+        session = LocalSession(made, component, apart=own, given=self._folder)
+        return None if session.load_error is not None else session
+
+
+def may_be_upstream(failure: BaseException, component: str) -> bool:
+    """Tell whether another component may be behind a failure; not if it stopped at its own stub."""
+    if isinstance(failure, StudentRaised):
+        error = failure.error
+        stub = error.kind == "NotAttempted" and error.file == f"{component}.py"
+        return error.kind != "Forbidden" and not stub
+    return isinstance(failure, Exception)

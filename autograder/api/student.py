@@ -15,20 +15,18 @@ from hypothesis.errors import Flaky
 
 from autograder.api.answer import StudentRaised
 from autograder.api.component import Component, Session
-from autograder.api.condensed import Condensed
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.expect import Expect
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
-from autograder.api.local import LocalSession, Terms, student_lines
+from autograder.api.local import LocalSession, Terms, Upstream, may_be_upstream, student_lines
 from autograder.api.make import Make
 from autograder.api.messages import ForbiddenUse
 from autograder.api.page import Line, document
 from autograder.api.reading import Finding, Ordinary, each_reading, instead, read
 from autograder.api.rules import Rules, used_by
 from autograder.api.run import Run, drawings_of
-from autograder.api.tally import HIDDEN_CHECKS, Tally
-from autograder.api.upstream import Upstream, may_be_upstream
+from autograder.api.tally import HIDDEN_CHECKS, Condensed, Tally
 from autograder.api.wording import error_words, find, forbidden_words, lines_of
 from autograder.text import clean
 

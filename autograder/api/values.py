@@ -27,7 +27,8 @@ from autograder.api.lazy import Tensor, name_of, torch
 
 # A tree of the kinds that are described below. A recursive alias would cost more than it checks.
 Value = Any
-Numbers: TypeAlias = "Tensor | np.ndarray[Any, Any]"
+Array: TypeAlias = np.ndarray[Any, Any]
+Numbers: TypeAlias = "Tensor | Array"
 
 MAX_DEPTH = 32
 MAX_ITEMS = 20_000
@@ -240,7 +241,7 @@ def _dtype_name(dtype: torch.dtype) -> str:
     return name
 
 
-def array_of(numbers: Numbers) -> np.ndarray[Any, Any]:
+def array_of(numbers: Numbers) -> Array:
     """Return the values of a dense tensor, exactly, as an array; an array is its own."""
     if not isinstance(numbers, torch.Tensor):
         return numbers
@@ -349,7 +350,7 @@ def _arrays_apart(one: Value, other: Value, third: Value, distance: Distance) ->
 _WIDE = dict(zip("iubfc", (np.int64, np.int64, np.bool_, np.float64, np.complex128), strict=True))
 
 
-def _widened(array: np.ndarray[Any, Any], wide: str) -> np.ndarray[Any, Any]:
+def _widened(array: Array, wide: str) -> Array:
     """Return an array with numbers of the kinds in `wide` in their widest dtype."""
     kind = array.dtype.kind
     return array.astype(_WIDE[kind]) if kind in wide else array

@@ -18,10 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.api.likeness import CLEARLY
+from autograder.api.likeness import CLEARLY, raised_wrongly
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import entries_of
-from autograder.api.symptoms import raised_wrongly
 
 # Mistakes that are in force together, by name.
 Names = frozenset[str]

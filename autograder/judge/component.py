@@ -11,9 +11,9 @@ from typing import Any
 
 from autograder.api.answer import CheckFailed, StudentRaised
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
+from autograder.api.local import files_of
 from autograder.api.messages import ForbiddenUse, Reply, Request
 from autograder.api.rules import used_by
-from autograder.api.upstream import files_of
 from autograder.api.wording import error_words, find, forbidden_words
 from autograder.assignment import Assignment, ComponentSpec
 from autograder.diagnosis.search import Heard

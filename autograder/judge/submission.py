@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.api.criterion import Criterion
+from autograder.api.local import OWN, files_of, with_stand_ins
 from autograder.api.rules import used_by
 from autograder.api.scopes import Own
-from autograder.api.upstream import OWN, files_of, with_stand_ins
 from autograder.api.wording import lines_of
 from autograder.assignment import ComponentSpec
 from autograder.judge.component import ComponentRun, Judge, counted

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 
-from autograder.api.programs import DATA
+from autograder.api.loading import DATA
 from autograder.assignment import Assignment
 from autograder.sandbox.scratch import temporary_folder
 

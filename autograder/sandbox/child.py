@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from autograder.api.exceptions import unsent
-from autograder.api.executor import Executor
+from autograder.api.executor import Executor, unsent
 from autograder.api.guard import Guard
 from autograder.api.messages import Reply, StudentError
 from autograder.api.reading import read_files

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from autograder.api.answer import Answer, CheckFailed, Question, StudentRaised
+from autograder.api.loading import Program
 from autograder.api.messages import Reply, StudentError
-from autograder.api.programs import Program
 from autograder.api.values import ABSENT, OPAQUE
 
 QUESTION = Question("f", (("", 2), ("scale", torch.ones(2))))

@@ -6,10 +6,10 @@ import io
 import pytest
 
 from autograder.api.answer import Answer, CheckFailed, Question
-from autograder.api.exceptions import describe
+from autograder.api.executor import describe
 from autograder.api.expect import Expect
+from autograder.api.likeness import raised_wrongly
 from autograder.api.messages import ERROR_KINDS, Reply, StudentError
-from autograder.api.symptoms import raised_wrongly
 
 
 class Unknown(LookupError, ValueError):

@@ -9,7 +9,7 @@ from autograder.api.answer import Answer, Asked, CheckFailed, Question, StudentR
 from autograder.api.expect import Expect
 from autograder.api.likeness import tolerance_of
 from autograder.api.messages import Reply, StudentError
-from autograder.api.showing import dimension_names
+from autograder.api.patterns import dimension_names
 from autograder.api.values import OPAQUE
 from autograder.api.wording import find
 from autograder.assignment import Assignment

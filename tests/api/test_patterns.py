@@ -8,8 +8,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from autograder.api.patterns import pattern
-from autograder.api.showing import dimension, shape_pattern
+from autograder.api.patterns import dimension, pattern, shape_pattern
 
 DTYPES = [torch.float64, torch.float32, torch.bfloat16]
 PROPERTY = settings(deadline=None, database=None, derandomize=True, max_examples=150)

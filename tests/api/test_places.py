@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from autograder.api.showing import worst_place
+from autograder.api.patterns import worst_place
 
 
 @pytest.mark.parametrize(

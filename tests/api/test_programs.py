@@ -12,9 +12,9 @@ import pytest
 
 from autograder.api.answer import Answer
 from autograder.api.component import Component
+from autograder.api.loading import Program
 from autograder.api.local import LocalSession
 from autograder.api.messages import StudentError
-from autograder.api.programs import Program
 from autograder.api.rules import Rules
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.api.forbidden import resolve
 from autograder.api.guard import ForbiddenOperation, Guard
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, RunProgram
-from autograder.api.rules import Rules, used_by
+from autograder.api.rules import Rules, resolve, used_by
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox

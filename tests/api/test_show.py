@@ -4,7 +4,7 @@ import json
 
 import torch
 
-from autograder.api.show import Show
+from autograder.api.run import Show
 
 
 def test_no_more_views_are_kept_than_twelve() -> None:

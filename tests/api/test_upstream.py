@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.api.component import Component
-from autograder.api.local import LocalSession, Terms
-from autograder.api.upstream import Upstream
+from autograder.api.local import LocalSession, Terms, Upstream
 
 PROVIDED = "def doubled(x):\n    from double import double\n\n    return double(x)\n"
 RIGHT = "def double(x):\n    return 2 * x\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.api.condensed import condensed
+from autograder.api.tally import condensed
 from autograder.assignment import Assignment
 from tests.authoring.test_release import run
 

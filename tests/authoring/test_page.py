@@ -20,7 +20,7 @@ from autograder.api.answer import Answer
 from autograder.api.component import Component, Module, Object
 from autograder.api.expect import Expect
 from autograder.api.make import Make
-from autograder.api.show import Show
+from autograder.api.run import Show
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import stubs, workbook
 from autograder.judge.collection import collect

@@ -20,8 +20,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from autograder.api.answer import StudentRaised
 from autograder.api.component import Component
-from autograder.api.run import Run, drawings_of
-from autograder.api.show import Show
+from autograder.api.run import Run, Show, drawings_of
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import workbook
 from autograder.errors import UsageError

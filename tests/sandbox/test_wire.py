@@ -11,7 +11,6 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.api.forbidden import OPERATIONS
 from autograder.api.messages import (
     ERROR_KINDS,
     GRADIENTS,
@@ -33,6 +32,7 @@ from autograder.api.operations import (
     Train,
     WriteGiven,
 )
+from autograder.api.rules import OPERATIONS
 from autograder.api.values import ABSENT, DTYPES, OPAQUE, Embedding, Unsendable, tensors_in
 from autograder.sandbox import replies, wire
 from autograder.sandbox.replies import decode_reply
