@@ -9,10 +9,11 @@ every argument of a call is the student's.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from autograder.api.answer import Answer, CheckFailed, Question, StudentRaised
 from autograder.api.lazy import Tensor, name_of, torch
@@ -56,6 +57,9 @@ class Options:
     cotangent: Tensor | None = None
     keep_inputs: bool = False
     cost: bool = False
+
+
+_PLAIN = Options()
 
 
 class Line:
@@ -112,9 +116,22 @@ class Line:
 class Asker:
     """What can be asked of a component, of provided code and of objects alike."""
 
-    def __init__(self, line: Line, options: Options) -> None:
+    def __init__(self, line: Line) -> None:
         self._line = line
-        self._options = options
+        self._options = _PLAIN
+
+    def asking(
+        self,
+        *,
+        seed: int | None = None,
+        cotangent: Tensor | None = None,
+        keep_inputs: bool = False,
+        cost: bool = False,
+    ) -> Self:
+        """Return it, to be asked for more than its answer; see `Options`."""
+        asked = copy.copy(self)
+        asked._options = Options(seed, cotangent, keep_inputs, cost)
+        return asked
 
     def _put(
         self,
@@ -145,16 +162,6 @@ class Asker:
         return self._line.ask(request, Question(name, arguments, of, again), options)
 
 
-class Kept(Asker):
-    """Something that lives beside the component.
-
-    Attributes:
-        handle: its number.
-    """
-
-    handle: int
-
-
 # What may be an object, or hold one.
 _HOLDING = (Asker, list, tuple, dict)
 
@@ -168,7 +175,7 @@ def handed(
         return args, dict(kwargs), used
 
     def hand(value: object) -> Value:
-        if isinstance(value, Kept):
+        if isinstance(value, Object) and value._options is _PLAIN:
             used.append(value.handle)
             return Handle(value.handle)
         if isinstance(value, Asker):
@@ -179,13 +186,15 @@ def handed(
     return given, {key: mapped(arg, hand) for key, arg in kwargs.items()}, used
 
 
-class Object(Kept):
+class Object(Asker):
     """An object that lives beside the component, under a handle.
 
     Attributes:
+        handle: its number.
         question: what made it.
     """
 
+    handle: int
     _is_module = False
 
     def __init__(
@@ -198,12 +207,13 @@ class Object(Kept):
         provided: str = "",
         of: Object | None = None,
     ) -> None:
-        super().__init__(line, Options())
+        super().__init__(line)
         owner = None if of is None else of.handle
         self.handle = line.handle(owner)
         arguments = (*(("", arg) for arg in args), *kwargs.items())
         self.question: Question = Question(name, arguments, None if of is None else of.question)
-        self._called = False
+        # Shared by those that `asking` returns.
+        self._calls = itertools.count()
         given, named, used = handed(args, kwargs)
         build = Build(self.handle, name, given, named, self._is_module, owner, provided)
         line.later(self.handle, build, used)
@@ -213,18 +223,12 @@ class Object(Kept):
 
     def __call__(self, *args: object, **kwargs: object) -> Answer:
         """Call the object itself."""
-        return self._asked_by(self, "", args, kwargs)
+        return self.call("", *args, **kwargs)
 
     def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a method of the object."""
-        return self._asked_by(self, method, args, kwargs)
-
-    def _asked_by(
-        self, asker: Asker, method: str, args: tuple[object, ...], kwargs: dict[str, object]
-    ) -> Answer:
-        """Call the object or its method with the options of an asker, which may be itself."""
-        again, self._called = self._called, True
-        return asker._put(method, args, kwargs, self.handle, of=self._shown(), again=again)
+        again = next(self._calls) > 0
+        return self._put(method, args, kwargs, self.handle, of=self._shown(), again=again)
 
     def _shown(self) -> Question:
         """Return in words what is asked."""
@@ -243,37 +247,10 @@ class Object(Kept):
         words = f"the next {count} of {self!r}"
         return self._ask(Take(self.handle, count), Question(words, None))
 
-    def asking(
-        self,
-        *,
-        seed: int | None = None,
-        cotangent: Tensor | None = None,
-        keep_inputs: bool = False,
-        cost: bool = False,
-    ) -> Asked:
-        """Return the object, to be asked for more than its answer; see `Options`."""
-        return Asked(self, Options(seed, cotangent, keep_inputs, cost))
-
     def _ask(self, operation: Operation, question: Question) -> Answer:
         request = self._line.taken([self.handle])
         request.ops.append(operation)
         return self._line.ask(request, question)
-
-
-class Asked(Asker):
-    """An object with options for its next answers."""
-
-    def __init__(self, asked: Object, options: Options) -> None:
-        super().__init__(asked._line, options)
-        self._asked = asked
-
-    def __call__(self, *args: object, **kwargs: object) -> Answer:
-        """Call the object itself."""
-        return self._asked._asked_by(self, "", args, kwargs)
-
-    def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
-        """Call a method of the object."""
-        return self._asked._asked_by(self, method, args, kwargs)
 
 
 @dataclass(frozen=True)
@@ -335,37 +312,15 @@ class Module(Object):
 class Component(Asker):
     """One component under test, or code that is provided with it."""
 
-    def __init__(
-        self,
-        session: Session,
-        observe: Callable[[Answer], None],
-        *,
-        options: Options | None = None,
-        line: Line | None = None,
-        provided: str = "",
-    ) -> None:
-        super().__init__(line or Line(session, observe), options or Options())
-        self._provided = provided
-
-    def asking(
-        self,
-        *,
-        seed: int | None = None,
-        cotangent: Tensor | None = None,
-        keep_inputs: bool = False,
-        cost: bool = False,
-    ) -> Component:
-        """Return the component, to be asked for more than its answer; see `Options`."""
-        options = Options(seed, cotangent, keep_inputs, cost)
-        return self._like(options, self._provided)
+    def __init__(self, session: Session, observe: Callable[[Answer], None]) -> None:
+        super().__init__(Line(session, observe))
+        self._provided = ""
 
     def provided(self, module: str) -> Component:
         """Return `provided/<module>.py`, the grader's own copy, to be called like a component."""
-        return self._like(self._options, module)
-
-    def _like(self, options: Options, provided: str) -> Component:
-        line = self._line
-        return Component(line.session, line.observe, options=options, line=line, provided=provided)
+        found = copy.copy(self)
+        found._provided = module
+        return found
 
     def call(self, function: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a function."""
