@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from autograder import __version__
 from tests.e2e import installed
 from tests.e2e.installed import Installed, said
 
@@ -76,3 +78,26 @@ def _proves_a_new_course(found: Installed, folder: Path) -> None:
     assert found.run("new", course, cwd=folder).returncode == 0
     done = found.run("selftest", "first_steps", "--root", course, cwd=folder)
     assert "first_steps: the suites hold" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_release_is_whole_and_passes_twine(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    tracked = said(["git", "-C", ROOT, "ls-files", "-z", "--cached"]).split("\0")
+    for name in filter(None, tracked):
+        # Of the project alone, and nothing that an earlier build left.
+        if name.startswith("autograder/") or "/" not in name:
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, source / name)
+    # The wheel is built out of the sdist.
+    said([sys.executable, "-m", "build", "--outdir", tmp_path / "dist", source])
+    made = sorted((tmp_path / "dist").iterdir())
+    assert [path.name for path in made] == [
+        f"gradeformer-{__version__}-py3-none-any.whl",
+        f"gradeformer-{__version__}.tar.gz",
+    ]
+    said([sys.executable, "-m", "twine", "check", "--strict", *made])
+    packed = set(zipfile.ZipFile(made[0]).namelist())
+    kept = {name for name in tracked if name.startswith("autograder/")}
+    assert kept <= packed
+    assert "autograder/py.typed" in packed
