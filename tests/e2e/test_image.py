@@ -61,7 +61,7 @@ def test_the_demo_class_is_graded_in_it(container: tuple[Path, str], tmp_path: P
     # Whatever tier there is in a container that is no boundary itself.
     mounted = ["run", "--isolation", "chroot", "-v", f"{tmp_path}/course:/course", name, "--"]
     output = buildah(folder, *mounted, "autograder", "demo", "--root", "/course")
-    results = tmp_path / "course" / "demo-results" / "results"
+    results = tmp_path / "course" / "demo-results" / "transformer_block" / "results"
     scores = {p.stem: json.loads(p.read_bytes())["score"] for p in results.glob("*.json")}
     assert len(scores) == 20, output
     assert None not in scores.values(), output
