@@ -103,9 +103,9 @@ def test_the_conftest_needs_only_what_a_student_has(assignment: Assignment) -> N
         names = [imported(source, everywhere) for source in (text, *sources.values())]
         found = {name.partition(".")[0] for some in names for name in some}
         roots.append(found - {"autograder"} - sys.stdlib_module_names)
-    needed = {"torch", "numpy", "pytest", "hypothesis"}
-    # Only for the workbook's pages; both come with torch.
-    assert roots == [needed, needed | {"jinja2", "markupsafe"}]
+    needed = {"numpy", "pytest", "hypothesis"}
+    # torch where the assignment uses it; the others for the workbook, and they come with torch.
+    assert roots == [needed, needed | {"torch", "jinja2", "markupsafe"}]
 
 
 def test_a_source_that_is_hard_to_quote_is_held_as_it_is(
