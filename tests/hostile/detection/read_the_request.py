@@ -1,6 +1,6 @@
 """Goal: look for the request, its cotangent and its place in the plan in the caller's frames.
 
-At most: 2
+At most: 3.5
 """
 
 import sys
