@@ -56,7 +56,7 @@ def test_what_fails_only_because_of_another_says_so_in_one_line(folder: Path) ->
     [line] = [one for one in shown.splitlines() if "only because of" in one]
     # As the grader counts it: an error costs its points once.
     assert re.match(
-        r"multi_head_attention +11 of 11 public points .* only because of attention", line
+        r"multi_head_attention +11\.5 of 11\.5 public points .* only because of attention", line
     )
     # With a mistake of its own beside it, that one is told.
     change(folder, "multi_head_attention", "self.out_proj(joined), weights", "joined, weights")
@@ -71,7 +71,7 @@ def test_what_builds_on_a_stub_is_checked_all_the_same(
 ) -> None:
     shutil.copy(assignment.public / "attention.py", folder)
     shown = run(folder, "tests/test_attention.py", "tests/test_multi_head_attention.py").stdout
-    assert re.search(r"multi_head_attention +11 of 11 public points", shown)
+    assert re.search(r"multi_head_attention +11\.5 of 11\.5 public points", shown)
     assert re.search(r"attention +not attempted", shown)
 
 
