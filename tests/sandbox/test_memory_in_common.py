@@ -106,20 +106,13 @@ def test_what_is_refused_tells_nothing(graded: list[Components]) -> None:
 
 
 @pytest.mark.parametrize("line", [line for line in LINES if line not in REFUSED])
-def test_nothing_of_a_hidden_question_is_shown(
-    graded: list[Components], tier: str, line: str
-) -> None:
-    if (tier, line) == ("tier2", "pipes"):
-        # Six or more of nine copies hear this number there; a known open point of docs/security.md.
-        pytest.xfail("on tier 2 it is not shown that numbers of pipes tell nothing")
+def test_nothing_of_a_hidden_question_is_shown(graded: list[Components], line: str) -> None:
     assert sum(HIDDEN in said(components, line) for components in graded) < MOST
     assert sum(HIDDEN in drawn(components, line) for components in graded) < MOST
 
 
-def test_of_a_public_question_the_same_line_tells(graded: list[Components], tier: str) -> None:
+def test_of_a_public_question_the_same_line_tells(graded: list[Components]) -> None:
     """The test above could fail."""
-    if tier == "tier2":
-        pytest.xfail("on tier 2 numbers of pipes are too noisy to tell")
     assert sum(PUBLIC in said(components, "pipes") for components in graded) >= SOME
     assert sum(PUBLIC in drawn(components, "pipes") for components in graded) >= SOME
 

@@ -129,16 +129,20 @@ def number_of_a_pipe():
     return found
 
 
+def next_draw():
+    # A processor draws so many at once: the rest of an old draw says what was written long ago.
+    while (number := number_of_a_pipe()) % DRAWN != 1:
+        pass
+    return number // DRAWN
+
+
 def write_pipes(number):
-    while number_of_a_pipe() // DRAWN % 32 != 2 * number:
+    while next_draw() % 32 != 2 * number:
         pass
 
 
 def read_pipes():
-    start = number_of_a_pipe() // DRAWN
-    while (now := number_of_a_pipe() // DRAWN) == start:
-        pass
-    return (now - 1) % 32 // 2
+    return (next_draw() - 1) % 32 // 2
 
 
 # The numbers of processes, from which threads have theirs, too.
