@@ -11,13 +11,16 @@ E2E_STAMP := $(VENV)/.installed-e2e
 # Tests that measure limits, or kill what runs: beside others they would measure those, too.
 ALONE := tests/sandbox/test_cgroup.py tests/sandbox/test_hostile.py tests/sandbox/test_sandbox.py \
     tests/sandbox/test_memory_in_common.py tests/grading/test_faults.py
+# The selftest of one of the assignments.
+LATER := $(foreach test,the_suites_of_the_assignment_hold the_diagnosis_names_what_is_there_and_nothing_else,\
+    'tests/e2e/test_selftest.py::test_$(test)[transformer_block]')
 # With that variable every process that a test starts would compile this package anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 # By themselves these two are left out, for they need extras.
 EVERYWHERE := -o 'norecursedirs=classes courses hostile .*'
 
-.PHONY: demo pictures test test-alone test-e2e test-all selftest lint bench oracle determinism stubs docs clean
+.PHONY: demo pictures test test-alone test-e2e test-e2e-alone test-e2e-later test-all selftest lint bench oracle determinism stubs docs clean
 
 demo: $(STAMP)
 	@$(BIN)/autograder demo --root .
@@ -32,10 +35,17 @@ test-alone: $(STAMP)
 	$(PYTEST) -m 'not slow and not release' --durations=5 $(ALONE)
 
 # nbgrader, PostgreSQL, JupyterLab and a browser, for real; what is missing here is skipped loudly.
+# One selftest waits for the tests that run alone: it takes what they leave of both cores.
 test-e2e: $(E2E_STAMP)
 	$(PYTEST) $(SHARED) -m 'slow and not release' --durations=40 $(EVERYWHERE) \
-	    $(patsubst %,--ignore=%,$(ALONE))
+	    $(patsubst %,--ignore=%,$(ALONE)) $(patsubst %,--deselect=%,$(LATER))
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-e2e-alone test-e2e-later
+
+test-e2e-alone: $(E2E_STAMP)
 	$(PYTEST) -m 'slow and not release' --durations=5 $(ALONE)
+
+test-e2e-later: $(E2E_STAMP)
+	nice -n 10 $(PYTEST) $(LATER)
 
 # Everything, before a release: about an hour on two idle cores. tests/e2e/test_selftest.py is a part
 # of the selftests, which are run before.

@@ -89,7 +89,7 @@ _TOGETHER = {
         "stand_ins",
     ),
     "pages": ("statistics", "texts", "writing"),
-    "classes": ("demo", "report"),
+    "classes": ("demo", "report", "written"),
     "course": ("formgrader", "hostile", "marks", "postgresql", "student_lab"),
     "wheel": ("ci", "ci_files", "ci_gradescope", "courses", "second_assignment", "tour", "wheel"),
 }

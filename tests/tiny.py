@@ -45,6 +45,35 @@ HEAD = (
 )
 
 
+PLAIN = "def double(x):\n    return 2 * x\n"
+_PLAIN_TEST = '''"""A suite without tensors, whose workers start at once."""
+
+import pytest
+
+
+@pytest.mark.criterion(points=1, source="page 1")
+def test_{name}(component, expect):
+    """{number} is doubled"""
+    expect.same(component.call("double", {number}).value, {twice})
+'''
+
+
+def write_plain(root: Path) -> Path:
+    """Write a project whose assignment `plain` needs no torch; return its folder."""
+    for place, number in (("assignments", 2), ("reference", 5)):
+        folder = root / place / "plain"
+        (folder / "tests").mkdir(parents=True)
+        solved = place == "reference"
+        stub = PLAIN.replace("return 2 * x", "raise NotImplementedError")
+        (folder / "double.py").write_text(PLAIN if solved else stub)
+        text = _PLAIN_TEST.format(name=f"of_{number}", number=number, twice=2 * number)
+        (folder / "tests" / "test_double.py").write_text(text)
+    settings = TOML.replace('"norm"', '"plain"').replace('"Norm"', '"Plain"')
+    path = root / "assignments" / "plain" / "assignment.toml"
+    path.write_text(settings.replace('"layer_norm"', '"double"'))
+    return root
+
+
 def write_tiny(root: Path, public: str = PUBLIC, hidden: str = HIDDEN) -> Path:
     """Write a project whose assignment is called `norm`; return its folder."""
     for place, text in (("assignments", public), ("reference", hidden)):

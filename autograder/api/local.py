@@ -40,9 +40,11 @@ class Apart:
         hidden = {name: sys.modules.pop(name) for name in self._names if name in sys.modules}
         self._outside = (hidden, list(sys.path))
         sys.modules.update(self._own)
-        if self._path is not None:
+        if self._path is None:
+            # Its files may have been written a moment ago.
+            importlib.invalidate_caches()
+        else:
             sys.path[:] = self._path
-        importlib.invalidate_caches()
 
     def __exit__(self, *raised: object) -> None:
         found = {name: sys.modules.pop(name, None) for name in self._names}
@@ -50,7 +52,6 @@ class Apart:
         self._path = list(sys.path)
         hidden, sys.path[:] = self._outside
         sys.modules.update(hidden)
-        importlib.invalidate_caches()
 
 
 class LocalSession:

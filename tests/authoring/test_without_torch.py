@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -206,7 +207,7 @@ def test_children_and_judge_load_no_torch(project: Path, tmp_path: Path) -> None
 def test_a_child_imports_torch_only_if_its_own_code_does() -> None:
     source = b"import sys\n\ndef loaded():\n    return 'torch' in sys.modules\n\n"
     source += b"def ones():\n    import torch\n    return torch.ones(2)\n"
-    sandbox = Sandbox(0, BUDGET, tensors=False)
+    sandbox = Sandbox(0, replace(BUDGET, call_cpu_s=60.0, cpu_s=60), tensors=False)
     try:
         with contextlib.closing(sandbox.fork("own", {"own.py": source})) as child:
             component = Component(child, lambda answer: None)

@@ -52,8 +52,17 @@ def check_shell(script: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=["list", "named", "organisation"])
-@pytest.mark.parametrize("platform", ["github", "gitlab"])
+@pytest.mark.parametrize(
+    ("platform", "options"),
+    [
+        pytest.param("github", OPTIONS[0], id="github-list", marks=pytest.mark.release),
+        pytest.param("gitlab", OPTIONS[0], id="gitlab-list"),
+        pytest.param("github", OPTIONS[1], id="github-named"),
+        pytest.param("gitlab", OPTIONS[1], id="gitlab-named", marks=pytest.mark.release),
+        pytest.param("github", OPTIONS[2], id="github-organisation", marks=pytest.mark.release),
+        pytest.param("gitlab", OPTIONS[2], id="gitlab-organisation", marks=pytest.mark.release),
+    ],
+)
 def test_pipelines_are_as_the_platform_wants_them(
     autograder, home, tmp_path, platform, options
 ) -> None:

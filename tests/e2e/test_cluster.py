@@ -131,6 +131,7 @@ def check_marks(out: Path, names: set[str] | None = None) -> None:
         assert (result.score == FULL) == (HONEST[name] is RIGHT)
 
 
+@pytest.mark.release
 def test_a_class_is_marked_as_on_one_machine(
     grade: Callable[..., Run], batch: Path, cache: Path, tmp_path: Path
 ) -> None:

@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.installed import Installed
 from tests.page import examples
 
+# `make test` runs the page's other examples.
+pytestmark = pytest.mark.release
 TOUR = [example for example in examples() if example.section == "Ten minutes"]
 
 
@@ -20,7 +22,7 @@ def autograder_command(environment: Installed) -> Path:
     return environment.python.parent / "autograder"
 
 
-@pytest.fixture(params=["tier1", pytest.param("tier2", marks=pytest.mark.release)])
+@pytest.fixture(params=["tier1", "tier2"])
 def shell(request: pytest.FixtureRequest, autograder_command: Path, tmp_path: Path) -> Shell:
     """A terminal in an empty folder, where the command isolates on a tier."""
     bin_ = tmp_path / "bin"

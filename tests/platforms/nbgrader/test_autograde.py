@@ -148,6 +148,7 @@ def test_a_late_penalty_is_taken_as_configured(graded: Course) -> None:
     assert marks["s09"] == Mark(14.0, None, None, False, 2.5)
 
 
+@pytest.mark.release
 def test_grading_again(course: Course, tmp_path: Path) -> None:
     """A new submission, manual marks, extra credit, --force, and a suite that was changed."""
     course.hand_in("s01", {"layer_norm.py": HALF}, answer("Because."), late_s=1)
