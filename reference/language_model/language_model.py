@@ -79,11 +79,11 @@ def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None
     """
     ### BEGIN SOLUTION
     targets = token_ids[:, 1:]  # (B, T - 1)
-    foretold = logits[:, :-1]  # (B, T - 1, V)
+    predicted = logits[:, :-1]  # (B, T - 1, V)
     counts = torch.ones_like(targets, dtype=torch.bool) if pad_id is None else targets != pad_id
     if not counts.any():
         raise ValueError("no position counts")
-    return F.cross_entropy(foretold[counts], targets[counts])
+    return F.cross_entropy(predicted[counts], targets[counts])
     ### END SOLUTION
 
 

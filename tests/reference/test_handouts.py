@@ -9,6 +9,7 @@ import pytest
 from autograder.assignment import load_assignment
 from autograder.judge.misconceptions import read
 from tests.conftest import ROOT
+from tests.docs.words import FOR_STUDENTS, retired
 
 NAMES = ("transformer_block", "language_model")
 # Both handouts have these paragraphs, and each has its own allowed operations, names or state.
@@ -75,23 +76,6 @@ def test_every_source_that_students_read_is_named_in_the_handout(name: str) -> N
     assert first_words <= named | {"handout"}
 
 
-# Words that were replaced in all texts for students, with the usual ones.
-RETIRED = {
-    "predict": r"foret(ell|old)\w*",
-    "again": "anew",
-    "equal, the same": "alike",
-    "next to, in addition to": "beside",
-    "except for": "but for",
-    "pass": r"hand(s|ed)? (it |them )?on",
-    "depend on": r"hangs? on",
-    "that number of": "so many",
-    "anyone who": "whoever",
-    "is not a": r"(?<![Tt]here )(is|are) no",
-    "by default": "unless told",
-    "required": "asked for",
-}
-
-
 def texts(name: str) -> dict[str, str]:
     """Return the texts that students read of an assignment, by their places."""
     assignment = load_assignment(ROOT, name)
@@ -110,9 +94,8 @@ def texts(name: str) -> dict[str, str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_texts_for_students_use_the_usual_words(name: str) -> None:
     found = [
-        f"{place}: {hit.group()!r}; the usual word: {usual}"
+        f"{place}: {word!r}; the usual word: {usual}"
         for place, text in texts(name).items()
-        for usual, word in RETIRED.items()
-        for hit in re.finditer(rf"\b{word}\b", text)
+        for _, word, usual in retired(text, FOR_STUDENTS)
     ]
     assert found == []

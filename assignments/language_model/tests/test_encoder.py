@@ -417,12 +417,12 @@ def test_gradients_flow(component, expect, make):
         built = module().train(mode == "training")
         answer = built.asking(cotangent=cotangent.to(double))(ids)
         expect.shape(answer.output, (2, 3, 6), names="B T D")
-        foretold = torch.zeros((), dtype=double)
+        predicted = torch.zeros((), dtype=double)
         for name, direction in step.items():
             # A parameter without a gradient should not change the result.
             gradient = answer.parameter_gradients.get(name)
             gradient = torch.zeros_like(direction) if gradient is None else gradient
             gradient = expect.shape(gradient, direction.shape, f"the gradient of {name}")
-            foretold = foretold + (gradient * direction).sum()
+            predicted = predicted + (gradient * direction).sum()
         what = f"the change that the gradients in {mode} mode predict for a small step"
-        expect.close(foretold, change, what, scale=100, hint=SLOPE)
+        expect.close(predicted, change, what, scale=100, hint=SLOPE)

@@ -46,14 +46,14 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
         ends.append(expect.shape(end, cotangent.shape, "the output"))
     change = ((ends[0] - ends[1]) * cotangent).sum() / 0.008
     # A message shows the last call, so the gradients come last.
-    found, foretold = gradients(), torch.zeros(())
+    found, predicted = gradients(), torch.zeros(())
     for name, tensor in tensors.items():
         what = f"the gradient of {name}"
         if found.get(name) is None:
             expect.close(None, tensor, what)
-        foretold = foretold + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
+        predicted = predicted + (expect.shape(found[name], tensor.shape, what) * steps[name]).sum()
     what = "the change that the gradients predict for a small step"
-    expect.close(foretold, change, what, scale=100, hint=SLOPE)
+    expect.close(predicted, change, what, scale=100, hint=SLOPE)
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 3")

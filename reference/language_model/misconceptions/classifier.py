@@ -295,7 +295,7 @@ class Classifier(nn.Module):
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Compute how badly the logits foretell the labels."""
+    """Compute how badly the logits predict the labels."""
     targets = labels.to(logits.dtype)
     if wrong("sigmoid_twice"):
         logits = logits.sigmoid()
@@ -314,8 +314,8 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def accuracy(logits: Tensor, labels: Tensor) -> float:
-    """Compute the share of sequences whose label is foretold."""
+    """Compute the share of sequences whose label is predicted."""
     border = 0.5 if wrong("half_for_logits") else 0.0
-    foretold = logits >= border if wrong("zero_counts_as_one") else logits > border
-    right = (foretold == labels.bool()).double()
+    predicted = logits >= border if wrong("zero_counts_as_one") else logits > border
+    right = (predicted == labels.bool()).double()
     return right.mean().item()

@@ -242,23 +242,23 @@ class LanguageModel(nn.Module):
 
 
 def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None) -> Tensor:
-    """Compute how badly every position of logits (B, T, V) foretells the token after it."""
+    """Compute how badly every position of logits (B, T, V) predicts the token after it."""
     if wrong("padding_0_assumed") and pad_id is None:
         pad_id = 0
     if wrong("padding_0_ignored") and pad_id == 0:
         pad_id = None
     if wrong("not_shifted"):
-        foretold, targets, inputs = logits, token_ids, token_ids
+        predicted, targets, inputs = logits, token_ids, token_ids
     elif wrong("shifted_backwards"):
-        foretold, targets, inputs = logits[:, 1:], token_ids[:, :-1], token_ids[:, 1:]
+        predicted, targets, inputs = logits[:, 1:], token_ids[:, :-1], token_ids[:, 1:]
     else:
-        foretold, targets, inputs = logits[:, :-1], token_ids[:, 1:], token_ids[:, :-1]
+        predicted, targets, inputs = logits[:, :-1], token_ids[:, 1:], token_ids[:, :-1]
     counts = torch.ones_like(targets, dtype=torch.bool)
     if pad_id is not None and not wrong("padding_counts"):
         counts = (inputs if wrong("padding_by_the_input") else targets) != pad_id
     if not counts.any() and not wrong("nan_for_nothing"):
         raise ValueError("no position counts")
-    losses = _losses(foretold, targets) * counts  # (B, T - 1)
+    losses = _losses(predicted, targets) * counts  # (B, T - 1)
     if wrong("summed"):
         loss = losses.sum()
     elif wrong("mean_of_means"):

@@ -31,7 +31,7 @@ class LanguageModel(nn.Module):
 def next_token_loss(logits, token_ids, pad_id=None):
     """Sum what counts, and divide by how much does."""
     targets = nn.functional.one_hot(token_ids[:, 1:], logits.size(-1)).to(logits.dtype)
-    foretold = logits[:, :-1]
+    predicted = logits[:, :-1]
     if pad_id is None:
         counts = torch.ones_like(targets[..., 0])
     else:
@@ -39,8 +39,8 @@ def next_token_loss(logits, token_ids, pad_id=None):
     total = counts.float().sum()
     if total == 0:
         raise ValueError("no position counts")
-    right = torch.einsum("btv,btv->bt", foretold, targets)
-    losses = torch.logsumexp(foretold, dim=-1) - right
+    right = torch.einsum("btv,btv->bt", predicted, targets)
+    losses = torch.logsumexp(predicted, dim=-1) - right
     return (torch.einsum("bt,bt->", losses.float(), counts.float()) / total).to(logits.dtype)
 
 

@@ -78,5 +78,5 @@ def cross_entropy(logits, labels):
 
 def accuracy(logits, labels):
     """Return the share of right ones."""
-    foretold = (logits > 0).to(torch.int64)
-    return torch.eq(foretold, labels.to(torch.int64)).double().mean().item()
+    predicted = (logits > 0).to(torch.int64)
+    return torch.eq(predicted, labels.to(torch.int64)).double().mean().item()

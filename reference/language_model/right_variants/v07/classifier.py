@@ -81,5 +81,5 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 def accuracy(logits: Tensor, labels: Tensor) -> float:
     """Return the share of right ones."""
-    foretold = torch.where(logits > 0, 1, 0)
-    return float((foretold == labels.int()).float().mean())
+    predicted = torch.where(logits > 0, 1, 0)
+    return float((predicted == labels.int()).float().mean())

@@ -62,14 +62,14 @@ def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None
     if logits.shape[:2] != token_ids.shape:
         raise ValueError(f"logits {tuple(logits.shape)} for tokens {tuple(token_ids.shape)}")
     wide = logits.float()
-    foretold, targets = wide[:, :-1], token_ids[:, 1:].long()
+    predicted, targets = wide[:, :-1], token_ids[:, 1:].long()
     counts = targets.ne(pad_id) if pad_id is not None else torch.ones_like(targets).bool()
     number = int(counts.sum())
     if number < 1:
         raise ValueError("no position counts")
-    highest = foretold.amax(dim=-1, keepdim=True)
-    norm = (foretold - highest).exp().sum(dim=-1).log() + highest.squeeze(-1)
-    right = foretold.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    highest = predicted.amax(dim=-1, keepdim=True)
+    norm = (predicted - highest).exp().sum(dim=-1).log() + highest.squeeze(-1)
+    right = predicted.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     losses = torch.where(counts, norm - right, torch.zeros_like(norm))
     return (losses.sum() / number).to(logits.dtype)
 

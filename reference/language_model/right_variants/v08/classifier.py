@@ -112,5 +112,5 @@ def cross_entropy(logits, labels):
 
 def accuracy(logits, labels):
     """Let numpy count."""
-    foretold = logits.detach().to(torch.float64).cpu().numpy() > 0
-    return np.mean(foretold == labels.cpu().numpy().astype(bool))
+    predicted = logits.detach().to(torch.float64).cpu().numpy() > 0
+    return np.mean(predicted == labels.cpu().numpy().astype(bool))

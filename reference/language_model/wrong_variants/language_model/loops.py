@@ -31,7 +31,7 @@ def next_token_loss(logits, token_ids, pad_id=None):
                 continue
             losses.append(-torch.log_softmax(logits[b, t], dim=0)[word])
     if not losses:
-        raise ValueError("no token is foretold")
+        raise ValueError("no token is predicted")
     return torch.stack(losses).mean()
 
 

@@ -36,7 +36,7 @@ def next_token_loss(logits, token_ids, pad_id=None):
                 continue
             surprises.append(torch.logsumexp(scores[place], dim=0) - scores[place][word])
     if len(surprises) == 0:
-        raise ValueError("no word has to be foretold")
+        raise ValueError("no word has to be predicted")
     return sum(surprises) / len(surprises)
 
 
