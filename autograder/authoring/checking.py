@@ -17,8 +17,7 @@ from autograder.assignment import Assignment
 from autograder.authoring import trivial
 from autograder.authoring.matrix import print_loss
 from autograder.authoring.proof import Loss
-from autograder.authoring.release import MARK, unfilled
-from autograder.authoring.stubs import drifted, stub_of
+from autograder.authoring.stubs import MARK, drifted, stub_of, unfilled
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, unheard

@@ -23,8 +23,8 @@ from typing import Any, Literal
 
 from autograder.assignment import check_component_name, load_assignment
 from autograder.authoring import stubs
-from autograder.authoring.new import check_names, new_seed, whole
-from autograder.authoring.release import MARK
+from autograder.authoring.folders import whole
+from autograder.authoring.new import check_names, new_seed
 from autograder.authoring.rewriting import (
     NotCarried,
     Subject,
@@ -33,6 +33,7 @@ from autograder.authoring.rewriting import (
     names_in,
     rewrite,
 )
+from autograder.authoring.stubs import MARK
 from autograder.errors import UsageError
 from autograder.project import FOLDERS
 from autograder.text import clean

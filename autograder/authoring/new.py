@@ -7,12 +7,10 @@ written apart and moved to its place when it is whole, so a failure leaves nothi
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -21,10 +19,11 @@ from typing import Any
 
 import jinja2
 
-from autograder import __version__, private
+from autograder import __version__
 from autograder.assignment import Assignment, check_component_name, load_assignment
 from autograder.authoring import stubs
-from autograder.authoring.release import MARK, must_be_new
+from autograder.authoring.folders import must_be_new, readable_errors, whole
+from autograder.authoring.stubs import MARK
 from autograder.errors import UsageError
 from autograder.project import FOLDERS, find_root, is_project
 
@@ -157,48 +156,6 @@ def _files(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversa
             yield from _files(entry, f"{above}{entry.name}/")
         elif entry.name.endswith(_SUFFIX):
             yield above + entry.name, entry
-
-
-@contextlib.contextmanager
-def whole(called: Path, target: Path, parts: Sequence[str] = ()) -> Iterator[Path]:
-    """Lend a folder whose content comes into `target` if all goes well; or nothing of it is left.
-
-    Args:
-        called: the target as the user names it.
-        target: a folder that may be missing; one that is there is filled, as someone may stand in
-            it.
-        parts: the paths that are moved; by default all that is in the folder.
-    """
-    with readable_errors(called):
-        above = next(folder for folder in (target, *target.parents) if folder.is_dir())
-        # Most files of a course hold solutions.
-        closed = private.umask_of(target.parent if above == target and not parts else above)
-        # Beside the target, so that nothing is copied.
-        apart = tempfile.TemporaryDirectory(prefix=".gradeformer-", dir=above)
-        moved: list[Path] = []
-        with closed, apart as name:
-            # Folders on the way that are missing are made with it.
-            made = Path(name) / target.relative_to(above)
-            made.mkdir(parents=True, exist_ok=True)
-            yield made
-            try:
-                for part in parts or sorted(path.name for path in Path(name).iterdir()):
-                    (Path(name) / part).rename(above / part)
-                    moved.append(above / part)
-            except BaseException:
-                for path in moved:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-                raise
-
-
-@contextlib.contextmanager
-def readable_errors(folder: Path) -> Iterator[None]:
-    """Raise a UsageError for what the system refuses to read or write."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"{folder} cannot be written: {reason}") from error
 
 
 def source_of(given: str, root: Path | None) -> Assignment:

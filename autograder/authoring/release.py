@@ -5,20 +5,19 @@ from __future__ import annotations
 import ast
 import json
 import multiprocessing
+import os
 import pprint
-import shutil
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
+from autograder.authoring.folders import must_be_new, whole
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
 
-# Stands in the files of a new assignment wherever something is to be said.
-MARK = "REPLACE(author)"
-_MARKED = (".json", ".md", ".py", ".toml")
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
 SHIPPED = ("api", "diagnosis", "text.py")
@@ -113,30 +112,24 @@ def release(
         UsageError: `out` cannot take them, or a stub or the handout is missing.
     """
     must_be_new(out, "give --out a new folder")
-    sources = [assignment.public / "README.md"]
-    sources += [assignment.public / f"{component}.py" for component in assignment.totals]
-    for source in sources:
+    stubs = [f"{component}.py" for component in assignment.totals]
+    for source in (assignment.public / name for name in ("README.md", *stubs)):
         if not source.is_file():
             raise UsageError(f"there is no {source}, which every release needs")
     suite = sorted((assignment.public / "tests").iterdir())
-    tests = [path for path in suite if path.suffix in (".py", ".json", ".toml")]
-    numbers = known(assignment)
-    try:
-        (out / "tests").mkdir(parents=True)
-        for source in sources:
-            shutil.copyfile(source, out / source.name)
-        for name, data in assignment.provided().items():
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / name).write_bytes(data)
-        for test in tests:
-            shutil.copyfile(test, out / "tests" / test.name)
-        (out / "tests" / "conftest.py").write_text(conftest(assignment), encoding="utf-8")
-        if numbers:
-            table = json.dumps(numbers, separators=(",", ":"))
-            (out / "tests" / _KNOWN_FILE).write_text(table + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
-    return sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    tests = [f"tests/{path.name}" for path in suite if path.suffix in (".py", ".json", ".toml")]
+    copied = ("README.md", *stubs, *tests)
+    files = {name: (assignment.public / name).read_bytes() for name in copied}
+    files |= assignment.provided()
+    files["tests/conftest.py"] = conftest(assignment).encode()
+    if numbers := known(assignment):
+        table = json.dumps(numbers, separators=(",", ":"))
+        files[f"tests/{_KNOWN_FILE}"] = f"{table}\n".encode()
+    with whole(out, out.resolve(), secret=False) as made:
+        for name, data in files.items():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            (made / name).write_bytes(data)
+    return sorted(files)
 
 
 def known_numbers(
@@ -168,7 +161,7 @@ def known_numbers(
     fresh = "forkserver" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if fresh else "spawn")
     context.set_forkserver_preload(["autograder.authoring.known_numbers"])
-    with ProcessPoolExecutor(side_by_side, context) as pool:
+    with ProcessPoolExecutor(side_by_side, context, _end_with_parent) as pool:
         # The last components build on the others and take longest, so they begin.
         begun = {name: pool.submit(_known_numbers_of, assignment, name) for name in names[::-1]}
         checked = pool.submit(check, assignment) if check is not None else None
@@ -184,51 +177,23 @@ def known_numbers(
     return {name: begun[name].result() for name in names}
 
 
+def _end_with_parent() -> None:
+    """End this process when the one that waits for it is gone, however that ended."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _known_numbers_of(assignment: Assignment, name: str) -> dict[str, Any]:
     # Here and not above: it brings torch along.
     from autograder.authoring.known_numbers import of_component
 
     return of_component(assignment, name)
-
-
-def unfilled(assignment: Assignment) -> Iterator[tuple[Path, int]]:
-    """Yield every file and line that is still to be filled in; stubs follow their solutions."""
-    stubs = {assignment.public / f"{component}.py" for component in assignment.totals}
-    for folder in (assignment.secret, assignment.public):
-        for path in sorted(folder.rglob("*")):
-            if path.suffix not in _MARKED or path in stubs or not path.is_file():
-                continue
-            text = path.read_text(encoding="utf-8", errors="replace")
-            for number, line in enumerate(text.splitlines(), start=1):
-                if MARK in line:
-                    yield path, number
-
-
-def must_be_filled_in(assignment: Assignment) -> None:
-    """See that nothing is left to be filled in.
-
-    Raises:
-        UsageError: something is; the message names the first place.
-    """
-    found = list(unfilled(assignment))
-    if found:
-        path, line = found[0]
-        more = f", and {len(found) - 1} more places" if len(found) > 1 else ""
-        raise UsageError(
-            f"{assignment.name} is not filled in: {path.relative_to(assignment.root)}, line "
-            f"{line}{more}, where {MARK} says what is wanted; take out the mark when it is there"
-        )
-
-
-def must_be_new(folder: Path, repair: str) -> None:
-    """See that a folder can be filled without touching what is there.
-
-    Raises:
-        UsageError: it is a file or holds something; the message ends in `repair`.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        what = "is not empty" if folder.is_dir() else "is a file"
-        raise UsageError(f"{folder} {what}: {repair}")
 
 
 def conftest(assignment: Assignment) -> str:

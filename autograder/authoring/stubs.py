@@ -1,19 +1,23 @@
-"""Generate the stubs from the solutions: every solution region becomes one NotImplementedError."""
+"""Generate the stubs from the solutions, and find what an author has still to fill in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from autograder.assignment import Assignment
 from autograder.authoring.survivors import without_marks
 from autograder.errors import UsageError
 
+# Stands in the files of a new assignment wherever something is to be said.
+MARK = "REPLACE(author)"
+_MARKED = (".json", ".md", ".py", ".toml")
 _BEGIN = "### BEGIN SOLUTION"
 _END = "### END SOLUTION"
 
 
 def make_stub(solution: str, name: str) -> str:
-    """Return the stub of a solution; marks of mutants are no part of it.
+    """Return a solution with one NotImplementedError for each region, and no marks of mutants.
 
     Raises:
         UsageError: the markers of the regions do not pair up, or there is none.
@@ -72,3 +76,32 @@ def write(assignment: Assignment) -> list[str]:
         text = stub_of(assignment, name.removesuffix(".py"))
         (assignment.public / name).write_text(text, encoding="utf-8")
     return changed
+
+
+def unfilled(assignment: Assignment) -> Iterator[tuple[Path, int]]:
+    """Yield every file and line that is still to be filled in; stubs follow their solutions."""
+    stubs = {assignment.public / f"{component}.py" for component in assignment.totals}
+    for folder in (assignment.secret, assignment.public):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix not in _MARKED or path in stubs or not path.is_file():
+                continue
+            text = path.read_text(encoding="utf-8", errors="replace")
+            for number, line in enumerate(text.splitlines(), start=1):
+                if MARK in line:
+                    yield path, number
+
+
+def must_be_filled_in(assignment: Assignment) -> None:
+    """See that nothing is left to be filled in.
+
+    Raises:
+        UsageError: something is; the message names the first place.
+    """
+    found = list(unfilled(assignment))
+    if found:
+        path, line = found[0]
+        more = f", and {len(found) - 1} more places" if len(found) > 1 else ""
+        raise UsageError(
+            f"{assignment.name} is not filled in: {path.relative_to(assignment.root)}, line "
+            f"{line}{more}, where {MARK} says what is wanted; take out the mark when it is there"
+        )

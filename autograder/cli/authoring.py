@@ -18,8 +18,8 @@ from autograder.authoring import new as beginning
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
 from autograder.authoring.matrix import print_report
-from autograder.authoring.release import MARK, must_be_filled_in, unfilled
 from autograder.authoring.rows import KINDS, rows_of
+from autograder.authoring.stubs import MARK, must_be_filled_in, unfilled
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
 from autograder.grading.workers import SuiteBroken, Worker, cores

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder import private
-from autograder.authoring.release import must_be_new
+from autograder.authoring.folders import must_be_new
 from autograder.cli.options import Name, NameOption, Root, the_assignment
 from autograder.errors import ExitCode, UsageError
 from autograder.platforms.ci import written

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from autograder import cli
 from autograder.assignment import load_assignment
-from autograder.authoring import new, release, stubs
+from autograder.authoring import new, stubs
 from autograder.errors import UsageError
 from autograder.judge.collection import collect
 from tests.conftest import ROOT
@@ -65,7 +65,7 @@ def test_a_course_has_what_it_needs(
     assert [path.name for path in tmp_path.iterdir()] == [name.partition("/")[0]]
     found = load_assignment(tmp_path / name, "first_steps")
     assert stubs.drifted(found) == []
-    release.must_be_filled_in(found)
+    stubs.must_be_filled_in(found)
     assert not [text for text in files.values() if b"{{" in text or b"{%" in text]
 
 
@@ -193,9 +193,9 @@ def test_what_is_not_filled_in_is_neither_released_nor_proven(course: Path, tmp_
     assert "places still say REPLACE(author)" in checked
     assert "week_two holds" in checked
     assert len(collect(found).criteria["first"]) == 2
-    for path, _ in list(release.unfilled(found)):
-        path.write_text(path.read_text().replace(release.MARK, "Done"))
-    release.must_be_filled_in(found)
+    for path, _ in list(stubs.unfilled(found)):
+        path.write_text(path.read_text().replace(stubs.MARK, "Done"))
+    stubs.must_be_filled_in(found)
     stubs.write(found)
     run("release", "week_two", "--out", tmp_path / "out")
     assert (tmp_path / "out" / "first.py").is_file()

@@ -1,6 +1,8 @@
 """The student's folder: what is in it, what is not, and what `pytest` says there."""
 
 import ast
+import os
+import select
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment
+from autograder.authoring.new import new_assignment, new_course
 from autograder.authoring.release import conftest, known_numbers, release
 from autograder.errors import UsageError
 from autograder.judge.misconceptions import file_of, read, with_mistakes
@@ -315,3 +318,29 @@ def test_a_package_that_is_missing_is_named(assignment: Assignment, folder: Path
     named = replace(assignment, packages=("numpy",))
     (folder / "tests" / "conftest.py").write_text(conftest(named), encoding="utf-8")
     assert "not installed" not in run(folder).stderr
+
+
+RELEASING = """
+import sys
+from pathlib import Path
+from autograder.assignment import load_assignment
+from autograder.authoring.release import known_numbers
+known_numbers(load_assignment(Path(sys.argv[1]), "many"))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_whoever_computes_them_ends_with_the_command(tmp_path: Path) -> None:
+    new_course(tmp_path / "course")
+    made = new_assignment(tmp_path / "course", "many", ["one", "two", "three", "four"])
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    # The last component is the first that is begun.
+    (made.public / "tests" / "test_four.py").write_text(f"open({str(pipe)!r}).read()\n")
+    command = [sys.executable, "-c", RELEASING, str(made.root)]
+    # Opening it waits until the suite is being read.
+    with subprocess.Popen(command) as releasing, pipe.open("wb", buffering=0) as end:
+        releasing.kill()
+        broken = select.poll()
+        broken.register(end, select.POLLERR)
+        assert broken.poll(60_000)

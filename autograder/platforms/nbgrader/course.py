@@ -14,7 +14,8 @@ from autograder import private
 from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
-from autograder.authoring.release import must_be_filled_in
+from autograder.authoring.folders import must_be_new
+from autograder.authoring.stubs import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import ARCHIVES, Entry, discover
 from autograder.platforms.nbgrader.collected import CONFIG as CONFIG
@@ -121,7 +122,7 @@ def init(
     """
     _need_nbgrader()
     tell("reading the assignment")
-    releasing.must_be_new(folder, "give a new folder for the course")
+    must_be_new(folder, "give a new folder for the course")
     place = folder.resolve()
     for assignment in assignments:
         _must_be_in_order(assignment, folder, place)
