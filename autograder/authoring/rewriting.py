@@ -10,11 +10,19 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
-_EQUAL = {"assert_equal", "assertEqual", "assertListEqual", "assertDictEqual", "assertTupleEqual"}
+# What a function that asserts comes to, as the test of an assert.
+_ASSERTED = dict.fromkeys(("assertTrue", "assert_true", "assert_", "assert_that"), "A")
+_ASSERTED |= dict.fromkeys(("assertFalse", "assert_false"), "not A")
+_ASSERTED |= dict.fromkeys(("assert_equal", "assertEqual", "assertListEqual"), "A == B")
+_ASSERTED |= dict.fromkeys(("assertDictEqual", "assertTupleEqual"), "A == B")
 _CLOSE = {"allclose", "isclose", "assert_allclose", "assert_close", "assert_almost_equal"}
 _CLOSE |= {"assertAlmostEqual", "assert_array_almost_equal", "assert_array_equal", "array_equal"}
+# How tolerances are called: as a share of the right value, as a number, as digits.
+_RELATIVE, _ABSOLUTE = {"rel", "rtol", "rel_tol"}, {"abs", "atol", "abs_tol", "delta"}
+# Those that work on digits allow so many units of the last one.
+_DIGITS = {"places": 0.5, "decimal": 1.5}
 _SEEDS = {"manual_seed", "seed", "seed_everything", "manual_seed_all"}
 _DRAWS = {"rand", "randint", "randperm", "normal", "uniform", "choice", "shuffle", "random"}
 _RESERVED = {"component", "reference", "expect", "make"}
@@ -332,14 +340,10 @@ class _Writer:
         name, args = _called(call), call.args
         if name in _SEEDS:
             return []
-        if name in _EQUAL and len(args) > 1:
-            return self._expect(ast.Compare(args[0], [ast.Eq()], [args[1]]))
+        if name in _ASSERTED and len(args) > ("B" in _ASSERTED[name]):
+            return self._expect(_expression(_ASSERTED[name], **dict(zip("AB", args, strict=False))))
         if name in _CLOSE and len(args) > 1:
             return self._expect(call)
-        if name in ("assertTrue", "assert_true", "assert_", "assert_that") and args:
-            return self._expect(args[0])
-        if name in ("assertFalse", "assert_false") and args:
-            return self._expect(ast.UnaryOp(ast.Not(), args[0]))
         if name in ("assertRaises", "assert_raises", "raises") and len(args) > 1:
             asked = ast.Call(args[1], args[2:], call.keywords)
             return self._raises(args[:1], ast.Expr(asked))
@@ -381,16 +385,17 @@ class _Writer:
             case ast.Compare(
                 left=ast.Call(args=[ast.BinOp(left=left, op=ast.Sub(), right=right)]),
                 ops=[ast.Lt() | ast.LtE()],
+                comparators=[most],
             ) if _called(test.left) == "abs":
-                return self._expect_close(left, right, "")
+                return self._expect_close(left, right, "", [ast.keyword("abs", most)])
             case ast.Call(func=ast.Attribute(value=ast.Compare() as whole, attr="all"), args=[]):
                 if len(whole.ops) == 1 and isinstance(whole.ops[0], ast.Eq):
                     return self._expect_close(whole.left, whole.comparators[0], "array_equal")
-            case ast.Call(func=function, args=[left, right, *_]) if _called(test) in _CLOSE:
-                return self._expect_close(left, right, ast.unparse(function))
-            case ast.Call(func=function, args=[left, right]):
-                if ast.unparse(function) == "torch.equal":
-                    return self._expect_close(left, right, "torch.equal")
+            case ast.Call(func=function, args=[left, right, *more]) if (
+                _called(test) in _CLOSE or ast.unparse(function) == "torch.equal"
+            ):
+                tolerances = _tolerances(_called(test), more, test.keywords)
+                return self._expect_close(left, right, ast.unparse(function), tolerances)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 if (answer := self._answer(operand)) is not None:
                     words = f"`{ast.unparse(operand)}` is not False"
@@ -405,7 +410,8 @@ class _Writer:
         if _called(left) == "approx" or (self._answer(right) and not self._answer(left)):
             left, right = right, left
         if isinstance(right, ast.Call) and _called(right) == "approx" and right.args:
-            return self._expect_close(left, right.args[0], "")
+            tolerances = _tolerances("approx", right.args[1:], right.keywords)
+            return self._expect_close(left, right.args[0], "", tolerances)
         match left:
             case ast.Attribute(value=inner, attr="shape") if asked := self._answer(inner):
                 kind = "output" if self.subject.torch else "array"
@@ -428,22 +434,84 @@ class _Writer:
             right = _expression("float(R)", R=right)
         return self._expected("same(A.value, R)", A=answer, R=right)
 
-    def _expect_close(self, left: ast.expr, right: ast.expr, by: str) -> list[ast.stmt]:
-        """Rewrite a comparison within a tolerance, made by the function `by`."""
+    def _expect_close(
+        self, left: ast.expr, right: ast.expr, by: str, tolerances: Iterable[ast.keyword] = ()
+    ) -> list[ast.stmt]:
+        """Rewrite a comparison within tolerances, made by the function `by`."""
         if self._answer(left) is None:
             left, right = right, left
         answer = self._answer(left)
         if answer is None:
             raise NotCarried("neither side of the comparison is a call of the component")
+        scale = _scale(right, tolerances)
         if by.startswith("torch."):
-            form = "equal(A.output, R)" if by == "torch.equal" else "close(A.output, R)"
+            form = "equal(A.output, R)" if by == "torch.equal" else f"close(A.output, R{scale})"
             other = self._answer(right)
             right = self._plain(right) if other is None else _expression("B.output", B=other)
             return self._expected(form, A=answer, R=right)
         right = self._argument(right)
         if isinstance(right, ast.List | ast.Tuple) and not by:
-            return self._expected("same(A.numbers(), [float(x) for x in R])", A=answer, R=right)
-        if all(isinstance(node, _NUMERIC) for node in ast.walk(right)) or not by:
-            return self._expected("same(A.number, float(R))", A=answer, R=right)
-        form = "close(torch.as_tensor(A.array), torch.as_tensor(R))"
+            form = f"same(A.numbers(), [float(x) for x in R]{scale})"
+        elif all(isinstance(node, _NUMERIC) for node in ast.walk(right)) or not by:
+            form = f"same(A.number, float(R){scale})"
+        else:
+            form = f"close(torch.as_tensor(A.array), torch.as_tensor(R){scale})"
         return self._expected(form, A=answer, R=right)
+
+
+def _tolerances(
+    called: str, given: Iterable[ast.expr], keywords: Iterable[ast.keyword]
+) -> list[ast.keyword]:
+    """Return the tolerances that a comparison is given, by their names."""
+    order = ["rel", "abs"]
+    if "lmost" in called:
+        order = ["places" if called == "assertAlmostEqual" else "decimal"]
+    placed = [ast.keyword(name, value) for name, value in zip(order, given, strict=False)]
+    known = _RELATIVE | _ABSOLUTE | {*_DIGITS}
+    return [*placed, *(one for one in keywords if one.arg in known)]
+
+
+def _scale(right: ast.expr, tolerances: Iterable[ast.keyword]) -> str:
+    """Return the argument by which an expectation allows what a test does, if that is more.
+
+    Raises:
+        NotCarried: a tolerance is no number, or how much it is for what is right is not known.
+    """
+    # Here and not above: no other command needs numpy.
+    from autograder.api.likeness import TOLERANCE
+
+    relative = absolute = 0.0
+    for name, node in ((one.arg, one.value) for one in tolerances):
+        if not isinstance(value := _literal(node), int | float | None):
+            raise NotCarried(f"its tolerance `{ast.unparse(node)}` is not written as a number")
+        if name in _RELATIVE:
+            relative = value or 0.0
+        elif name in _ABSOLUTE:
+            absolute = value or 0.0
+        elif name is not None and value is not None:
+            absolute = _DIGITS[name] * 10.0**-value
+    if isinstance(right, ast.Call) and right.args:
+        # The numbers of `torch.tensor([1, 2])` are those of its argument.
+        right = right.args[0]
+    known = isinstance(_literal(right), int | float | list | tuple)
+    nodes = [n.value for n in ast.walk(right) if isinstance(n, ast.Constant)] if known else []
+    sizes = [abs(value) for value in nodes if isinstance(value, int | float)]
+    own_relative, own_absolute = TOLERANCE["float64"]
+    if sizes:
+        scale = max((absolute + relative * n) / (own_absolute + own_relative * n) for n in sizes)
+    elif absolute > max(relative, own_absolute):
+        raise NotCarried(
+            f"it allows {absolute:g} whatever the values are, which are not written as numbers: "
+            "give expect.close or expect.same a scale"
+        )
+    else:
+        scale = relative / own_relative
+    return f", scale={scale:.4g}" if scale > 1.0001 else ""
+
+
+def _literal(node: ast.expr) -> Any:
+    """Return the value of a literal; of anything else a text."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return "unknown"

@@ -101,6 +101,26 @@ BODIES = [
     ("assert ratio(2) == 1", "expect.same(component.call('ratio', 2).value, float(1))"),
     ("assert f(2) == approx(0.1 + 0.2)", "expect.same(component.call('f', 2).number, float"),
     ("assert abs(f(2) - 0.3) < 1e-9", "expect.same(component.call('f', 2).number, float(0.3))"),
+    (
+        "assert f(2) == approx(4, rel=1e-3)",
+        "call('f', 2).number, float(4), scale=80",
+    ),
+    (
+        "assert abs(f(2) - 0) < 0.01",
+        "call('f', 2).number, float(0), scale=1000",
+    ),
+    (
+        "assertAlmostEqual(f(2), 0, 2)",
+        "call('f', 2).number, float(0), scale=500",
+    ),
+    ("assert np.allclose(f(2), [0, 0], 0, 1e-2)", "torch.as_tensor([0, 0]), scale=1000)"),
+    (
+        "torch.testing.assert_close(f(2), x, rtol=1e-2, atol=1e-2)",
+        "call('f', 2).output, x, scale=",
+    ),
+    ("assert f(2) == approx(4, abs=1e-9)", "expect.same(component.call('f', 2).number, float(4))"),
+    ("assert torch.allclose(f(2), x, atol=1e-2)", "it allows 0.01 whatever the values are"),
+    ("assert f(2) == approx(4, rel=x)", "its tolerance `x` is not written as a number"),
     ("assert f(1) == 1 and f(2) == 2", "expect.same(component.call('f', 2).value, 2)"),
     (
         "assert np.allclose(f(2), [1, 2])",
@@ -171,7 +191,7 @@ def test_a_test_is_rewritten_or_stays_with_its_reason(
         (folder / "tests" / "test_code_of_mine.py").read_text()
         for folder in (assignment.public, assignment.secret)
     ]
-    carried = expected.startswith(("expect.", "component.", "b ="))
+    carried = expected.startswith(("expect.", "component.", "b =", "torch.", "call("))
     assert expected in (suites[0] if carried else done.stdout)
     assert ("def test_it(component, expect" in suites[0]) is carried
     assert ("REPLACE(author): test it" in suites[1]) is not carried
