@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.assignment import check_component_name, load_assignment
-from autograder.authoring import stubs
+from autograder.authoring import stubs, templates
 from autograder.authoring.folders import whole
 from autograder.authoring.new import check_names, new_seed
 from autograder.authoring.rewriting import (
@@ -48,16 +48,6 @@ _TOOLS = {"otter", "nbgrader", "IPython", "nose", "unittest", "__future__"}
 _SOLUTIONS = {"solution", "solutions", "reference", "answers"}
 _FIXTURES = {"component", "expect", "make"}
 _USUAL = {"torch": "import torch", "np": "import numpy as np", "pytest": "import pytest"}
-_HOW_TO = """
-## Set up and test
-
-You need Python 3.11 or newer. In this folder:
-
-    python -m venv .venv
-    source .venv/bin/activate        # Windows: .venv\\Scripts\\activate
-    pip install torch numpy pytest hypothesis
-    pytest
-"""
 
 
 @dataclass(frozen=True)
@@ -121,10 +111,13 @@ def import_assignment(path: Path, root: Path, name: str) -> list[Row]:
             source = _of_notebook(notebooks[0], name) if len(notebooks) == 1 else _of_folder(path)
         else:
             source = _of_notebook(path, name)
-        files = _files(source, name)
+        files, values = _files(source, name)
     except (RecursionError, MemoryError) as error:
         raise UsageError(f"{path} is nested too deeply to be read") from error
     with whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
+        templates.write("imported", made, values)
+        if source.questions:
+            templates.write("imported_questions", made, values)
         for place, text in files.items():
             (made / place).parent.mkdir(parents=True, exist_ok=True)
             (made / place).write_text(text, encoding="utf-8")
@@ -553,27 +546,23 @@ def _region(body: list[ast.stmt], secret: set[int]) -> tuple[ast.stmt, ast.stmt]
     return touched[0], touched[-1]
 
 
-def _files(source: Source, name: str) -> dict[str, str]:
-    """Return the files of the assignment by their paths, and write the table."""
+def _files(source: Source, name: str) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the modules of the assignment by their paths, and what the templates are filled with.
+
+    What is noted meanwhile completes the table.
+    """
     public, secret = (f"{part}/{name}" for part in FOLDERS)
     title = clean(source.title, 100) or name.replace("_", " ").capitalize()
     handout = source.handout.strip() or f"# {title}\n\n{MARK}: what students build here."
     names = [component.name for component in source.components]
     files = {f"{public}/provided/{stem}.py": text for stem, text in source.provided.items()}
-    toml = [
-        "schema = 1",
-        f"name = {json.dumps(name)}",
-        f"title = {json.dumps(title)}",
-        f"seed = {new_seed()}",
-    ]
-    entries: list[str] = []
+    components: list[dict[str, object]] = []
     modules: set[str] = set()
     for component in source.components:
         try:
             check_component_name(component.name)
         except ValueError as error:
             raise UsageError(f"a component cannot be called so: {error}") from error
-        solution = _solution(component)
         imported = [one.partition(".")[0] for one in imports_of(component.kept)]
         modules.update(imported)
         uses = [one for one in dict.fromkeys(imported) if one in names and one != component.name]
@@ -582,30 +571,35 @@ def _files(source: Source, name: str) -> dict[str, str]:
                 f'"""{MARK}: a working {used} of other make than the solution; see the page for '
                 'authors, Stand-ins."""\n'
             )
+        files[f"{secret}/{component.name}.py"] = _solution(component)
         points, suites = _suites(component, source)
-        entries += ["", "[[components]]", f"name = {json.dumps(component.name)}"]
-        entries += [f"points = {points or 1}", f"uses = {json.dumps(uses)}"]
-        files[f"{secret}/{component.name}.py"] = solution
+        components.append({"name": component.name, "points": points or 1, "uses": uses})
         for part, text in zip((public, secret), suites, strict=True):
             files[f"{part}/tests/test_{component.name}.py"] = text
     own = {*names, "provided", "torch", "numpy", *sys.stdlib_module_names, *_TOOLS}
     distributions = importlib.metadata.packages_distributions()
-    packages = [distributions[one][0] for one in sorted(modules - own) if one in distributions]
     for one in sorted(modules - own - distributions.keys()):
         source.rows.append(Row(f"import {one}", "to do", "is not installed here"))
-    toml += [f"packages = {json.dumps(packages)}"] if packages else []
-    files[f"{public}/assignment.toml"] = "\n".join([*toml, *entries]) + "\n"
-    files[f"{public}/README.md"] = f"{handout}\n{_HOW_TO}"
-    if source.questions:
-        parts = ["# introduction", handout.replace("\n# ", "\n### ").lstrip("# ")]
-        for one in names:
-            parts += [f"# {one}: {title}", f"The file `{one}.py`."]
-        for question, worth, asked, answer in source.questions:
-            parts.append(f"# question {question}, {worth:f} point{'' if worth == 1 else 's'}")
-            parts += [re.sub(r"^# ", "### ", asked, flags=re.M), "## a good answer says"]
-            parts.append(re.sub(r"^#+ ", "", answer, flags=re.M))
-        files[f"{secret}/workbook/text.md"] = "\n\n".join(parts) + "\n"
-    return files
+    return files, {
+        "name": name,
+        "title": title,
+        "handout": handout,
+        "seed": new_seed(),
+        "packages": [
+            distributions[one][0] for one in sorted(modules - own) if one in distributions
+        ],
+        "components": components,
+        "introduction": handout.replace("\n# ", "\n### ").lstrip("# "),
+        "questions": [
+            (
+                question,
+                f"{worth:f} point{'' if worth == 1 else 's'}",
+                re.sub(r"^# ", "### ", asked, flags=re.M),
+                re.sub(r"^#+ ", "", answer, flags=re.M),
+            )
+            for question, worth, asked, answer in source.questions
+        ],
+    }
 
 
 def _suites(component: Component, source: Source) -> tuple[Decimal, list[str]]:

@@ -1,8 +1,7 @@
 """Begin a course of one's own, or one more assignment in it.
 
-Files are made from the templates beside this module: in their paths `public/` and `secret/` are the
-two folders of the assignment, `COMPONENT` is each of its components, `dot_` a dot. Everything is
-written apart and moved to its place when it is whole, so a failure leaves nothing behind.
+Everything is written apart and moved to its place when it is whole, so a failure leaves nothing
+behind.
 """
 
 from __future__ import annotations
@@ -11,17 +10,12 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
-from importlib.resources.abc import Traversable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import jinja2
 
 from autograder import __version__
 from autograder.assignment import Assignment, check_component_name, load_assignment
-from autograder.authoring import stubs
+from autograder.authoring import stubs, templates
 from autograder.authoring.folders import must_be_new, readable_errors, whole
 from autograder.authoring.stubs import MARK
 from autograder.errors import UsageError
@@ -29,8 +23,6 @@ from autograder.project import FOLDERS, find_root, is_project
 
 # The assignment of a course that is begun from nothing, and its only component.
 FIRST, FIRST_COMPONENT = "first_steps", "rescale"
-_SUFFIX = ".jinja"
-_PARTS = dict(zip(("public", "secret"), FOLDERS, strict=True))
 _LEFT_OUT = ("__pycache__", "*.pyc", ".pytest_cache", ".hypothesis", ".ipynb_checkpoints")
 
 
@@ -59,9 +51,9 @@ def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
         "mark": MARK,
     }
     with whole(folder, target) as made:
-        _render("course", made, values, ())
+        templates.write("course", made, values)
         if source is None:
-            _render("first_steps", made, values, (FIRST_COMPONENT,))
+            templates.write("first_steps", made, values)
             stubs.write(load_assignment(made, name))
         else:
             for part, origin in zip(FOLDERS, (source.public, source.secret), strict=True):
@@ -87,7 +79,7 @@ def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignme
         "mark": MARK,
     }
     with whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
-        _render("assignment", made, values, components)
+        templates.write("assignment", made, values, components)
         stubs.write(load_assignment(made, name))
     return load_assignment(root, name)
 
@@ -125,37 +117,6 @@ def check_names(root: Path, name: str, components: Sequence[str]) -> None:
 def new_seed() -> int:
     """Return a seed of a course's own: others' questions tell nobody anything."""
     return secrets.randbelow(10**8)
-
-
-def _render(
-    template: str, into: Path, values: Mapping[str, Any], components: Sequence[str]
-) -> None:
-    """Write the files of a template; those about a component once for each."""
-    environment = jinja2.Environment(  # noqa: S701 - Python, TOML and Markdown, and no HTML
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    origin = resources.files(__package__) / "templates" / template
-    for relative, source in _files(origin):
-        text = environment.from_string(source.read_text(encoding="utf-8"))
-        for component in components if "COMPONENT" in relative else ("",):
-            place = relative.removesuffix(_SUFFIX).replace("COMPONENT", component)
-            for part, folder in _PARTS.items():
-                place = re.sub(f"^{part}/", f"{folder}/{values['name']}/", place)
-            path = into / re.sub(r"(^|/)dot_", r"\1.", place)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text.render(values, component=component), encoding="utf-8")
-
-
-def _files(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
-    """Yield the templates in a folder with their relative paths."""
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _files(entry, f"{above}{entry.name}/")
-        elif entry.name.endswith(_SUFFIX):
-            yield above + entry.name, entry
 
 
 def source_of(given: str, root: Path | None) -> Assignment:

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.authoring.folders import must_be_new, whole
+from autograder.authoring.templates import text_of
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
 
@@ -22,83 +23,6 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
 SHIPPED = ("api", "diagnosis", "text.py")
 _KNOWN_FILE = "known_mistakes.json"
-_CONFTEST = '''\
-"""Runs the checks in this folder on the files one folder up. Generated; there is nothing to edit.
-
-`pytest` imports this file by itself. It loads your components, asks them the questions of the
-tests, and says what came back in plain words. What does that stands below, module by module.
-"""
-
-import importlib.abc
-import importlib.metadata
-import importlib.util
-import sys
-from pathlib import Path
-
-import pytest
-
-HERE = Path(__file__).resolve().parent
-# What must be installed beside numpy, pytest and hypothesis.
-PACKAGES = {packages}
-# What every component is worth in all, what it may not use, whether it is run as a program, and
-# the components that it may import.
-COMPONENTS = {components}
-# Working components made of torch's own parts: with one in the place of yours, a check of what
-# builds on it shows whether it fails only because of yours. They are no model for your files.
-STAND_INS = {stand_ins}
-
-
-def pytest_addoption(parser):
-    """Let the workbook ask for a page."""
-    parser.addoption("--page", type=Path, help="write the results into this file, as HTML")
-
-
-def pytest_configure(config):
-    """Start the checks."""
-    for package in PACKAGES:
-        try:
-            importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            raise pytest.UsageError(
-                f"this assignment uses {{package}}, which is not installed: pip install {{package}}"
-            ) from None
-    sys.meta_path.insert(0, Modules())
-    from autograder.diagnosis.known import read_table
-    from autograder.api.rules import Rules
-    from autograder.api.local import Terms
-    from autograder.api.student import StudentPlugin
-
-    page = config.getoption("--page", None)
-    terms = {{
-        name: Terms(points, Rules(*map(tuple, rules)), program, tuple(uses), *review)
-        for name, (points, rules, program, uses, review) in COMPONENTS.items()
-    }}
-    known = read_table(HERE / {known!r})
-    plugin = StudentPlugin(HERE.parent, terms, known, page, STAND_INS, {modules})
-    config.pluginmanager.register(plugin, "gradeformer")
-
-
-class Modules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Imports the modules below."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name in SOURCES:
-            return importlib.util.spec_from_loader(name, self, origin=f"<{{name}}>")
-        return None
-
-    def is_package(self, name):
-        return any(other.startswith(name + ".") for other in SOURCES)
-
-    def get_source(self, name):
-        return SOURCES[name]
-
-    def exec_module(self, module):
-        name = module.__name__
-        exec(compile(SOURCES[name], f"<{{name}}>", "exec", dont_inherit=True), module.__dict__)
-
-
-SOURCES = {{}}
-'''
 
 
 def release(
@@ -198,7 +122,8 @@ def _known_numbers_of(assignment: Assignment, name: str) -> dict[str, Any]:
 
 def conftest(assignment: Assignment) -> str:
     """Return the generated conftest.py: the rooms of this package that a student's run needs."""
-    head = _CONFTEST.format(
+    head = text_of(
+        "release/conftest.py",
         components=pprint.pformat(
             {
                 spec.name: (
@@ -214,7 +139,7 @@ def conftest(assignment: Assignment) -> str:
             sort_dicts=False,
         ),
         stand_ins=_stand_ins(assignment),
-        known=_KNOWN_FILE,
+        known=repr(_KNOWN_FILE),
         packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
         modules=list(assignment.modules),
     )

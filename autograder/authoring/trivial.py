@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from autograder.assignment import Assignment
+from autograder.authoring.templates import text_of
 from autograder.results import SubmissionResult
 
 RAISED = (
@@ -39,48 +40,7 @@ ANSWERS = {
 BUILT = ("input", "zeros", "normal", "none")
 # Those that an author who tries out a suite is told of at once: they pass most of what any passes.
 FEW_RAISED, FEW_ANSWERS, FEW_BUILT = ("ValueError",), ("input", "zeros", "normal"), ("input",)
-_HEAD = '''\
-"""Answers without any work."""
-
-{imports}
-
-
-def answer(args, kwargs, count=1):
-    """Return what takes no work."""
-    given = [*args, *kwargs.values()]
-    kinds = (torch.Tensor, np.ndarray) if torch else ()
-    x = next((value for value in given if isinstance(value, kinds)), None)
-    if x is None:
-        x = given[0] if given else 0
-
-    def like(make):
-        if not torch:
-            return 0
-        if isinstance(x, torch.Tensor):
-            return make(x.shape).to(x.device, x.dtype if x.is_floating_point() else torch.float32)
-        if isinstance(x, np.ndarray):
-            return make(x.shape).to(torch.float64).numpy()
-        whole = [value for value in given if type(value) is int and 0 < value < 1000]
-        return make(tuple(whole[:2])) if whole else make(()).item()
-
-    found = {expression}
-    return found if count == 1 else (found,) * count
-'''
-_IMPORTS = """\
-import numpy as np
-import torch
-from torch import nn
-
-Module = nn.Module"""
-_PROGRAM = '''
-
-def run():
-    """Run the program."""
-    print(answer([0], {}))
-
-
-run()
-'''
+_HEAD = "trivial/component.py"
 
 
 def submissions(
@@ -139,13 +99,9 @@ def without_work(
 
     A `bare` component may not import torch and numpy.
     """
-    imports = "np = torch = None\nModule = object" if bare else _IMPORTS
-    head = _HEAD.replace("{imports}", imports)
-    head = head.replace("{expression}", expression)
-    if "throw(" in expression:
-        head += '\n\ndef throw(kind):\n    """Raise it."""\n    raise kind("no work")\n'
+    head = text_of(_HEAD, expression=expression, program=program, bare=bare)
     if program:
-        return head + _PROGRAM
+        return head
     lines = [head]
     for node in ast.parse(solution).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
@@ -157,7 +113,7 @@ def without_work(
 
 def built_alone(solution: str, expression: str) -> str:
     """Return a solution whose modules have the right parameters and answer `expression`."""
-    lines = [solution, "", _HEAD.replace("{imports}", _IMPORTS).replace("{expression}", expression)]
+    lines = [solution, "", text_of(_HEAD, expression=expression, program=False, bare=False)]
     for node in ast.parse(solution).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             lines += ["", "", *_function(node)]

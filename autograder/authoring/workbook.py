@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
+from autograder.authoring.templates import text_of
 from autograder.errors import UsageError
 
 _FILE = "workbook.ipynb"
@@ -39,32 +40,6 @@ _WORDS = "Description"
 # hardly feels that (0.25 at most from 3.9 to 3.11); a bar or a line that moved, it does.
 _SQUARE = 8
 _TOLERANCE = 0.3
-_SETUP = '''\
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
-from IPython.display import HTML, display
-
-
-def check(component):
-    """Run a component's public checks in a fresh process and show them."""
-    quiet = {"stdin": subprocess.DEVNULL, "capture_output": True}
-    command = [sys.executable, "-m", "pytest", "-q"]
-    command += [f"tests/test_{component}.py"]
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder, "page.html")
-        command += [f"--page={page}"]
-        try:
-            done = subprocess.run(command, **quiet, text=True, errors="replace", timeout=300)
-        except subprocess.TimeoutExpired:
-            print("Stopped after 5 minutes. Does a loop never end?")
-            return
-        if page.is_file():
-            display(HTML(page.read_text(encoding="utf-8")))
-        else:
-            print((done.stdout + done.stderr)[-4000:])'''
 
 
 @dataclass(frozen=True)
@@ -94,7 +69,7 @@ def build(assignment: Assignment) -> dict[str, Any]:
         introduction = introduction.replace(f"{{{{{key} points}}}}", f"{points:g}")
     cells = [
         _cell("markdown", "introduction", f"# {assignment.title}\n\n{introduction}"),
-        _cell("code", "setup", _SETUP),
+        _cell("code", "setup", text_of("workbook/setup.py").rstrip("\n")),
     ]
     numbers = itertools.count(1)
     for number, (name, points) in enumerate(assignment.totals.items(), start=1):
