@@ -185,7 +185,7 @@ def _why(answer: Answer) -> str:
 
 
 def _of_stubs(stubs: Mapping[str, ComponentResult]) -> Iterator[str]:
-    """Say what is wrong with stubs: each is not attempted, and earns nothing."""
+    """Yield what is wrong with stubs: each should be not attempted and earn nothing."""
     for name, found in stubs.items():
         passed = [c.id for c in found.criteria if c.passed or COUNTS_LATER in c.facts]
         if passed:

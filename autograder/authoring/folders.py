@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder import private
@@ -13,7 +13,7 @@ from autograder.errors import UsageError
 
 
 def must_be_new(folder: Path, repair: str) -> None:
-    """See that a folder can be filled without touching what is there.
+    """Check that a folder is empty or does not exist yet.
 
     Raises:
         UsageError: it is a file or holds something; the message ends in `repair`.
@@ -23,11 +23,19 @@ def must_be_new(folder: Path, repair: str) -> None:
         raise UsageError(f"{folder} {what}: {repair}")
 
 
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by their relative paths, with the folders that they need."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
 @contextlib.contextmanager
 def whole(
     called: Path, target: Path, parts: Sequence[str] = (), secret: bool = True
 ) -> Iterator[Path]:
-    """Lend a folder whose content comes into `target` if all goes well; or nothing of it is left.
+    """Yield a folder whose content is moved to `target` at the end; after an error nothing is left.
 
     Args:
         called: the target as the user names it.
@@ -60,7 +68,7 @@ def whole(
 
 @contextlib.contextmanager
 def readable_errors(folder: Path) -> Iterator[None]:
-    """Raise a UsageError for what the system refuses to read or write."""
+    """Turn an OSError into a UsageError."""
     try:
         yield
     except OSError as error:

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from autograder.assignment import check_component_name, load_assignment
 from autograder.authoring import stubs, templates
-from autograder.authoring.folders import whole
+from autograder.authoring.folders import whole, write_files
 from autograder.authoring.new import check_names, new_seed
 from autograder.authoring.rewriting import (
     NotCarried,
@@ -118,9 +118,7 @@ def import_assignment(path: Path, root: Path, name: str) -> list[Row]:
         templates.write("imported", made, values)
         if source.questions:
             templates.write("imported_questions", made, values)
-        for place, text in files.items():
-            (made / place).parent.mkdir(parents=True, exist_ok=True)
-            (made / place).write_text(text, encoding="utf-8")
+        write_files(made, {place: text.encode() for place, text in files.items()})
         stubs.write(load_assignment(made, name))
     return source.rows
 

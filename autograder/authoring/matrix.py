@@ -13,6 +13,7 @@ from autograder.authoring.rows import RIGHT
 from autograder.authoring.survivors import MutantReport
 from autograder.reports.disputes import print_call, print_component
 from autograder.reports.terminal import Printer, safe
+from autograder.text import counted
 
 _Say = Callable[..., None]
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
@@ -42,7 +43,7 @@ def print_report(console: Console, report: Report) -> None:
         say(f"[red]fault[/red] {safe(fault, 1000)}")
     for loss in report.why:
         print_loss(Printer(console), loss)
-    verdict = "the suites hold" if report.holds else f"{len(report.faults)} faults"
+    verdict = "the suites hold" if report.holds else counted(len(report.faults), "fault")
     if report.left_out:
         verdict += f"; not looked at: {', '.join(report.left_out)}"
     if report.kinds:

@@ -17,7 +17,6 @@ numbers and texts are written as Python writes them.
 from __future__ import annotations
 
 import ast
-import contextlib
 import marshal
 import math
 import random
@@ -144,13 +143,12 @@ def mutants_of(source: str, file: str) -> list[Mutant]:
         program = _Program(source)
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"{file} is no Python: {error}") from error
-    before = program.text()
+    before = _written(program.tree)
     seen = {_code(before)}
     counts: Counter[tuple[int, str]] = Counter()
     found = []
     for change in sorted(_Operators(program).changes(), key=lambda change: change.old.lineno):
-        with program.changed(change):
-            after = program.text()
+        after = _written(_changed(program.tree, change))
         try:
             code = _code(after)
         except (SyntaxError, ValueError):
@@ -190,16 +188,7 @@ class _Program:
 
     def __init__(self, text: str) -> None:
         self.tree = ast.parse(text)
-        # Where each node hangs: in a list or in the attributes of its parent, and there at which
-        # index or under which name.
-        self._places: dict[int, tuple[Any, Any]] = {}
         nodes = list(ast.walk(self.tree))
-        for node in nodes:
-            for name, value in ast.iter_fields(node):
-                if isinstance(value, list):
-                    self._places |= {id(one): (value, i) for i, one in enumerate(value)}
-                else:
-                    self._places[id(value)] = (vars(node), name)
         imports = [n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)]
         self.imported = {(a.asname or a.name).partition(".")[0] for n in imports for a in n.names}
         named = [n.module or "" for n in imports if isinstance(n, ast.ImportFrom)]
@@ -207,26 +196,6 @@ class _Program:
         self.modules = {name.partition(".")[0] for name in named}
         texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         self.words = [t for t in dict.fromkeys(texts) if t.isidentifier() and t != "__main__"]
-
-    def text(self) -> str:
-        """Return the program as Python writes it."""
-        return ast.unparse(ast.fix_missing_locations(self.tree)) + "\n"
-
-    @contextlib.contextmanager
-    def changed(self, change: _Change) -> Iterator[None]:
-        """Change the tree while this lasts."""
-        container, place = self._places[id(change.old)]
-        if change.new is None:
-            container.remove(change.old)
-        else:
-            container[place] = change.new
-        try:
-            yield
-        finally:
-            if change.new is None:
-                container.insert(place, change.old)
-            else:
-                container[place] = change.old
 
 
 class _Operators:
@@ -437,7 +406,7 @@ class _Operators:
         return "torch" in self.program.modules
 
     def _was_given(self, node: ast.expr) -> bool:
-        """Tell whether the caller would see a change of a value."""
+        """Return whether the caller would see a change of a value."""
         return isinstance(node, ast.Name) and node.lineno <= self.given.get(node.id, 0)
 
     def _of_call(self, node: ast.Call, parent: ast.AST) -> Iterator[_Change]:
@@ -487,6 +456,23 @@ def _with(node: ast.AST, **fields: Any) -> Any:
     return type(node)(**{**dict(ast.iter_fields(node)), **fields})
 
 
+def _changed(node: Any, change: _Change) -> Any:
+    """Return a tree, or a part of one, with a change in it."""
+    if node is change.old:
+        return change.new
+    if isinstance(node, list):
+        kept = (one for one in node if one is not change.old or change.new is not None)
+        return [_changed(one, change) for one in kept]
+    if not isinstance(node, ast.AST):
+        return node
+    return _with(node, **{name: _changed(part, change) for name, part in ast.iter_fields(node)})
+
+
+def _written(tree: ast.AST) -> str:
+    """Return a program as Python writes it."""
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
 def _each_left_out(nodes: list[Any]) -> Iterator[list[Any]]:
     return (nodes[:i] + nodes[i + 1 :] for i in range(len(nodes)))
 
@@ -500,7 +486,7 @@ def _number(value: float) -> ast.expr:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Tell whether an expression or a statement is a text and nothing else."""
+    """Return whether an expression or a statement is a text and nothing else."""
     value = node.value if isinstance(node, ast.Expr) else node
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 

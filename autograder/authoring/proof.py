@@ -120,7 +120,7 @@ def report_on(
     sandbox: str,
     kinds: Collection[str] = (),
 ) -> Report:
-    """Say whether the suites hold, given the result of every row; the first is the solution's.
+    """Return the report on an assignment's rows and their results; the first is the solution's.
 
     `kinds` are those of the rows, beside the solution; all if there are none.
     """
@@ -259,7 +259,7 @@ def _faults_of_naming(figures: Figures) -> Iterator[str]:
 
 
 def faults_of(naming: Iterable[Naming]) -> list[str]:
-    """Say whether too few wrong variants of all components were named."""
+    """Return a fault if too few wrong variants of all components were named."""
     counts = [(one.expected, one.named) for one in naming]
     expected, named = (sum(column) for column in zip((0, 0), *counts, strict=True))
     if named >= NAMED * expected:

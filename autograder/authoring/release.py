@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
-from autograder.authoring.folders import must_be_new, whole
+from autograder.authoring.folders import must_be_new, whole, write_files
 from autograder.authoring.templates import text_of
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
@@ -50,9 +50,7 @@ def release(
         table = json.dumps(numbers, separators=(",", ":"))
         files[f"tests/{_KNOWN_FILE}"] = f"{table}\n".encode()
     with whole(out, out.resolve(), secret=False) as made:
-        for name, data in files.items():
-            (made / name).parent.mkdir(parents=True, exist_ok=True)
-            (made / name).write_bytes(data)
+        write_files(made, files)
     return sorted(files)
 
 

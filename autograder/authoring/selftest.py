@@ -88,7 +88,7 @@ def _entry(place: Path, row: Row, sandbox: str) -> Entry:
 
 
 def _is_doubtful(row: Row, result: SubmissionResult, report: Report) -> bool:
-    """Tell whether a row is to be graded again: what is at fault, or what a busy machine may do."""
+    """Return whether to grade a row again: it is at fault, or a busy machine may be."""
     outcomes = {c.outcome for part in result.components.values() for c in part.criteria}
     return "timeout" in outcomes or any(row.id in fault for fault in report.faults)
 

@@ -92,7 +92,7 @@ def unfilled(assignment: Assignment) -> Iterator[tuple[Path, int]]:
 
 
 def must_be_filled_in(assignment: Assignment) -> None:
-    """See that nothing is left to be filled in.
+    """Check that nothing is left to be filled in.
 
     Raises:
         UsageError: something is; the message names the first place.

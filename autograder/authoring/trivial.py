@@ -72,7 +72,7 @@ def submissions(
 
 
 def faults_of(results: Mapping[str, SubmissionResult]) -> list[str]:
-    """Say which criteria trivial submissions pass that are not marked as form."""
+    """Return a fault for every criterion that trivial work passes and that is not form."""
     passing: dict[str, list[str]] = {}
     parts: dict[str, str] = {}
     for way, result in results.items():

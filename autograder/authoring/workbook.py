@@ -218,7 +218,7 @@ def _render(draw: Callable[[Any], Any], component: Any) -> bytes:
 
 
 def _look_alike(old: str, new: str) -> bool:
-    """Tell whether two PNG files in base64 show the same words, and the same in small squares."""
+    """Return whether two PNG files in base64 show the same words and nearly the same picture."""
     image, chops = _extra("PIL.Image"), _extra("PIL.ImageChops")
     try:
         files = [image.open(io.BytesIO(base64.b64decode(data))) for data in (old, new)]

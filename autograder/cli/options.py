@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -24,8 +25,9 @@ def names_of_assignments(incomplete: str) -> list[str]:
         return []
 
 
-def _choices(incomplete: str) -> list[str]:
-    return [choice for choice in CHOICES if choice.startswith(incomplete)]
+def completing(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return what completes one of these words."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
 def _check_sandbox(sandbox: str) -> str:
@@ -53,7 +55,7 @@ SandboxChoice = Annotated[
     str,
     typer.Option(
         help="auto, tier1, tier2, tier3, or none (student code is not isolated).",
-        autocompletion=_choices,
+        autocompletion=completing(CHOICES),
         callback=_check_sandbox,
     ),
 ]
@@ -67,6 +69,6 @@ def the_assignment(name: str | None, root: Path | None, question: str) -> Assign
 
 
 def warn(assignment: Assignment, *places: Path) -> None:
-    """Say on stderr if other accounts can read the solutions of the project, or these places."""
+    """Warn on stderr if other accounts can read the solutions of the project, or these places."""
     if words := private.exposed([assignment.secret.parent, *places]):
         say(words, stderr=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder import private
-from autograder.authoring.folders import must_be_new
+from autograder.authoring.folders import must_be_new, whole, write_files
 from autograder.cli.options import Name, NameOption, Root, the_assignment
 from autograder.errors import ExitCode, UsageError
 from autograder.platforms.ci import written
@@ -220,13 +220,8 @@ def gradescope(
 
 def _write(out: Path, files: dict[str, bytes]) -> None:
     must_be_new(out, "give --out a new folder")
-    try:
-        for name, data in files.items():
-            path = out / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
+    with whole(out, out.resolve(), secret=False) as made:
+        write_files(made, files)
     for name in files:
         say(str(out / name), "  ")
     say("How to set it up: docs/ci.md")

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from autograder import private
 from autograder.assignment import Assignment, load_assignment
-from autograder.cli.options import NameOption, Root
+from autograder.cli.options import NameOption, Root, completing
 from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Regraded
@@ -30,14 +30,12 @@ FOLDER = "report"
 Results = Annotated[Path, typer.Argument(help="A result file, or the folder that `grade` wrote.")]
 
 
-def _formats(incomplete: str) -> list[str]:
-    return [name for name in FORMATS if name.startswith(incomplete)]
-
-
 def export(
     format_: Annotated[
         str,
-        typer.Argument(metavar="FORMAT", help=", ".join(FORMATS) + ".", autocompletion=_formats),
+        typer.Argument(
+            metavar="FORMAT", help=", ".join(FORMATS) + ".", autocompletion=completing(FORMATS)
+        ),
     ],
     results: Results,
     out: Annotated[Path | None, typer.Option(help="The file to write; default: print it.")] = None,
