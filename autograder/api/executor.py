@@ -1,4 +1,4 @@
-"""Run requests on a component that lives in this process."""
+"""Run requests on a component that lives in this process; it is imported for the first one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from opcode import opmap
 from pathlib import Path
@@ -63,6 +64,7 @@ class Executor:
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
         code: the component's code.
+        load_error: why it cannot be imported, or None.
     """
 
     def __init__(
@@ -87,7 +89,8 @@ class Executor:
         # Why an object is not there, and what the student's code raised.
         self._unbuilt: dict[int, tuple[StudentError, BaseException | None]] = {}
 
-    def load(self) -> StudentError | None:
+    @cached_property
+    def load_error(self) -> StudentError | None:
         """Import the component, after what is provided; return what went wrong, or None."""
         with self._within:
             self.code.load_provided()
@@ -100,6 +103,8 @@ class Executor:
 
     def perform(self, request: Request) -> Reply:
         """Perform the operations of `request` in order and answer the last one."""
+        if self.load_error is not None:
+            return Reply(error=self.load_error)
         self.raised = None
         if not self._own_tensors:
             request = request.with_tensors(_private_copy)

@@ -19,7 +19,6 @@ import pytest
 from autograder.api.answer import StudentRaised
 from autograder.api.executor import Executor
 from autograder.api.guard import belongs_to
-from autograder.api.messages import Reply, Request
 from autograder.api.rules import Rules
 
 
@@ -52,36 +51,6 @@ class Apart:
         self._path = list(sys.path)
         hidden, sys.path[:] = self._outside
         sys.modules.update(hidden)
-
-
-class LocalSession:
-    """Requests to the component in `folder`, imported into this process.
-
-    Args:
-        folder, name, program, free: as for `Executor`.
-        apart: what it runs within, where its modules have the names of others.
-        given: where `provided` lies, if not in `folder`.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        name: str,
-        program: bool = False,
-        free: bool = False,
-        apart: Apart | None = None,
-        given: Path | None = None,
-    ) -> None:
-        self.executor = Executor(
-            folder, name, given=given, program=program, free=free, within=apart
-        )
-        self.load_error = self.executor.load()
-
-    def perform(self, request: Request) -> Reply:
-        """Answer with the component, or with why it could not be imported."""
-        if self.load_error is not None:
-            return Reply(error=self.load_error)
-        return self.executor.perform(request)
 
 
 @dataclass(frozen=True)
@@ -169,7 +138,7 @@ class Upstream:
         self._folder = folder
         self._terms = terms
         self._stand_ins = stand_ins
-        self._sessions: dict[tuple[str, ...], LocalSession | None] = {}
+        self._sessions: dict[tuple[str, ...], Executor | None] = {}
 
     def used_by(self, component: str) -> list[str]:
         """Return the components that this one uses and that something working stands in for."""
@@ -177,7 +146,7 @@ class Upstream:
         # A program imports its modules anew whenever it runs, and would find the student's.
         return [name for name in terms.uses if name in self._stand_ins and not terms.program]
 
-    def session(self, component: str, replaced: Sequence[str]) -> LocalSession | None:
+    def session(self, component: str, replaced: Sequence[str]) -> Executor | None:
         """Import a component with stand-ins for these; None where it cannot be imported so."""
         key = (component, *replaced)
         if key not in self._sessions:
@@ -185,7 +154,7 @@ class Upstream:
         return self._sessions[key]
 
     def guilty(
-        self, component: str, broken: Sequence[str], run: Callable[[LocalSession], None]
+        self, component: str, broken: Sequence[str], run: Callable[[Executor], None]
     ) -> list[str]:
         """Return the broken components but for which a check would pass; none if it fails anyway.
 
@@ -204,7 +173,7 @@ class Upstream:
                 return replaced
         return []
 
-    def _import(self, component: str, replaced: Sequence[str]) -> LocalSession | None:
+    def _import(self, component: str, replaced: Sequence[str]) -> Executor | None:
         files = {path.name: path.read_bytes() for path in self._folder.glob("*.py")}
         files = with_stand_ins(files, {name: self._stand_ins[name] for name in replaced})
         made = Path(tempfile.mkdtemp())
@@ -214,7 +183,7 @@ class Upstream:
             Path(made, name).write_bytes(data)
         # The student's own modules have the same names.
         own = Apart(name.removesuffix(".py") for name in files)
-        session = LocalSession(made, component, apart=own, given=self._folder)
+        session = Executor(made, component, given=self._folder, within=own)
         return None if session.load_error is not None else session
 
 

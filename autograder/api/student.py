@@ -16,10 +16,11 @@ from hypothesis.errors import Flaky
 from autograder.api.answer import StudentRaised
 from autograder.api.component import Component, Session
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
+from autograder.api.executor import Executor
 from autograder.api.expect import Expect
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
-from autograder.api.local import LocalSession, Terms, Upstream, may_be_upstream, student_lines
+from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines
 from autograder.api.make import Make
 from autograder.api.messages import ForbiddenUse
 from autograder.api.page import Line, document
@@ -199,7 +200,7 @@ class StudentPlugin:
         self._rules = Enforcement(folder, terms, packages)
         self._folder = folder
         self._terms = terms
-        self._sessions: dict[str, LocalSession] = {}
+        self._sessions: dict[str, Executor] = {}
         self._criteria: dict[str, Criterion] = {}
         self._upstream = Upstream(folder, terms, stand_ins or {})
         self._examples = Examples(self._run)
@@ -222,15 +223,16 @@ class StudentPlugin:
         """Seeded tensors."""
         return Make()
 
-    def session(self, component: str) -> LocalSession:
+    def session(self, component: str) -> Executor:
         """Import the component at its first use."""
         if component not in self._sessions:
             self._rules.component(component)
             terms = self._terms[component]
-            self._sessions[component] = LocalSession(
-                self._folder, component, terms.program, free=terms.review == "note"
+            session = Executor(
+                self._folder, component, program=terms.program, free=terms.review == "note"
             )
-            if loaded():
+            self._sessions[component] = session
+            if session.load_error is None and loaded():
                 # More take longer over the small tensors of the questions than they save.
                 torch.set_num_threads(1)
         return self._sessions[component]
@@ -325,7 +327,7 @@ class StudentPlugin:
             return False
         asked, drawn, plain = self._run.question, self._run.drawn, self._sessions
 
-        def again(working: LocalSession) -> None:
+        def again(working: Executor) -> None:
             self._sessions = {**plain, component: working}
             call, given = item.obj, item.funcargs  # type: ignore[attr-defined]
             with self._examples.beginning(item):
@@ -383,7 +385,7 @@ class StudentPlugin:
             shown = ", ".join(f"{key}={value!r}" for key, value in self._run.drawn.items())
             lines.append("smallest failing input: " + clean(shown))
         if isinstance(failure, StudentRaised):
-            raised = self.session(criterion.component).executor.raised
+            raised = self.session(criterion.component).raised
             lines += student_lines(raised, self._folder)
         if not isinstance(failure, StudentRaised | AssertionError | Flaky):
             lines += [f"{type(failure).__name__}: {clean(str(failure))}"]
@@ -397,9 +399,9 @@ class StudentPlugin:
             return []
         session = self.session(criterion.component)
         # Its questions come after the one that failed, whose traceback is still to be shown.
-        raised = session.executor.raised
+        raised = session.raised
         causes = known.causes(criterion.id, session)
-        session.executor.raised = raised
+        session.raised = raised
         return causes
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:

@@ -186,7 +186,7 @@ def _pictures(assignment: Assignment) -> dict[str, bytes]:
     _extra("matplotlib")
     # Here and not above: they bring torch along.
     from autograder.api.component import Component
-    from autograder.judge.reference import ReferenceSession
+    from autograder.judge.reference import ReferenceSession, solution_of
 
     # Not imported: bytecode of a file that was changed within the same second would be taken.
     figures = runpy.run_path(str(path), run_name=f"figures_of_{assignment.name}")
@@ -194,7 +194,7 @@ def _pictures(assignment: Assignment) -> dict[str, bytes]:
     for name in assignment.totals:
         draw = figures.get(name)
         if draw is not None:
-            session = ReferenceSession.of(assignment, name)
+            session = ReferenceSession(solution_of(assignment, name))
             pictures[name] = _render(draw, Component(session, lambda answer: None))
     return pictures
 

@@ -28,7 +28,7 @@ from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment
 from autograder.judge.cache import Cache
 from autograder.judge.places import cache_folder
-from autograder.judge.reference import ReferenceSession, SolutionSession, workplace
+from autograder.judge.reference import ReferenceSession, solution_of, workplace
 from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
 
 # None of these is needed to collect, and some cost seconds.
@@ -91,7 +91,7 @@ def collect(
         raise SuiteFault(wrong_points[0])
     for check in (check for found in checks.values() for check in found if check.is_property):
         hypothesis.seed(assignment.seed if seed is None else seed)(check.function)
-    references = {name: ReferenceSession.of(assignment, name) for name in checks}
+    references = {name: ReferenceSession(solution_of(assignment, name)) for name in checks}
     suite = Suite(checks, references, drawings_of(assignment.public / "tests"), lenient)
     suite.faults += wrong_points
     with warnings.catch_warnings(), workplace(assignment), _drawing_alike():
@@ -102,8 +102,8 @@ def collect(
             if suite.restore(component, cache.load(key)):
                 continue
             tell(f"drawing examples and asking the solution: {component}")
-            suite.meet(component, SolutionSession.of(assignment, component))
-            suite.replay(component, SolutionSession.of(assignment, component))
+            suite.meet(component, solution_of(assignment, component))
+            suite.replay(component, solution_of(assignment, component))
             if not suite.losses:
                 cache.save(key, suite.kept(component))
     return suite

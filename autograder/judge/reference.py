@@ -7,7 +7,6 @@ import copy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
 
 from autograder.api.executor import Executor
 from autograder.api.guard import PROVIDED
@@ -22,41 +21,45 @@ class ReferenceFault(Exception):
     """A solution failed: a fault of the grader."""
 
 
-class SolutionSession:
-    """Answers with the solution of one component, as if it were a submission's.
-
-    Args:
-        folder: the solutions.
-        name: the component.
-        given: where `provided` lies.
-        program: whether the component is run as a program.
+def solution_of(assignment: Assignment, name: str) -> Executor:
+    """Return the solution of an assignment's component, as if it were a submission's.
 
     Raises:
         ReferenceFault: it cannot be imported.
     """
-
-    def __init__(
-        self, folder: Path, name: str, given: Path | None = None, program: bool = False
-    ) -> None:
-        self._executor = import_apart(folder, name, given, program)
-
-    @classmethod
-    def of(cls, assignment: Assignment, name: str) -> Self:
-        """Return the solution of an assignment's component.
-
-        Raises:
-            ReferenceFault: it cannot be imported.
-        """
-        program = assignment.component(name).program
-        return cls(assignment.secret, name, assignment.public, program)
-
-    def perform(self, request: Request) -> Reply:
-        """Answer a request; what the solution raises is an answer, too."""
-        return self._executor.perform(request)
+    program = assignment.component(name).program
+    return import_apart(assignment.secret, name, assignment.public, program)
 
 
-class ReferenceSession(SolutionSession):
-    """Answers with the solution of one component, computing each answer once.
+def import_apart(
+    folder: Path, name: str, given: Path | None = None, program: bool = False
+) -> Executor:
+    """Import a component of ours apart from other modules, which have the same names.
+
+    Args:
+        folder: where it lies.
+        name: the component.
+        given: where `provided` lies.
+        program: whether it is run as a program, and not imported.
+
+    Raises:
+        ReferenceFault: it cannot be imported.
+    """
+    names = [path.stem for path in folder.glob("*.py")]
+    provided = ((given or folder) / PROVIDED).glob("*.py")
+    names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
+    executor = Executor(folder, name, given=given, program=program, free=True, within=Apart(names))
+    error = executor.load_error
+    if error is not None:
+        where = f" ({error.file}, line {error.line})" if error.file else ""
+        raise ReferenceFault(
+            f"{folder / f'{name}.py'} cannot be imported: {error.kind}{where}: {error.text}"
+        )
+    return executor
+
+
+class ReferenceSession:
+    """Answers with a solution, computing each answer once.
 
     Everyone is asked the same questions, so the answer to the n-th request of an example is kept
     under the example and n. A request that differs from the kept one is computed anew, after the
@@ -66,10 +69,8 @@ class ReferenceSession(SolutionSession):
         kept: requests and answers, by example and number.
     """
 
-    def __init__(
-        self, folder: Path, name: str, given: Path | None = None, program: bool = False
-    ) -> None:
-        super().__init__(folder, name, given, program)
+    def __init__(self, solution: Executor) -> None:
+        self._solution = solution
         self.kept: dict[tuple[str, int], tuple[Request, Reply]] = {}
         self.begin("")
 
@@ -91,7 +92,7 @@ class ReferenceSession(SolutionSession):
         if kept is not None and request.same_as(kept[0]):
             return kept[1]
         for earlier in self._asked[self._performed :]:
-            reply = super().perform(earlier)
+            reply = self._solution.perform(earlier)
         self._performed = len(self._asked)
         if reply.error is not None:
             error = reply.error
@@ -100,33 +101,6 @@ class ReferenceSession(SolutionSession):
         # A copy, because the test may go on to write into its tensors.
         self.kept[key] = (copy.deepcopy(request), reply)
         return reply
-
-
-def import_apart(
-    folder: Path, name: str, given: Path | None = None, program: bool = False
-) -> Executor:
-    """Import a component of ours apart from other modules, which have the same names.
-
-    Args:
-        folder: where it lies.
-        name: the component.
-        given: where `provided` lies.
-        program: whether it is run as a program, and not imported.
-
-    Raises:
-        ReferenceFault: it cannot be imported.
-    """
-    names = [path.stem for path in folder.glob("*.py")]
-    provided = ((given or folder) / PROVIDED).glob("*.py")
-    names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
-    executor = Executor(folder, name, given=given, program=program, free=True, within=Apart(names))
-    error = executor.load()
-    if error is not None:
-        where = f" ({error.file}, line {error.line})" if error.file else ""
-        raise ReferenceFault(
-            f"{folder / f'{name}.py'} cannot be imported: {error.kind}{where}: {error.text}"
-        )
-    return executor
 
 
 @contextlib.contextmanager

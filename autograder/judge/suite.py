@@ -27,7 +27,7 @@ from autograder.api.make import Make
 from autograder.api.messages import Reply, Request
 from autograder.api.run import Run
 from autograder.api.wording import find
-from autograder.judge.reference import ReferenceSession, SolutionSession
+from autograder.judge.reference import ReferenceSession
 from autograder.judge.session import Planned, RecordedExpect, Recorder
 from autograder.results import HIDDEN_WORDS, Outcome
 
@@ -198,7 +198,7 @@ class Suite:
             for name, criteria in self.criteria.items()
         }
 
-    def meet(self, component: str, solution: SolutionSession) -> None:
+    def meet(self, component: str, solution: Session) -> None:
         """Grade a solution, which draws the examples and records the plans.
 
         Raises:
@@ -214,7 +214,7 @@ class Suite:
         self.view(component, recorder)
         self.view_plans[component] = recorder.plan
 
-    def replay(self, component: str, solution: SolutionSession) -> None:
+    def replay(self, component: str, solution: Session) -> None:
         """Grade a solution once more, on what was drawn, as a submission will be.
 
         Raises:

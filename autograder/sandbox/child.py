@@ -20,7 +20,7 @@ from typing import Any
 
 from autograder.api.executor import Executor, unsent
 from autograder.api.guard import Guard
-from autograder.api.messages import Reply, StudentError
+from autograder.api.messages import Reply
 from autograder.api.reading import read_files
 from autograder.sandbox.profile import Task
 from autograder.sandbox.wire import Pipe, decode_request, encode_reply
@@ -63,15 +63,9 @@ def _send_json(pipe: Pipe, found: object) -> None:
 
 def _answer(pipe: Pipe, executor: Executor, guard: Guard) -> None:
     """Answer requests for ever; the component is imported for the first one."""
-    load_error: StudentError | None = None
-    loaded = False
     while True:
         nonce, request = decode_request(pipe.receive)
-        if not loaded:
-            load_error, loaded = executor.load(), True
-        reply = Reply(error=load_error)
-        if load_error is None:
-            reply = executor.perform(request)
+        reply = executor.perform(request)
         reply.forbidden = guard.uses()
         try:
             frame = encode_reply(reply, nonce)

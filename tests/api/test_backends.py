@@ -9,7 +9,7 @@ import torch
 from autograder.api.component import Component, Session
 from autograder.api.messages import Reply, Request
 from autograder.api.values import Embedding
-from autograder.judge.reference import SolutionSession
+from autograder.judge.reference import import_apart
 from autograder.judge.suite import Suite
 from autograder.sandbox.host import Sandbox
 from tests.conftest import ROOT
@@ -48,7 +48,7 @@ def outcomes(suite: Suite, session_for: Callable[[str], Session]) -> dict[str, s
 )
 def test_both_backends_come_to_the_same(sandbox: Sandbox, suite: Suite, folder: str) -> None:
     path = ROOT / folder
-    here = outcomes(suite, lambda name: SolutionSession(path, name))
+    here = outcomes(suite, lambda name: import_apart(path, name))
     opened: list[SandboxSession] = []
 
     def far(name: str) -> SandboxSession:

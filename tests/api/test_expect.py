@@ -13,7 +13,7 @@ from autograder.api.patterns import dimension_names
 from autograder.api.values import OPAQUE
 from autograder.api.wording import find
 from autograder.assignment import Assignment
-from autograder.judge.reference import SolutionSession
+from autograder.judge.reference import import_apart
 from autograder.judge.suite import Suite
 
 expect = Expect()
@@ -217,7 +217,7 @@ def test_the_names_in_the_suite_fit_the_right_shapes(
 
     monkeypatch.setattr(Expect, "shape", strict)
     for component, criteria in suite.criteria.items():
-        solution = SolutionSession(assignment.secret, component)
+        solution = import_apart(assignment.secret, component)
         for criterion in criteria:
             assert suite.run(criterion, solution).failure is None
     assert len([names for names in seen if names]) > 100

@@ -12,8 +12,8 @@ import torch
 
 from autograder.api.answer import CheckFailed, StudentRaised
 from autograder.api.component import Component, Session
+from autograder.api.executor import Executor
 from autograder.api.expect import Expect
-from autograder.api.local import LocalSession
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Get, Reset
 from autograder.api.rules import Rules
@@ -245,7 +245,7 @@ def opened(
             for file, data in files.items():
                 (tmp_path / file).parent.mkdir(exist_ok=True)
                 (tmp_path / file).write_bytes(data)
-            return LocalSession(tmp_path, name, program)
+            return Executor(tmp_path, name, program=program)
         child = backend.fork(name, files, Profile(BUDGET, Rules(), program))
         children.append(child)
         return child

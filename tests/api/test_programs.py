@@ -12,8 +12,8 @@ import pytest
 
 from autograder.api.answer import Answer
 from autograder.api.component import Component
+from autograder.api.executor import Executor
 from autograder.api.loading import Program
-from autograder.api.local import LocalSession
 from autograder.api.messages import StudentError
 from autograder.api.rules import Rules
 from autograder.sandbox.host import Sandbox
@@ -63,7 +63,7 @@ def started(
         for file, data in files.items():
             (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / file).write_bytes(data)
-        return Component(LocalSession(tmp_path, name, program=True), lambda answer: None)
+        return Component(Executor(tmp_path, name, program=True), lambda answer: None)
 
     yield start
     for child in children:
@@ -257,7 +257,7 @@ def test_a_component_that_is_no_program_cannot_be_run(tmp_path: Path) -> None:
     (tmp_path / "no_program.py").write_text("x = 1\n")
     path = list(sys.path)
     try:
-        component = Component(LocalSession(tmp_path, "no_program"), lambda answer: None)
+        component = Component(Executor(tmp_path, "no_program"), lambda answer: None)
         error = error_of(component.run())
     finally:
         sys.path[:] = path

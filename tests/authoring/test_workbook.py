@@ -25,7 +25,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import workbook
 from autograder.errors import UsageError
 from autograder.judge.collection import complaints
-from autograder.judge.reference import SolutionSession
+from autograder.judge.reference import import_apart
 from tests import sources
 from tests.conftest import ROOT
 
@@ -272,7 +272,7 @@ def test_check_says_why_there_is_no_page(
 
 
 def views(assignment: Assignment, component: str, folder: Path) -> list[dict[str, Any]]:
-    session = SolutionSession(folder, component)
+    session = import_apart(folder, component)
     return Run(lambda name: session).views(component, drawings_of(assignment.public / "tests"))
 
 
@@ -314,7 +314,7 @@ def test_answers_of_another_shape_are_left_out(assignment: Assignment, tmp_path:
 
 def test_an_unwritten_component_shows_nothing(assignment: Assignment, tmp_path: Path) -> None:
     shutil.copy(assignment.public / "layer_norm.py", tmp_path)
-    session = SolutionSession(tmp_path, "layer_norm")
+    session = import_apart(tmp_path, "layer_norm")
     draw = drawings_of(assignment.public / "tests")["layer_norm"]
     with pytest.raises(StudentRaised):
         draw(Component(session, lambda answer: None), Show())

@@ -20,7 +20,7 @@ from autograder.api.local import Terms
 from autograder.api.run import Run
 from autograder.api.student import Examples, StudentPlugin
 from autograder.assignment import load_assignment
-from autograder.judge.reference import ReferenceSession
+from autograder.judge.reference import ReferenceSession, import_apart
 
 
 class FreshRun(Run):
@@ -43,7 +43,9 @@ class FreshPlugin(StudentPlugin):
         super().__init__(folder, terms)
         self._run = FreshRun(self.session)
         self._examples = Examples(self._run)
-        self._run.references = {name: ReferenceSession(solutions, name) for name in terms}
+        self._run.references = {
+            name: ReferenceSession(import_apart(solutions, name)) for name in terms
+        }
 
     def pytest_configure(self, config: pytest.Config) -> None:
         super().pytest_configure(config)

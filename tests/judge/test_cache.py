@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from autograder.api.executor import Executor
 from autograder.api.likeness import all_alike
 from autograder.api.messages import Request
 from autograder.api.operations import Call
@@ -19,7 +20,7 @@ from autograder.judge.cache import AnswerStore, Cache
 from autograder.judge.collection import collect
 from autograder.judge.misconceptions import read
 from autograder.judge.places import CACHE_VARIABLE, cache_folder
-from autograder.judge.reference import SolutionSession
+from autograder.judge.reference import solution_of
 from autograder.judge.suite import Suite
 from autograder.judge.variants import variants_of
 from tests.tiny import HIDDEN, write_tiny
@@ -117,13 +118,13 @@ def test_the_folder_is_made_for_its_user_alone(
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
     """Every request that a solution has to answer."""
     found: list[object] = []
-    perform = SolutionSession.perform
+    perform = Executor.perform
 
     def noted(self, request):
         found.append(request)
         return perform(self, request)
 
-    monkeypatch.setattr(SolutionSession, "perform", noted)
+    monkeypatch.setattr(Executor, "perform", noted)
     yield found
 
 
@@ -142,9 +143,9 @@ def test_a_second_start_asks_the_solution_nothing_and_is_the_same(
     assert plans(second) == plans(first)
     # A submission is compared with answers that were kept, too.
     for criterion in second.criteria["layer_norm"]:
-        attempt = second.run(criterion, SolutionSession.of(tiny, "layer_norm"))
+        attempt = second.run(criterion, solution_of(tiny, "layer_norm"))
         assert attempt.failure is None
-        assert attempt.drawn == first.run(criterion, SolutionSession.of(tiny, "layer_norm")).drawn
+        assert attempt.drawn == first.run(criterion, solution_of(tiny, "layer_norm")).drawn
 
 
 def test_another_seed_is_asked_anew(folder: Path, tiny: Assignment, asked: list[object]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from autograder.assignment import Assignment, load_assignment
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
-from autograder.judge.reference import SolutionSession
+from autograder.judge.reference import import_apart
 from autograder.judge.suite import FIXTURES, Suite, SuiteFault
 from tests import sources
 from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
@@ -29,7 +29,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def outcomes(suite: Suite, folder: Path) -> dict[str, bool]:
-    session = SolutionSession(folder, "layer_norm")
+    session = import_apart(folder, "layer_norm")
     return {
         criterion.id.partition(".")[2]: suite.run(criterion, session).failure is None
         for criterion in suite.criteria["layer_norm"]

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from autograder.api.executor import Executor
 from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
 from autograder.api.operations import Call
 from autograder.api.reading import read_files
@@ -23,7 +24,7 @@ from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
-from autograder.judge.reference import SolutionSession
+from autograder.judge.reference import solution_of
 from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone, Clock
@@ -113,7 +114,7 @@ class FakeSandbox:
         until: the moments until which calls were waited for.
     """
 
-    def __init__(self, solution: SolutionSession) -> None:
+    def __init__(self, solution: Executor) -> None:
         self.solution = solution
         self.reply: Callable[[str, float], Reply | None] = lambda name, argument: None
         self.loaded: Callable[[], Reply] = Reply
@@ -171,7 +172,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
         Path(root, name).write_text(text)
     assignment = load_assignment(root, "small")
     suite = collect(assignment, cache=Cache(None))
-    sandbox: Any = FakeSandbox(SolutionSession.of(assignment, "work"))
+    sandbox: Any = FakeSandbox(solution_of(assignment, "work"))
     return Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
 
 

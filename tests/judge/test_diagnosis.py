@@ -160,7 +160,7 @@ def diagnose(
     base = Executor(secret / "misconceptions", "double")
     theirs = Executor(tmp_path / "student", "handed_in")
     for executor in (base, theirs):
-        assert executor.load() is None
+        assert executor.load_error is None
     for name in ("double", "handed_in"):
         sys.modules.pop(name)
     recorders = Recorder(base), Recorder(base)

@@ -21,7 +21,7 @@ from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
-from autograder.judge.reference import SolutionSession
+from autograder.judge.reference import solution_of
 from autograder.judge.submission import grade_submission
 from autograder.reports.feedback import component_page
 from autograder.reports.shown import shown_component
@@ -161,7 +161,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
     assignment = load_assignment(root, "small")
     suite = collect(assignment, cache=Cache(None))
     sandbox: Any = Sandbox(
-        {name: SolutionSession.of(assignment, name) for name in ("base", "side", "top")}
+        {name: solution_of(assignment, name) for name in ("base", "side", "top")}
     )
     return Judge(assignment, suite, sandbox, Diagnoser(assignment, suite.public_plans()))
 

@@ -9,7 +9,7 @@ import torch
 
 from autograder.api.messages import Request
 from autograder.api.operations import Call, Reset
-from autograder.judge.reference import ReferenceFault, ReferenceSession, SolutionSession
+from autograder.judge.reference import ReferenceFault, ReferenceSession, import_apart
 from autograder.judge.session import Recorder
 
 SOURCE = """
@@ -49,7 +49,7 @@ def ask(session: ReferenceSession, example: str, requests: Sequence[Request]) ->
 
 
 def test_an_answer_is_computed_once_for_all_who_ask_the_same(folder: Path) -> None:
-    session = ReferenceSession(folder, "counting")
+    session = ReferenceSession(import_apart(folder, "counting"))
     first = ask(session, "a", [asking(1.0), asking(2.0)])
     assert first == [(1.0, 1), (2.0, 2)]
     assert ask(session, "a", [asking(1.0), asking(2.0)]) == first
@@ -58,20 +58,20 @@ def test_an_answer_is_computed_once_for_all_who_ask_the_same(folder: Path) -> No
 
 
 def test_another_question_is_computed_after_those_before_it(folder: Path) -> None:
-    session = ReferenceSession(folder, "counting")
+    session = ReferenceSession(import_apart(folder, "counting"))
     ask(session, "a", [asking(1.0), asking(2.0)])
     # The first is known; the second is not, and stands on the first.
     assert ask(session, "a", [asking(1.0), asking(5.0)]) == [(1.0, 1), (5.0, 4)]
 
 
 def test_a_solution_that_raises_is_a_fault_where_it_is_compared_with(folder: Path) -> None:
-    session = ReferenceSession(folder, "counting")
+    session = ReferenceSession(import_apart(folder, "counting"))
     session.begin("a")
     with pytest.raises(
         ReferenceFault, match=r"the solution raised ValueError \(counting.py, line \d+\): no"
     ):
         session.perform(asking(1.0, name="refuse"))
-    error = SolutionSession(folder, "counting").perform(asking(1.0, name="refuse")).error
+    error = import_apart(folder, "counting").perform(asking(1.0, name="refuse")).error
     assert error is not None
     assert (error.kind, error.text, error.file) == ("ValueError", "no", "counting.py")
 
@@ -82,7 +82,7 @@ def test_a_solution_that_cannot_be_imported_is_a_fault(tmp_path: Path) -> None:
         ReferenceFault,
         match=r"counting.py cannot be imported: ModuleNotFoundError \(counting.py, line 1\)",
     ):
-        SolutionSession(tmp_path, "counting")
+        import_apart(tmp_path, "counting")
 
 
 def test_solutions_stay_apart_from_modules_of_the_same_names(
@@ -91,7 +91,7 @@ def test_solutions_stay_apart_from_modules_of_the_same_names(
     other = tmp_path_factory.mktemp("other")
     (other / "counting.py").write_text("def count(x):\n    return 'other'\n")
     before, path = dict(sys.modules), list(sys.path)
-    sessions = [SolutionSession(place, "counting") for place in (folder, other, folder)]
+    sessions = [import_apart(place, "counting") for place in (folder, other, folder)]
     values = [session.perform(asking(1.0)).value for session in sessions]
     assert values == [(1.0, 1), "other", (1.0, 1)]
     assert sys.path == path
@@ -100,7 +100,7 @@ def test_solutions_stay_apart_from_modules_of_the_same_names(
 
 
 def test_a_plan_keeps_what_was_asked_whatever_becomes_of_the_tensors(folder: Path) -> None:
-    recorder = Recorder(SolutionSession(folder, "counting"))
+    recorder = Recorder(import_apart(folder, "counting"))
     x = torch.tensor([1.0, 2.0])
     recorder.perform(Request([Reset(), Call("count", args=(x,))]))
     x.zero_()

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.assignment import Assignment
 from autograder.judge.misconceptions import file_of, read, with_mistakes
-from autograder.judge.reference import SolutionSession
+from autograder.judge.reference import import_apart
 from autograder.judge.suite import Suite
 
 NO_BUILDING_BLOCK = """import math
@@ -29,7 +29,7 @@ def lost(assignment: Assignment, suite: Suite, component: str, source: str, fold
     """Return the names of the criteria that a component loses, the public ones and all."""
     shutil.copytree(assignment.secret, folder, ignore=shutil.ignore_patterns("*s"))
     (folder / f"{component}.py").write_text(source)
-    session = SolutionSession(folder, component)
+    session = import_apart(folder, component)
     found = [
         criterion
         for criterion in suite.criteria[component]
