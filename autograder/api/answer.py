@@ -32,15 +32,18 @@ class StudentRaised(Exception):
 class CheckFailed(AssertionError):
     """An expectation did not hold.
 
-    `fact` says what is wrong, `detail` shows the values, `hint` is the repair.
+    `fact` says what is wrong, `detail` shows the values, `hint` is the repair, `question` is the
+    call that it is about, where that is known.
     """
 
-    def __init__(self, fact: str, *, detail: str = "", hint: str = "") -> None:
+    def __init__(
+        self, fact: str, *, detail: str = "", hint: str = "", question: Question | None = None
+    ) -> None:
         super().__init__(fact)
         self.fact = fact
         self.detail = detail
         self.hint = hint
-        self.question: Question | None = None
+        self.question = question
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,15 @@ class Question:
         return self.text(values=False)
 
 
+@dataclass(frozen=True)
+class State:
+    """A module's state_dict entries, its parameters, and the weight of a given embedding."""
+
+    entries: dict[str, Tensor]
+    parameters: dict[str, Tensor]
+    given: Tensor | None
+
+
 class Answer:
     """A reply together with its question, read through checks that fail in plain words.
 
@@ -102,9 +114,13 @@ class Answer:
     @property
     def value(self) -> Value:
         """Whatever was returned."""
-        if self._reply.error is not None:
-            raise StudentRaised(self._reply.error, self.question)
-        return self._reply.value
+        return self._unraised.value
+
+    @property
+    def state(self) -> State:
+        """What a module's state is."""
+        reply = self._unraised
+        return State(reply.state, reply.parameters, reply.given)
 
     @property
     def output(self) -> Tensor:
@@ -174,12 +190,12 @@ class Answer:
     @property
     def seconds(self) -> float:
         """CPU seconds of the call, by the kernel's account."""
-        return self._counted(self._reply.seconds)
+        return self._counted(self._unraised.seconds)
 
     @property
     def operations(self) -> int:
         """Floating-point operations of the call as torch counts them, which is a claim."""
-        return int(self._counted(self._reply.operations))
+        return int(self._counted(self._unraised.operations))
 
     @property
     def gradients(self) -> list[Tensor | None]:
@@ -200,8 +216,6 @@ class Answer:
         return self._reply.given_gradient
 
     def _counted(self, found: float | None) -> float:
-        if self._reply.error is not None:
-            raise StudentRaised(self._reply.error, self.question)
         if found is None:
             raise ValueError("the cost was not asked for: ask with asking(cost=True)")
         return found
@@ -216,19 +230,19 @@ class Answer:
                 words.rpartition("(")[2][:-1]
             )
             fact = f"it must return {words}, but returned {kind_words(value)}"
-            raise self._failure(CheckFailed(fact, hint=hint))
+            raise CheckFailed(fact, hint=hint, question=self.question)
         return value
 
     def _differentiated(self) -> None:
         if not self._cotangent:
             raise ValueError("gradients were not asked for: pass cotangent=")
-        if self._reply.error is not None:
-            raise StudentRaised(self._reply.error, self.question)
         reason = {
             "computed": "",
             "detached": "no gradient flows back: the output is cut off from the inputs",
             "wrong shape": "no gradient could be computed, because the output's shape is wrong",
-        }.get(self._reply.gradient, "no gradient could be computed, because no tensor was returned")
+        }.get(
+            self._unraised.gradient, "no gradient could be computed, because no tensor was returned"
+        )
         if reason:
             # What is wrong with a form or a shape is no matter of the graph.
             hint = (
@@ -236,11 +250,14 @@ class Answer:
                 if self._reply.gradient == "detached"
                 else ""
             )
-            raise self._failure(CheckFailed(reason, hint=hint))
+            raise CheckFailed(reason, hint=hint, question=self.question)
 
-    def _failure(self, failure: CheckFailed) -> CheckFailed:
-        failure.question = self.question
-        return failure
+    @property
+    def _unraised(self) -> Reply:
+        """The reply, which holds no exception."""
+        if self._reply.error is not None:
+            raise StudentRaised(self._reply.error, self.question)
+        return self._reply
 
 
 # What was asked for, and what came; {} are the names of what was asked for.

@@ -12,10 +12,10 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
-from autograder.api.answer import Answer, CheckFailed, Question, StudentRaised
+from autograder.api.answer import Answer, CheckFailed, Question, State
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import (
@@ -39,27 +39,6 @@ class Session(Protocol):
 
     def perform(self, request: Request) -> Reply:
         """Perform the operations of `request` and return the reply to the last one."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a question asks for beside its arguments.
-
-    Attributes:
-        seed: seeds torch's generator before the call.
-        cotangent: a tensor of the output's shape; gradients of (output * cotangent).sum() come back
-            with the answer.
-        keep_inputs: whether the tensor arguments come back as the call left them.
-        cost: whether CPU time and floating-point operations are counted.
-    """
-
-    seed: int | None = None
-    cotangent: Tensor | None = None
-    keep_inputs: bool = False
-    cost: bool = False
-
-
-_PLAIN = Options()
 
 
 class Line:
@@ -101,16 +80,20 @@ class Line:
         self._pending = [one for one in self._pending if not one[0] & asked]
         return Request(found)
 
-    def ask(self, request: Request, question: Question, options: Options | None = None) -> Answer:
+    def ask(self, request: Request, question: Question) -> Answer:
         """Put a request and return its answer, remembered as the last one."""
         try:
             reply = self.session.perform(request)
         except CheckFailed as failure:
             failure.question = question
             raise
-        answer = Answer(reply, question, options is not None and options.cotangent is not None)
+        answer = Answer(reply, question, getattr(request.ops[-1], "cotangent", None) is not None)
         self.observe(answer)
         return answer
+
+
+# A call that asks for nothing beside its answer.
+_PLAIN = Call("")
 
 
 class Asker:
@@ -118,7 +101,8 @@ class Asker:
 
     def __init__(self, line: Line) -> None:
         self._line = line
-        self._options = _PLAIN
+        # What each of its calls asks for.
+        self._call = _PLAIN
 
     def asking(
         self,
@@ -128,9 +112,17 @@ class Asker:
         keep_inputs: bool = False,
         cost: bool = False,
     ) -> Self:
-        """Return it, to be asked for more than its answer; see `Options`."""
+        """Return it, to be asked for more than its answer.
+
+        Args:
+            seed: seeds torch's generator before the call.
+            cotangent: a tensor of the output's shape; gradients of (output * cotangent).sum() come
+                back with the answer.
+            keep_inputs: whether the tensor arguments come back as the call left them.
+            cost: whether CPU time and floating-point operations are counted.
+        """
         asked = copy.copy(self)
-        asked._options = Options(seed, cotangent, keep_inputs, cost)
+        asked._call = Call("", None, (), {}, seed, cotangent, keep_inputs, cost)
         return asked
 
     def _put(
@@ -145,21 +137,13 @@ class Asker:
     ) -> Answer:
         given, named, used = handed(args, kwargs)
         request = self._line.taken(used if handle is None else (handle, *used))
-        options = self._options
-        call = Call(
-            name,
-            handle,
-            given,
-            named,
-            options.seed,
-            options.cotangent,
-            options.keep_inputs,
-            options.cost,
-            provided,
+        request.ops.append(
+            replace(
+                self._call, name=name, handle=handle, args=given, kwargs=named, provided=provided
+            )
         )
-        request.ops.append(call)
         arguments = (*(("", arg) for arg in args), *kwargs.items())
-        return self._line.ask(request, Question(name, arguments, of, again), options)
+        return self._line.ask(request, Question(name, arguments, of, again))
 
 
 # What may be an object, or hold one.
@@ -175,7 +159,7 @@ def handed(
         return args, dict(kwargs), used
 
     def hand(value: object) -> Value:
-        if isinstance(value, Object) and value._options is _PLAIN:
+        if isinstance(value, Object) and value._call is _PLAIN:
             used.append(value.handle)
             return Handle(value.handle)
         if isinstance(value, Asker):
@@ -253,15 +237,6 @@ class Object(Asker):
         return self._line.ask(request, question)
 
 
-@dataclass(frozen=True)
-class State:
-    """A module's state_dict entries, its parameters, and the weight of a given embedding."""
-
-    entries: dict[str, Tensor]
-    parameters: dict[str, Tensor]
-    given: Tensor | None
-
-
 class Module(Object):
     """A module built by a component.
 
@@ -296,13 +271,7 @@ class Module(Object):
 
     def state(self) -> State:
         """Fetch the module's state_dict, its parameters and the weight it was given."""
-        request = self._line.taken([self.handle])
-        request.ops.append(ReadState(self.handle))
-        reply = self._line.session.perform(request)
-        self._line.observe(Answer(reply, self.question, False))
-        if reply.error is not None:
-            raise StudentRaised(reply.error, self.question)
-        return State(reply.state, reply.parameters, reply.given)
+        return self._ask(ReadState(self.handle), self.question).state
 
     def _queue(self, operation: Operation) -> Module:
         self._line.later(self.handle, operation)
@@ -345,7 +314,7 @@ class Component(Asker):
             name: data.encode() if isinstance(data, str) else data
             for name, data in (files or {}).items()
         }
-        request = Request([RunProgram(tuple(arguments), stdin, given, self._options.cost)])
+        request = Request([RunProgram(tuple(arguments), stdin, given, self._call.cost)])
         shown: list[tuple[str, Any]] = [("", argument) for argument in arguments]
         shown += [("stdin", stdin)] if stdin else []
         return self._line.ask(request, Question("the program", tuple(shown)))

@@ -18,7 +18,8 @@ from autograder.api.messages import ERROR_KINDS
 from autograder.api.patterns import (
     both_shown,
     first_place,
-    other_keys,
+    key_hint,
+    listed,
     pattern,
     place_words,
     shape_pattern,
@@ -27,7 +28,7 @@ from autograder.api.patterns import (
     worst_place,
 )
 from autograder.api.values import Array, Marks, Numbers, Value, array_of, check_same, tensors_in
-from autograder.api.wording import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype
+from autograder.api.wording import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype, place
 from autograder.text import clean
 
 # What raised instead of the exception asked for, where its own words say more.
@@ -270,19 +271,17 @@ class Expect:
         words = f"exactly {words}" if exactly else words
         if error is None:
             hint = f"look at the arguments and write: raise {kinds[0]}(...)"
-            raise self._about(
-                answer, CheckFailed(f"it must raise {words}, but it returned", hint=hint)
-            )
+            fact = f"it must raise {words}, but it returned"
+            raise CheckFailed(fact, hint=hint, question=answer.question)
         if error.kind in _OWN_WORDS or error.phase == "import":
             raise StudentRaised(error, answer.question)
         own = exactly or any(kind not in ERROR_KINDS for kind in kinds)
         fits = "Exception" in kinds or any(error.is_a(kind) for kind in kinds)
         if not (error.name in kinds if exactly else fits):
-            where = f" ({clean(error.file, 80)}, line {error.line})" if error.file else ""
             raised = clean(error.name, 80) if own else error.kind
-            fact = f"it must raise {words}, but raised {raised}{where}"
+            fact = f"it must raise {words}, but raised {raised}{place(error.file, error.line)}"
             said = f"it said: {clean(error.text)}" if error.text else ""
-            raise self._about(answer, CheckFailed(fact, detail=said))
+            raise CheckFailed(fact, detail=said, question=answer.question)
 
     def keys(
         self,
@@ -292,7 +291,15 @@ class Expect:
         learned: Collection[str] | None = None,
     ) -> None:
         """Expect exactly these names, in any order; `learned` are those of the parameters."""
-        other_keys(actual, expected, what, learned)
+        missing = [key for key in expected if key not in actual]
+        extra = [key for key in actual if key not in expected]
+        if missing or extra:
+            facts = [f"missing {listed(missing)}"] if missing else []
+            facts += [f"{len(extra)} not asked for"] if extra else []
+            # Their names are the student's, and could carry what a hidden check does not show.
+            detail = f"not asked for: {listed(extra)}" if extra else ""
+            hint = key_hint(missing, actual, extra, learned)
+            raise CheckFailed(f"{what}: {'; '.join(facts)}", detail=detail, hint=hint)
 
     def that(self, condition: object, fact: str = "", *, detail: str = "", hint: str = "") -> None:
         """Expect a condition, or that an answer came back without an error."""
@@ -304,10 +311,6 @@ class Expect:
 
     def _tolerance(self, dtype: object, scale: float) -> tuple[float, float]:
         return tolerance_of(dtype, scale)
-
-    def _about(self, answer: Answer, failure: CheckFailed) -> CheckFailed:
-        failure.question = answer.question
-        return failure
 
 
 def _finite(got: Array, want: Array, what: str, names: str) -> None:

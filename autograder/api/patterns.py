@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from autograder.api.answer import CheckFailed
 from autograder.api.lazy import name_of
 from autograder.api.values import DIGITS, SHOWN_VALUES, Array, Numbers, array_of, show_numbers
 from autograder.text import clean
@@ -125,29 +124,7 @@ def _digits(actual: Array, expected: Array, at: tuple[int, ...]) -> int:
     return _MOST_DIGITS
 
 
-def other_keys(
-    actual: Sequence[str],
-    expected: Sequence[str],
-    what: str,
-    learned: Collection[str] | None = None,
-) -> None:
-    """Expect exactly these names, in any order; `learned` are those of the parameters.
-
-    Raises:
-        CheckFailed: some are missing, or too many.
-    """
-    missing = [key for key in expected if key not in actual]
-    extra = [key for key in actual if key not in expected]
-    if missing or extra:
-        facts = [f"missing {_listed(missing)}"] if missing else []
-        facts += [f"{len(extra)} not asked for"] if extra else []
-        # Their names are the student's, and could carry what a hidden check does not show.
-        detail = f"not asked for: {_listed(extra)}" if extra else ""
-        hint = key_hint(missing, actual, extra, learned)
-        raise CheckFailed(f"{what}: {'; '.join(facts)}", detail=detail, hint=hint)
-
-
-def _listed(keys: Sequence[str]) -> str:
+def listed(keys: Sequence[str]) -> str:
     """List keys of a student's, few and harmless."""
     more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
     return ", ".join(clean(key, 80) for key in keys[:_SHOWN_KEYS]) + more

@@ -25,6 +25,7 @@ from hypothesis.internal.conjecture import providers
 from autograder.api.criterion import EXAMPLES, MARKER, criterion_of
 from autograder.api.rules import resolve
 from autograder.api.run import VIEWS, drawings_of
+from autograder.api.scopes import dotted_name
 from autograder.assignment import Assignment
 from autograder.judge.cache import Cache
 from autograder.judge.places import cache_folder
@@ -355,7 +356,7 @@ def _read(node: ast.Attribute) -> Iterator[str]:
 
 
 def _called(node: ast.Call) -> Iterator[str]:
-    name = _dotted(node.func)
+    name = dotted_name(node.func)
     if not name:
         return
     last = name.rpartition(".")[2]
@@ -370,11 +371,3 @@ def _called(node: ast.Call) -> Iterator[str]:
         yield f"{name}() cannot be replayed: draw all that a test needs with @given"
     elif name == "pytest.fixture" or (name == "fixture" and not node.args):
         yield "a test has the grader's own fixtures only: write a function instead"
-
-
-def _dotted(node: ast.expr) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""

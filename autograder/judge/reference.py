@@ -13,6 +13,7 @@ from autograder.api.guard import PROVIDED
 from autograder.api.loading import DATA
 from autograder.api.local import Apart
 from autograder.api.messages import Reply, Request
+from autograder.api.wording import place
 from autograder.assignment import Assignment
 from autograder.sandbox.scratch import temporary_folder
 
@@ -51,7 +52,7 @@ def import_apart(
     executor = Executor(folder, name, given=given, program=program, free=True, within=Apart(names))
     error = executor.load_error
     if error is not None:
-        where = f" ({error.file}, line {error.line})" if error.file else ""
+        where = place(error.file, error.line)
         raise ReferenceFault(
             f"{folder / f'{name}.py'} cannot be imported: {error.kind}{where}: {error.text}"
         )
@@ -96,7 +97,7 @@ class ReferenceSession:
         self._performed = len(self._asked)
         if reply.error is not None:
             error = reply.error
-            where = f" ({error.file}, line {error.line})" if error.file else ""
+            where = place(error.file, error.line)
             raise ReferenceFault(f"the solution raised {error.name}{where}: {error.text}")
         # A copy, because the test may go on to write into its tensors.
         self.kept[key] = (copy.deepcopy(request), reply)
