@@ -6,7 +6,6 @@ first that failed. Everything in a reply is a claim by the student's process.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -28,7 +27,6 @@ from autograder.api.values import (
     Reader,
     Value,
     Writer,
-    tensor_bytes,
     tensors_in,
 )
 
@@ -121,29 +119,6 @@ class Request:
                 for tensor in tensors_in(value):
                     found[id(tensor)] = tensor
         return list(found.values())
-
-    def same_as(self, other: Request) -> bool:
-        """Tell whether it asks the very same, strides and repeated tensors included."""
-        written = zip(self._written(), other._written(), strict=True)
-        return len(self.ops) == len(other.ops) and all(mine == theirs for mine, theirs in written)
-
-    def _written(self) -> Iterator[tuple[str, list[bytes]]]:
-        """Yield each operation as text, with the data of the tensors that it first holds."""
-        places: dict[int, int] = {}
-        data: list[bytes] = []
-
-        def write(tensor: Tensor) -> list[Any]:
-            # A tensor that stands in two places must do so in both.
-            if id(tensor) not in places:
-                plain = tensor.resolve_conj().resolve_neg()
-                data.append(b"" if tensor.is_meta else tensor_bytes(plain))
-            place = places.setdefault(id(tensor), len(places))
-            return [place, str(tensor.dtype), tensor.is_meta, *tensor.shape, *tensor.stride()]
-
-        writer = Writer(write)
-        for op in self.ops:
-            data = []
-            yield json.dumps(write_operation(op, writer)), data
 
     def with_tensors(self, change: Callable[[Tensor], Tensor]) -> Request:
         """Return the request with every tensor changed; one that is there twice stays one."""

@@ -152,11 +152,6 @@ _BY_KIND: dict[str, type[Operation]] = {
 }
 
 
-_DEFAULTS: dict[type[Operation], dict[str, object]] = {
-    operation: {f.name: f.default for f in fields(operation)} for operation in _BY_KIND.values()
-}
-
-
 # What a read operation begins with. Nobody writes to these.
 _FILLED: dict[type[Operation], dict[str, object]] = {
     operation: {
@@ -183,7 +178,7 @@ def write_operation(operation: Operation, writer: Writer) -> list[Any]:
         name: writer.write(value)
         for name, value in vars(operation).items()
         # What is not said is the default.
-        if not (value is _DEFAULTS[type(operation)].get(name, MISSING) or _is_nothing(value))
+        if not (value is _FILLED[type(operation)].get(name, MISSING) or _is_nothing(value))
     }
     return [operation.kind, named]
 

@@ -22,7 +22,6 @@ from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
 from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines
 from autograder.api.make import Make
-from autograder.api.messages import ForbiddenUse
 from autograder.api.page import Line, document
 from autograder.api.reading import Finding, Ordinary, each_reading, instead, read
 from autograder.api.rules import Rules, used_by
@@ -113,64 +112,30 @@ class Examples:
             handle.inner_test = inner
 
 
-class Enforcement:
-    """Refuses what one component may not use, and tells what is out of the ordinary in it.
+def out_of_the_ordinary(
+    folder: Path, terms: Mapping[str, Terms], packages: Sequence[str] = ()
+) -> dict[str, list[Finding]]:
+    """Return what is out of the ordinary in what every component runs.
 
     Args:
         folder: where the student's component files are.
         terms: those of every component.
         packages: the modules that it may import beside torch and numpy.
     """
-
-    def __init__(
-        self, folder: Path, terms: Mapping[str, Terms], packages: Sequence[str] = ()
-    ) -> None:
-        rules = [terms.rules for terms in terms.values()]
-        names = [name for rule in rules for name in (*rule.operations, *rule.functions)]
-        self._guard = Guard(names, ours=(PROVIDED, "tests"))
-        self._folder = folder
-        self._terms = terms
-        self._packages = packages
-        self._uses = {name: terms.uses for name, terms in terms.items()}
-
-    def begin(self) -> None:
-        """Prepare for the rules of all components."""
-        self._guard.install()
-
-    def read(self) -> dict[str, list[Finding]]:
-        """Return what is out of the ordinary in what every component runs."""
-        files = {
-            path.relative_to(self._folder).as_posix(): path.read_bytes()
-            for path in self._folder.rglob("*.py")
-            if path.relative_to(self._folder).parts[0] not in (PROVIDED, "tests")
-            and not any(part.startswith((".", "_")) for part in path.parent.parts[1:])
-        }
-        programs = [f"{name}.py" for name, terms in self._terms.items() if terms.program]
-        own = [*self._terms, PROVIDED]
-        kinds = {name: (terms.ordinary, terms.unusual) for name, terms in self._terms.items()}
-        readings = each_reading(
-            kinds,
-            self._uses,
-            lambda kind: read(files, Ordinary(self._packages, own, programs, *kind)),
-        )
-        return {name: found.about(f"{name}.py", without) for name, found, without in readings}
-
-    def end(self) -> None:
-        """Refuse nothing from now on."""
-        self._guard.uninstall()
-
-    def component(self, name: str) -> None:
-        """Enforce the rules of the component that is tested from now on."""
-        others = [f"{other}.py" for other in used_by(name, self._uses)]
-        self._guard.begin(self._folder, self._terms[name].rules, others=others)
-
-    def nothing(self) -> None:
-        """Refuse nothing: what runs now is not the student's alone."""
-        self._guard.begin(self._folder, Rules())
-
-    def uses(self, component: str) -> list[ForbiddenUse]:
-        """Return what a component's own file has used of what was refused."""
-        return [use for use in self._guard.uses() if use.file == f"{component}.py"]
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*.py")
+        if path.relative_to(folder).parts[0] not in (PROVIDED, "tests")
+        and not any(part.startswith((".", "_")) for part in path.parent.parts[1:])
+    }
+    programs = [f"{name}.py" for name, one in terms.items() if one.program]
+    kinds = {name: (one.ordinary, one.unusual) for name, one in terms.items()}
+    readings = each_reading(
+        kinds,
+        {name: one.uses for name, one in terms.items()},
+        lambda kind: read(files, Ordinary(packages, [*terms, PROVIDED], programs, *kind)),
+    )
+    return {name: found.about(f"{name}.py", without) for name, found, without in readings}
 
 
 class StudentPlugin:
@@ -197,7 +162,10 @@ class StudentPlugin:
         self._run = Run(self.session)
         self._known = known or {}
         self._page = page
-        self._rules = Enforcement(folder, terms, packages)
+        rules = [one.rules for one in terms.values()]
+        names = [name for rule in rules for name in (*rule.operations, *rule.functions)]
+        self._guard = Guard(names, ours=(PROVIDED, "tests"))
+        self._packages = packages
         self._folder = folder
         self._terms = terms
         self._sessions: dict[str, Executor] = {}
@@ -226,7 +194,7 @@ class StudentPlugin:
     def session(self, component: str) -> Executor:
         """Import the component at its first use."""
         if component not in self._sessions:
-            self._rules.component(component)
+            self._enforce(component)
             terms = self._terms[component]
             session = Executor(
                 self._folder, component, program=terms.program, free=terms.review == "note"
@@ -237,21 +205,27 @@ class StudentPlugin:
                 torch.set_num_threads(1)
         return self._sessions[component]
 
+    def _enforce(self, component: str) -> None:
+        """Enforce the rules of the component that is tested from now on."""
+        uses = {name: one.uses for name, one in self._terms.items()}
+        others = [f"{other}.py" for other in used_by(component, uses)]
+        self._guard.begin(self._folder, self._terms[component].rules, others=others)
+
     def pytest_configure(self, config: pytest.Config) -> None:
         """Draw the same examples in every run, and shrink the one that fails."""
         config.addinivalue_line("markers", MARKER)
         self._condenses = config.getoption("verbose") < 1
-        self._rules.begin()
+        self._guard.install()
         load_profile()
 
     def pytest_unconfigure(self) -> None:
         """Leave this process as it was."""
-        self._rules.end()
+        self._guard.uninstall()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Read what a person would have to look at, before anything runs."""
-        self._found = self._rules.read()
+        self._found = out_of_the_ordinary(self._folder, self._terms, self._packages)
         for component, found in self._found.items():
             if found and self._terms[component].review == "hold":
                 self._tally.stopped[component] = ("held", f"held for review: {_held(found[0])}")
@@ -271,7 +245,7 @@ class StudentPlugin:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip what cannot run: a file that is not there or cannot be imported."""
         component = component_of(item.path)
-        self._rules.component(component)
+        self._enforce(component)
         file = f"{component}.py"
         if not (self._folder / file).is_file():
             self._tally.stopped[component] = ("missing", f"missing: there is no {file}")
@@ -333,11 +307,12 @@ class StudentPlugin:
             with self._examples.beginning(item):
                 call(**{n: given[n] for n in inspect.signature(call).parameters if n in given})
 
-        self._rules.nothing()
+        # What runs now is not the student's alone.
+        self._guard.begin(self._folder, Rules())
         try:
             guilty = self._upstream.guilty(component, broken, again)
         finally:
-            self._rules.component(component)
+            self._enforce(component)
             self._sessions = plain
             self._run.question, self._run.drawn = asked, drawn
         if guilty:
@@ -350,7 +325,8 @@ class StudentPlugin:
 
     def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
         """Fail what used something forbidden, even if nothing came of it: so does the grader."""
-        used = self._rules.uses(criterion.component)
+        file = f"{criterion.component}.py"
+        used = [use for use in self._guard.uses() if use.file == file]
         if outcome != "passed" or not used:
             return outcome
         words = forbidden_words(used[0])

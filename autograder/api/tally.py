@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
@@ -22,7 +21,8 @@ class Tally:
 
     def __init__(self, terms: Mapping[str, Terms]) -> None:
         self._terms = terms
-        self._results: dict[str, list[_Case]] = {}
+        # What became of each case, by component and criterion.
+        self._results: dict[str, dict[Criterion, list[str]]] = {}
         self._lines: dict[str, list[Line]] = {}
         # Criteria that fail only because of other components, and those components' names.
         self._followed: dict[str, str] = {}
@@ -37,14 +37,11 @@ class Tally:
     @property
     def complete(self) -> bool:
         """Whether everything passed, and nothing only with working components beside it."""
-        return not self._followed and all(
-            case.outcome == "passed" for found in self._results.values() for case in found
-        )
+        return not self._followed and all(map(self._holds, self._results))
 
     def broken(self, component: str) -> bool:
         """Tell whether a component has lost a criterion of its own, or did not run."""
-        lost = (case.outcome != "passed" for case in self._results.get(component, ()))
-        return component in self.stopped or any(lost)
+        return component in self.stopped or not self._holds(component)
 
     def follow(self, criterion: Criterion, others: str) -> None:
         """Keep that a criterion fails only because of other components, and so counts."""
@@ -57,8 +54,8 @@ class Tally:
 
     def add(self, criterion: Criterion, outcome: str) -> None:
         """Count one case of a criterion."""
-        found = self._results.setdefault(criterion.component, [])
-        found.append(_Case(criterion, outcome))
+        found = self._results.setdefault(criterion.component, {})
+        found.setdefault(criterion, []).append(outcome)
 
     def line(self, component: str) -> str:
         """Return what a component earned, in one line."""
@@ -81,7 +78,7 @@ class Tally:
 
     def _because(self, component: str) -> str:
         """Say how many of a component's criteria fail only because of others."""
-        ids = {case.criterion.id for case in self._results[component]} & self._followed.keys()
+        ids = {criterion.id for criterion in self._results[component]} & self._followed.keys()
         if not ids:
             return ""
         others = ", ".join(dict.fromkeys(self._followed[name] for name in sorted(ids)))
@@ -101,31 +98,29 @@ class Tally:
         return page(headline, notes, self._rows(component), views)
 
     def _untouched(self, component: str) -> bool:
-        return {case.outcome for case in self._results[component]} == {"not_attempted"}
+        return self._outcomes(component) == {"not_attempted"}
 
-    def _by_criterion(self, component: str) -> list[list[_Case]]:
-        """Return the cases that ran of every criterion."""
-        found: dict[str, list[_Case]] = {}
-        for case in self._results[component]:
-            found.setdefault(case.criterion.id, []).append(case)
-        return list(found.values())
+    def _holds(self, component: str) -> bool:
+        return self._outcomes(component) <= {"passed"}
+
+    def _outcomes(self, component: str) -> set[str]:
+        return set().union(*self._results.get(component, {}).values())
 
     def _shares(self, component: str) -> list[tuple[Criterion, float]]:
         """Return every criterion that ran, with the share of its cases that hold."""
         # Where the student ran only some, the points of those count.
         return [
-            (cases[0].criterion, sum(case.holds for case in cases) / len(cases))
-            for cases in self._by_criterion(component)
+            (criterion, outcomes.count("passed") / len(outcomes))
+            for criterion, outcomes in self._results[component].items()
         ]
 
     def _rows(self, component: str) -> list[Row]:
         """Return what became of every criterion; cases of one share its points."""
         counts = form_counts(self._shares(component))
         rows = []
-        for cases in self._by_criterion(component):
-            criterion = cases[0].criterion
-            lost = [case.outcome for case in cases if not case.holds]
-            held = len(cases) - len(lost)
+        for criterion, outcomes in self._results[component].items():
+            lost = [outcome for outcome in outcomes if outcome != "passed"]
+            held = len(outcomes) - len(lost)
             waits = held > 0 and criterion.form and not counts
             later = [Line(COUNTS_LATER)] if waits else []
             passed = 0 if waits else held
@@ -133,27 +128,15 @@ class Tally:
                 Row(
                     criterion.title,
                     (lost or (["failed"] if waits else ["passed"]))[0],
-                    criterion.points * passed / len(cases),
+                    criterion.points * passed / len(outcomes),
                     criterion.points,
                     [*self._lines.get(criterion.id, ()), *later],
                     criterion.source if lost else "",
                     passed,
-                    len(cases),
+                    len(outcomes),
                 )
             )
         return rows
-
-
-@dataclass(frozen=True)
-class _Case:
-    """One case of a criterion that ran."""
-
-    criterion: Criterion
-    outcome: str
-
-    @property
-    def holds(self) -> bool:
-        return self.outcome == "passed"
 
 
 # Lines that are shown of all components, and at least of each.

@@ -976,16 +976,12 @@ def _near(mine: Any, right: Any, tolerance: float) -> bool:
         got, want = complex(mine), complex(right)
     except OverflowError:
         return False
-    size = abs(want) if cmath.isfinite(want) else 0.0
-    for one, other in ((got.real, want.real), (got.imag, want.imag)):
-        if math.isnan(one) and math.isnan(other):
-            continue
-        if math.isinf(other) or not math.isfinite(one):
-            if one != other:
-                return False
-        elif not abs(one - other) <= tolerance * (1 + size):
-            return False
-    return True
+    allowed = tolerance * (1 + (abs(want) if cmath.isfinite(want) else 0.0))
+    # An infinity is near nothing but itself, and NaN is near NaN.
+    return all(
+        one == other or (math.isnan(one) and math.isnan(other)) or abs(one - other) <= allowed
+        for one, other in ((got.real, want.real), (got.imag, want.imag))
+    )
 
 
 def _both(value: Value, right: Value) -> str:

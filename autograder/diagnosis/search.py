@@ -70,28 +70,20 @@ def examples_of(requests: Sequence[Request]) -> list[list[int]]:
     return parts
 
 
-@dataclass(frozen=True)
-class Heard:
-    """What a component answered to one criterion."""
-
-    criterion: str
-    passed: bool
-    exchange: Sequence[tuple[Request, Reply]]
-    free: bool = False
-
-    def examples(self) -> list[Example]:
-        """Return its examples."""
-        requests, replies = zip(*self.exchange, strict=True) if self.exchange else ((), ())
-        return [
-            Example(
-                self.criterion,
-                self.passed,
-                tuple(requests[index] for index in part),
-                tuple(replies[index] for index in part),
-                self.free,
-            )
-            for part in examples_of(requests)
-        ]
+def examples_in(
+    criterion: str, passed: bool, heard: Sequence[tuple[Request, Reply]], free: bool = False
+) -> list[Example]:
+    """Return the examples of a criterion, of all that was asked and answered for it."""
+    return [
+        Example(
+            criterion,
+            passed,
+            tuple(heard[index][0] for index in part),
+            tuple(heard[index][1] for index in part),
+            free,
+        )
+        for part in examples_of([request for request, _ in heard])
+    ]
 
 
 @dataclass(frozen=True)

@@ -80,11 +80,7 @@ class Cache:
 
     def answers(self, key: str) -> AnswerStore:
         """Return the store of a key."""
-        return AnswerStore(None if self._folder is None else self._path(key))
-
-    def _path(self, key: str) -> Path:
-        assert self._folder is not None
-        return self._folder / f"{key}.sqlite"
+        return AnswerStore(None if self._folder is None else self._folder / f"{key}.sqlite")
 
     def _make_room(self, folder: Path) -> None:
         """Delete the databases that were used least recently; other processes may do the same."""

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from autograder.api.answer import CheckFailed, StudentRaised
+from autograder.api.component import Session
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
 from autograder.api.local import files_of
 from autograder.api.messages import ForbiddenUse, Reply, Request
 from autograder.api.rules import used_by
 from autograder.api.wording import error_words, find, forbidden_words
 from autograder.assignment import Assignment, ComponentSpec
-from autograder.diagnosis.search import Heard
+from autograder.diagnosis.search import examples_in
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.judge.reference import ReferenceFault
 from autograder.judge.review import with_provided
-from autograder.judge.session import LATE, Claims, ComponentSession, NotRun
+from autograder.judge.session import (
+    LATE,
+    Claims,
+    ComponentSession,
+    LeftThePlan,
+    NotRun,
+    Planned,
+)
 from autograder.judge.suite import Attempt, Suite
 from autograder.results import ComponentStatus, Usage
 from autograder.sandbox.handle import ChildGone, Clock, SandboxFault
@@ -35,6 +43,7 @@ _UNSTEADY = "the same call was answered differently a second time"
 # Of the replies of one component that are kept; right ones come to less than a tenth of it.
 _MOST_KEPT = 64 * 1024 * 1024
 _NOT_KEPT = Reply(gradient="not kept")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -239,12 +248,15 @@ class ComponentRun:
         silent = not self.thorough or self._session.fault is not None
         if silent or all(attempt.outcome == "passed" for attempt in attempts):
             return Diagnosis()
-        heard = [
-            Heard(a.criterion.id, a.outcome == "passed", a.heard, a.criterion.free)
+        examples = [
+            example
             for a in attempts
+            for example in examples_in(
+                a.criterion.id, a.outcome == "passed", a.heard, a.criterion.free
+            )
         ]
         with self._session.aside():
-            return self.judge.diagnoser.diagnose(self.spec.name, heard, self._session.ask_more)
+            return self.judge.diagnoser.diagnose(self.spec.name, examples, self._session.ask_more)
 
     def views(self) -> list[dict[str, Any]]:
         """Return what the suite shows of the work; no mark depends on it."""
@@ -252,9 +264,8 @@ class ComponentRun:
         if not self.thorough or session.over:
             return []
         with session.aside(), contextlib.suppress(NotRun, ChildGone):
-            return session.run(
-                suite.view_plans[self.spec.name], partial(suite.view, self.spec.name)
-            )
+            plan = suite.view_plans[self.spec.name]
+            return self._answered(plan, partial(suite.view, self.spec.name))
         return []
 
     def _run(self, criterion: Criterion) -> Attempt:
@@ -274,7 +285,24 @@ class ComponentRun:
         """Run a criterion's test, unless its questions were answered as the solution answers."""
         suite = self.judge.suite
         test = partial(suite.run, criterion)
-        return self._session.run(suite.plans[criterion.id], test, suite.met(criterion))
+        return self._answered(suite.plans[criterion.id], test, suite.met(criterion))
+
+    def _answered(
+        self, plan: Sequence[Planned], test: Callable[[Session], _T], met: _T | None = None
+    ) -> _T:
+        """Send what a test asked of the solution, then run the test on the replies.
+
+        Where all of them are the solution's, the test is not run, but `met` returned.
+        """
+        session = self._session
+        if session.begin(plan) and met is not None:
+            return met
+        with contextlib.suppress(LeftThePlan):
+            found = test(session)
+            if not session.left:
+                return found
+        session.begin(plan, live=True)
+        return test(session)
 
     def _judge_of(self, attempt: Attempt) -> None:
         """Say what an attempt came to.

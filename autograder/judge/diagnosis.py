@@ -18,7 +18,6 @@ from autograder.diagnosis.search import (
     Answers,
     Example,
     Fit,
-    Heard,
     Names,
     Search,
     examples_of,
@@ -96,19 +95,18 @@ class Diagnoser:
         for variants in self._variants.values():
             variants.store.flush()
 
-    def diagnose(self, component: str, heard: Sequence[Heard], ask: Ask) -> Diagnosis:
+    def diagnose(self, component: str, examples: Sequence[Example], ask: Ask) -> Diagnosis:
         """Find the misconceptions that explain what a component answered.
 
         Args:
             component: its name.
-            heard: what was asked, and what was answered.
+            examples: what was asked, and what was answered.
             ask: puts the requests of a further example to the component; None if it is gone.
         """
         if component not in self._variants:
             return Diagnosis()
         further = [[p.request for p in question] for question in self._questions[component]]
         answers = _Computed(self._variants[component], ask, further)
-        examples = [example for criterion in heard for example in criterion.examples()]
         solution = Search(answers, examples).solve()
         known = self._known[component]
         # In the order of the table, which is that of the file.

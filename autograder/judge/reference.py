@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from autograder.api.messages import Reply, Request
 from autograder.api.wording import place
 from autograder.assignment import Assignment
 from autograder.sandbox.scratch import temporary_folder
+from autograder.sandbox.wire import encode_request
 
 
 class ReferenceFault(Exception):
@@ -67,12 +67,12 @@ class ReferenceSession:
     requests before it have been performed.
 
     Attributes:
-        kept: requests and answers, by example and number.
+        kept: by example and number, the frame of a request with a nonce of 0, and the answer.
     """
 
     def __init__(self, solution: Executor) -> None:
         self._solution = solution
-        self.kept: dict[tuple[str, int], tuple[Request, Reply]] = {}
+        self.kept: dict[tuple[str, int], tuple[bytes, Reply]] = {}
         self.begin("")
 
     def begin(self, example: str) -> None:
@@ -88,9 +88,9 @@ class ReferenceSession:
             ReferenceFault: the solution raised something.
         """
         self._asked.append(request)
-        key = (self._example, len(self._asked))
+        key, frame = (self._example, len(self._asked)), encode_request(request, 0)
         kept = self.kept.get(key)
-        if kept is not None and request.same_as(kept[0]):
+        if kept is not None and frame == kept[0]:
             return kept[1]
         for earlier in self._asked[self._performed :]:
             reply = self._solution.perform(earlier)
@@ -99,8 +99,7 @@ class ReferenceSession:
             error = reply.error
             where = place(error.file, error.line)
             raise ReferenceFault(f"the solution raised {error.name}{where}: {error.text}")
-        # A copy, because the test may go on to write into its tensors.
-        self.kept[key] = (copy.deepcopy(request), reply)
+        self.kept[key] = (frame, reply)
         return reply
 
 

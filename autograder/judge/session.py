@@ -27,7 +27,6 @@ from autograder.sandbox.wire import decode_reply, encode_reply, encode_request
 LATE = "out of time"
 # Less than any Unix socket's buffer, in both directions.
 _BYTES_AHEAD = 48 * 1024
-_T = TypeVar("_T")
 _Claim = TypeVar("_Claim", StudentError, ForbiddenUse)
 
 
@@ -193,22 +192,6 @@ class ComponentSession:
     _live: bool = True  # whether each question is sent when the test asks it
     _end: Exception | None = None  # why no more of the plan was answered
 
-    def run(
-        self, plan: Sequence[Planned], test: Callable[[ComponentSession], _T], met: _T | None = None
-    ) -> _T:
-        """Send what a test asked of the solution, then run the test on the replies.
-
-        Where all of them are the solution's, the test is not run, but `met` returned.
-        """
-        if self.begin(plan) and met is not None:
-            return met
-        with contextlib.suppress(LeftThePlan):
-            found = test(self)
-            if not self.left:
-                return found
-        self.begin(plan, live=True)
-        return test(self)
-
     def begin(self, plan: Sequence[Planned], live: bool = False) -> bool:
         """Begin a criterion; return whether all replies are the solution's, byte for byte.
 
@@ -239,7 +222,8 @@ class ComponentSession:
             LeftThePlan: another question was planned.
             CheckFailed: it answers with other kinds of numbers than the solution.
         """
-        at = self._place_in_plan(request)
+        frame = encode_request(request, 0)
+        at = self._place_in_plan(frame)
         if at is None and not self._live:
             self.left = True
             raise LeftThePlan
@@ -249,7 +233,7 @@ class ComponentSession:
             if at == len(self.heard) and self._end is not None:
                 raise self._end
         if at is None:
-            self._send([Planned(encode_request(request, 0), request, Reply())])
+            self._send([Planned(frame, request, Reply())])
             return self.heard[-1][1]
         planned, self._next = self._plan[at], at + 1
         if self._live:
@@ -298,11 +282,11 @@ class ComponentSession:
             self.used.call_s = max(self.used.call_s, self.child.slowest_call_s)
             self.child = None
 
-    def _place_in_plan(self, request: Request) -> int | None:
-        """Return where a request stands in the plan: next, or where a later example begins."""
+    def _place_in_plan(self, frame: bytes) -> int | None:
+        """Return where a question stands in the plan: next, or where a later example begins."""
         for at in range(self._next, len(self._plan)):
-            planned = self._plan[at].request
-            if (at == self._next or planned.resets) and request.same_as(planned):
+            planned = self._plan[at]
+            if (at == self._next or planned.request.resets) and frame == planned.frame:
                 return at
         return None
 

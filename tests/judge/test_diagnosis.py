@@ -15,7 +15,7 @@ from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
-from autograder.diagnosis.search import Heard, Names
+from autograder.diagnosis.search import Names, examples_in
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.session import Recorder
 from autograder.judge.variants import Variants
@@ -184,8 +184,9 @@ def diagnose(
         component=lambda name: SimpleNamespace(program=False),
     )
     diagnoser = Diagnoser(assignment, {"double": [recorder.plan for recorder in recorders]})
-    heard = [Heard("double.works", False, lost), Heard("double.chosen", True, kept, free)]
-    return diagnoser.diagnose("double", heard, ask), len(asked)
+    examples = examples_in("double.works", False, lost)
+    examples += examples_in("double.chosen", True, kept, free)
+    return diagnoser.diagnose("double", examples, ask), len(asked)
 
 
 def named(diagnosis: Diagnosis) -> list[str]:
