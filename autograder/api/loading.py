@@ -133,18 +133,39 @@ class ComponentCode:
         return self._provided[name]
 
     def run(self, arguments: tuple[str, ...], stdin: str, files: Mapping[str, bytes]) -> Program:
-        """Run the program once, as `run_program` does.
+        """Run the program once as `__main__`, in a new folder of its own.
+
+        Exceptions that are no exit leave it, as those of a function would.
+
+        Args:
+            arguments: what follows its name on the command line.
+            stdin: what it can read from standard input.
+            files: what lies in its folder, by relative path, beside the assignment's data.
 
         Raises:
             TypeError: the component is none.
+            Unsendable: it left more than is taken.
         """
         if self._compiled is None:
             raise TypeError(f"{self._name} is no program")
         self._forget_own_modules()
-        data = Path(self._given, DATA)
-        return run_program(
-            self._compiled, str(self._file), self.scope, arguments, stdin, files, data
-        )
+        with TemporaryDirectory(prefix="run-") as folder:
+            place, data, file = Path(folder), Path(self._given, DATA), str(self._file)
+            if data.is_dir():
+                _copy(data, place / DATA)
+            known = {path.relative_to(place).as_posix() for path in place.rglob("*")}
+            for name, content in files.items():
+                target = place / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+            out, errors = _Capped(), _Capped()
+            with _standing_in(place, [file, *arguments], stdin, out, errors):
+                scope = {"__name__": "__main__", "__file__": file, **self.scope}
+                status = _executed(self._compiled, scope)
+            texts = [stream.getvalue().decode(errors="replace") for stream in (out, errors)]
+            if any(len(text) > MAX_TEXT for text in texts):
+                raise Unsendable(f"it wrote more than {MAX_TEXT} characters")
+            return Program(texts[0], texts[1], status, _left_in(place, files, known))
 
     def _forget_own_modules(self) -> None:
         """Have a program import its own modules anew, as a new process would."""
@@ -177,12 +198,7 @@ class Program:
 
     def value(self) -> Value:
         """Return the value that stands for it."""
-        return {
-            "output": self.output,
-            "errors": self.errors,
-            "status": self.status,
-            "files": self.files,
-        }
+        return dict(vars(self))
 
     @classmethod
     def of(cls, value: Value) -> Program | None:
@@ -209,49 +225,6 @@ class _Capped(io.BytesIO):
 
     def close(self) -> None:
         """Stay open: what was written is read when the program has ended, whatever it closed."""
-
-
-def run_program(
-    code: CodeType,
-    file: str,
-    scope: Mapping[str, object],
-    arguments: tuple[str, ...],
-    stdin: str,
-    files: Mapping[str, bytes],
-    data: Path | None = None,
-) -> Program:
-    """Run compiled code as `__main__`, in a new folder of its own.
-
-    Exceptions that are no exit leave it, as those of a function would.
-
-    Args:
-        code: the program.
-        file: its path.
-        scope: what else its global names hold.
-        arguments: what follows its name on the command line.
-        stdin: what it can read from standard input.
-        files: what lies in its folder, by relative path.
-        data: a folder that lies there, too.
-
-    Raises:
-        Unsendable: it left more than is taken.
-    """
-    with TemporaryDirectory(prefix="run-") as folder:
-        place = Path(folder)
-        if data is not None and data.is_dir():
-            _copy(data, place / data.name)
-        known = {path.relative_to(place).as_posix() for path in place.rglob("*")}
-        for name, content in files.items():
-            target = place / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        out, errors = _Capped(), _Capped()
-        with _standing_in(place, [file, *arguments], stdin, out, errors):
-            status = _executed(code, {"__name__": "__main__", "__file__": file, **scope})
-        texts = [stream.getvalue().decode(errors="replace") for stream in (out, errors)]
-        if any(len(text) > MAX_TEXT for text in texts):
-            raise Unsendable(f"it wrote more than {MAX_TEXT} characters")
-        return Program(texts[0], texts[1], status, _left_in(place, files, known))
 
 
 def _copy(folder: Path, target: Path) -> None:

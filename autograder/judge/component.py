@@ -264,7 +264,7 @@ class ComponentRun:
         if not self.thorough or session.over:
             return []
         with session.aside(), contextlib.suppress(NotRun, ChildGone):
-            plan = suite.view_plans[self.spec.name]
+            plan = suite.plans[self.spec.name]
             return self._answered(plan, partial(suite.view, self.spec.name))
         return []
 

@@ -6,7 +6,6 @@ Nothing here is for a student: hidden checks are shown with calls, values and ri
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -120,24 +119,20 @@ def traced(attempt: Attempt, plan: Sequence[Planned]) -> TracedCall | None:
     start = _example_at(requests, len(requests) - 1)
     at = len(heard) if gone and len(requests) > len(heard) else _telling(attempt, rights, start)
     right = rights[at]
-    call = TracedCall(
+    reply = heard[at][1] if at < len(heard) else None
+    return TracedCall(
         number=at + 1,
         of=len(plan),
         call=written_call(requests[_example_at(requests, at) : at + 1]),
+        answer=None if reply is None else written_answer(reply),
         right=None if right is None else written_answer(right),
+        differences=[] if reply is None or right is None else differences(reply, right),
         seeded=_seeded(requests[at]),
         unlike=sum(
             right is not None and not _alike(request, reply, right)
             for (request, reply), right in zip(heard, rights, strict=False)
         ),
     )
-    if at >= len(heard):
-        return call
-    reply = heard[at][1]
-    found: dict[str, Any] = {"answer": written_answer(reply)}
-    if right is not None:
-        found["differences"] = differences(reply, right)
-    return call.model_copy(update=found)
 
 
 def _example_at(requests: Sequence[Request], at: int) -> int:

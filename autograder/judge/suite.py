@@ -165,9 +165,8 @@ class Suite:
     references: Mapping[str, ReferenceSession]  # the solutions that hidden tests compare with
     drawings: Mapping[str, Any]  # what the suite shows of a component, by name
     lenient: bool = False  # whether a solution may lose criteria
-    # What the solution was asked and answered: by criterion, and for what is shown by component.
+    # What the solution was asked and answered: by criterion, and by component for what is shown.
     plans: dict[str, list[Planned]] = field(default_factory=dict)
-    view_plans: dict[str, list[Planned]] = field(default_factory=dict)
     losses: dict[str, str] = field(default_factory=dict)  # what is said of what a solution loses
     faults: list[str] = field(default_factory=list)  # what else is wrong with the suites
 
@@ -212,7 +211,7 @@ class Suite:
             self.plans[criterion.id] = recorder.plan
         recorder = Recorder(solution)
         self.view(component, recorder)
-        self.view_plans[component] = recorder.plan
+        self.plans[component] = recorder.plan
 
     def replay(self, component: str, solution: Session) -> None:
         """Grade a solution once more, on what was drawn, as a submission will be.
@@ -258,8 +257,7 @@ class Suite:
                 name: {case.name: case.examples for case in self.checks[name].cases}
                 for name in names
             },
-            "plans": {name: self.plans[name] for name in names},
-            "view_plan": self.view_plans[component],
+            "plans": {name: self.plans[name] for name in (*names, component)},
             "answers": self.references[component].kept,
         }
 
@@ -275,7 +273,6 @@ class Suite:
             for case in check.cases:
                 case.examples = kept["examples"][check.criterion.id][case.name]
         self.plans |= kept["plans"]
-        self.view_plans[component] = kept["view_plan"]
         self.references[component].kept.update(kept["answers"])
         return True
 

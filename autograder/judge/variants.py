@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from autograder.api.likeness import Comparison, Slack, alike
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Call, Operation, Reset
+from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, Names, Once
 from autograder.judge.cache import AnswerStore
@@ -275,15 +275,14 @@ def _at_most(seconds: float) -> Iterator[_Clock]:
 
 def reseeded(request: Request) -> Request:
     """Return the request with other seeds for its random draws."""
-    return Request([_reseeded(op) for op in request.ops])
-
-
-def _reseeded(op: Operation) -> Operation:
-    if isinstance(op, Reset):
-        return replace(op, seed=op.seed + 1)
-    if isinstance(op, Call) and op.seed is not None:
-        return replace(op, seed=op.seed + 1)
-    return op
+    return Request(
+        [
+            replace(op, seed=op.seed + 1)
+            if isinstance(op, Reset | Call) and op.seed is not None
+            else op
+            for op in request.ops
+        ]
+    )
 
 
 def variants_of(
