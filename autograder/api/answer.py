@@ -108,7 +108,7 @@ class Answer:
         self._cotangent = cotangent
 
     def brought(self, tensor: Tensor) -> bool:
-        """Tell whether a tensor is one that came back, or a part of one."""
+        """Return whether a tensor is one that came back, or a part of one."""
         return any(mine is tensor or _share(mine, tensor) for mine in self._reply.tensors())
 
     @property
@@ -275,7 +275,7 @@ _COUNTED = {1: "a tuple of one tensor", 2: "a pair of tensors"}
 
 
 def _share(one: Tensor, other: Tensor) -> bool:
-    """Tell whether two tensors lie in the same memory, as a tensor and a part of it do."""
+    """Return whether two tensors lie in the same memory, as a tensor and a part of it do."""
     if any(tensor.is_meta or tensor.layout is not torch.strided for tensor in (one, other)):
         return False
     place = one.untyped_storage().data_ptr()

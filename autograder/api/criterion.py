@@ -48,7 +48,7 @@ class Criterion:
 
 
 def form_counts(shares: Iterable[tuple[Criterion, float]]) -> bool:
-    """Tell whether form criteria count: another one of the component holds, at least in part.
+    """Return whether form criteria count: another one of the component holds, at least in part.
 
     Args:
         shares: every criterion of the component, and the share of it that holds, from 0 to 1.

@@ -7,7 +7,7 @@ broadcasts and a comparison with NaN is false both ways.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -48,11 +48,18 @@ class Expect:
     Args:
         coarse: names of the dtypes of half precision that an answer may have, as the question has.
         asked: knows which call a tensor came back from.
+        compared: is told the dtype of all that is compared, and by what the tolerance is scaled.
     """
 
-    def __init__(self, coarse: Collection[str] = ("bfloat16",), asked: Asked | None = None) -> None:
+    def __init__(
+        self,
+        coarse: Collection[str] = ("bfloat16",),
+        asked: Asked | None = None,
+        compared: Callable[[object, float], None] = lambda dtype, scale: None,
+    ) -> None:
         self._coarse = coarse
         self.asked = asked or Asked()
+        self._compared = compared
 
     @about_its_call
     @np.errstate(all="ignore")
@@ -310,6 +317,7 @@ class Expect:
             raise CheckFailed(fact, detail=detail, hint=hint)
 
     def _tolerance(self, dtype: object, scale: float) -> tuple[float, float]:
+        self._compared(dtype, scale)
         return tolerance_of(dtype, scale)
 
 

@@ -35,7 +35,7 @@ class ForbiddenOperation(Exception):
 
 
 def belongs_to(file: str, folder: str) -> bool:
-    """Tell whether a source file lies in a folder."""
+    """Return whether a source file lies in a folder."""
     return file.startswith(folder + _SEP)
 
 
@@ -183,7 +183,7 @@ class Guard:
         return None
 
     def _is_students(self, file: str) -> bool:
-        """Tell whether a file is the student's own."""
+        """Return whether a file is the student's own."""
         if not belongs_to(file, self._folder) or self._relative(file) in self._exempt:
             return False
         return not any(belongs_to(file, self._folder + _SEP + ours) for ours in self._ours)

@@ -34,7 +34,7 @@ else:
 
 
 def loaded() -> bool:
-    """Tell whether torch is imported."""
+    """Return whether torch is imported."""
     return hasattr(sys.modules.get("torch"), "Tensor")
 
 

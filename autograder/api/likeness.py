@@ -138,7 +138,7 @@ def in_float64(numbers: Numbers) -> Array:
 
 
 def is_floating(numbers: Numbers) -> bool:
-    """Tell whether these are real numbers that can have a fraction."""
+    """Return whether these are real numbers that can have a fraction."""
     return "float" in name_of(numbers.dtype)
 
 
@@ -360,12 +360,12 @@ def all_alike(
     requests: Sequence[Request],
     drawn: bool = False,
 ) -> bool:
-    """Tell whether two answers to the same requests are alike."""
+    """Return whether two answers to the same requests are alike."""
     return Comparison(drawn=drawn, enough=1.0).replies(one, other, requests) <= 1
 
 
 def alike(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True) -> bool:
-    """Tell whether two replies are alike; see `Comparison`."""
+    """Return whether two replies are alike; see `Comparison`."""
     return Comparison(drawn=drawn, enough=1.0).reply(one, other, dtypes=dtypes) <= 1
 
 
@@ -397,7 +397,7 @@ def _steps_apart(one: Array, other: Array) -> float:
 
 
 def raised_wrongly(reply: Reply, right: Reply) -> bool:
-    """Tell whether there is an exception, and not the right one."""
+    """Return whether there is an exception, and not the right one."""
     if reply.error is None:
         return False
     return right.error is None or not reply.error.is_a(right.error.name)
@@ -431,7 +431,7 @@ def with_one_symptom(
 
 
 def _leaves(reply: Reply) -> bool:
-    """Tell whether a call on a device without values left it."""
+    """Return whether a call on a device without values left it."""
     if reply.error is not None:
         return reply.error.kind == "DeviceMismatch"
     return any(tensor.device.type != "meta" for tensor in tensors_in(reply.value))

@@ -188,7 +188,7 @@ class Upstream:
 
 
 def may_be_upstream(failure: BaseException, component: str) -> bool:
-    """Tell whether another component may be behind a failure; not if it stopped at its own stub."""
+    """Return whether another component may be behind a failure, which its own stub is not."""
     if isinstance(failure, StudentRaised):
         error = failure.error
         stub = error.kind == "NotAttempted" and error.file == f"{component}.py"

@@ -82,7 +82,7 @@ class StudentError:
         return self.classes[0] if self.classes else self.kind
 
     def is_a(self, kind: str) -> bool:
-        """Tell whether `except kind` would catch it."""
+        """Return whether `except kind` would catch it."""
         return kind == self.kind or kind in (self.bases if kind in ERROR_KINDS else self.classes)
 
 
@@ -145,13 +145,13 @@ class Part:
     random: bool = True
 
     def is_empty(self, value: Value) -> bool:
-        """Tell whether there is nothing in it."""
+        """Return whether there is nothing in it."""
         if self.holds == "value":
             return value is ABSENT or isinstance(value, Absent)
         return value is None or (type(value) is not torch.Tensor and len(value) == 0)
 
     def fits(self, value: Value) -> bool:
-        """Tell whether it can hold a value that was read."""
+        """Return whether it can hold a value that was read."""
         if self.holds == "value":
             return True
         if self.holds == "tensor":

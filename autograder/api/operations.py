@@ -184,7 +184,7 @@ def write_operation(operation: Operation, writer: Writer) -> list[Any]:
 
 
 def _is_nothing(value: Value) -> bool:
-    """Tell whether a value is an empty container, which is the default wherever one can be."""
+    """Return whether a value is an empty container, which is the default wherever one can be."""
     return isinstance(value, tuple | dict) and len(value) == 0
 
 

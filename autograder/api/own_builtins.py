@@ -51,7 +51,7 @@ def own_code(source: bytes, file: str, folder: str) -> CodeType:
 
 
 def _ask_in(parent: ast.AST, libraries: Collection[str]) -> bool:
-    """Replace the attributes right below a node as `_asking` says; tell whether any was."""
+    """Replace the attributes right below a node as `_asking` says; return whether any was."""
     changed = False
     target = parent.target if isinstance(parent, ast.AugAssign) else None
     if isinstance(target, ast.Attribute) and _is_looked_at(target.attr):
@@ -82,7 +82,8 @@ def _asking(node: ast.Attribute, libraries: Collection[str]) -> ast.expr:
 
 
 def _is_looked_at(name: str) -> bool:
-    """Tell whether what an object is decides about a name. An exception's `obj` may be anything."""
+    """Return whether what an object is decides about a name."""
+    # An exception's `obj` may be anything.
     return name == "obj" or (name.startswith("_") and not name.startswith("__"))
 
 
@@ -202,7 +203,7 @@ def _giver(owner: Any, name: str) -> Any:
 
 
 def _is_own(thing: Any) -> bool:
-    """Tell whether a module, function or class is a submission's: it has builtins of its own."""
+    """Return whether a module, function or class is a submission's: it has builtins of its own."""
     if isinstance(thing, FunctionType):
         return _DICT in getattr(thing, "__builtins__", ())
     if isinstance(thing, type):

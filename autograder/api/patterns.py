@@ -195,7 +195,7 @@ class _Pair:
         return differ
 
     def telling(self, values: Array, spent: int, need: float, grid: bool = False) -> bool:
-        """Tell whether all these values, but for `spent` of them, cannot fit by chance."""
+        """Return whether all these values, but for `spent` of them, cannot fit by chance."""
         if values.size < 2:
             return False
         sizes = np.sort(np.abs(values), axis=None)
@@ -209,7 +209,7 @@ class _Pair:
         return (1 + int(steps.sum()) - spent) * each >= need
 
     def moved(self, one: Array, other: Array, need: float = _BEYOND_DOUBT) -> bool:
-        """Tell whether values that are not where they were can be told from each other."""
+        """Return whether values that are not where they were can be told from each other."""
         return self.telling(one[self.differ(one, other)], 1, need, grid=True)
 
     def sums_to_one(self, values: Array, dim: int) -> bool:

@@ -149,7 +149,7 @@ def drawings_of(folder: Path) -> dict[str, Any]:
 
 
 class Run:
-    """One run of tests.
+    """One run of tests, each on one component.
 
     Args:
         session: returns the session that carries requests to a component.
@@ -167,7 +167,8 @@ class Run:
         self.coarse: set[str] = set()
         self.asked = Asked()
         self._session = session
-        self._begun: set[str] = set()
+        self._component = ""
+        self._begun = False
 
     def begin(self, drawn: dict[str, Any]) -> None:
         """Note that a test, or the next example of a property, begins."""
@@ -175,11 +176,12 @@ class Run:
         self.question = None
         self.coarse.clear()
         self.asked.clear()
-        self._begun.clear()
+        self._begun = False
 
     def component(self, name: str) -> Component:
-        """Return a component as a test gets it."""
-        return Component(_FreshSession(self, name), self._observe)
+        """Return the component that a test is about, as it gets it."""
+        self._component = name
+        return Component(self, self._observe)
 
     def views(self, component: str, drawings: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return what the suite's views.py shows of a component, as far as it gets."""
@@ -193,25 +195,14 @@ class Run:
             draw(self.component(component), show)
         return show.views
 
-    def perform(self, component: str, request: Request) -> Reply:
+    def perform(self, request: Request) -> Reply:
         """Have a request answered; an example's first one forgets what came before."""
-        if component not in self._begun:
-            self._begun.add(component)
+        if not self._begun:
+            self._begun = True
             request.ops.insert(0, Reset())
         self.coarse |= coarse_in(request)
-        return self._session(component).perform(request)
+        return self._session(self._component).perform(request)
 
     def _observe(self, answer: Answer) -> None:
         self.question = answer.question
         self.asked.note(answer)
-
-
-class _FreshSession:
-    """Lets every example start without the modules that earlier ones built."""
-
-    def __init__(self, run: Run, component: str) -> None:
-        self._run = run
-        self._component = component
-
-    def perform(self, request: Request) -> Reply:
-        return self._run.perform(self._component, request)

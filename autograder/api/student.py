@@ -293,7 +293,7 @@ class StudentPlugin:
         return report
 
     def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> bool:
-        """Tell whether a check passes with working components in the place of broken ones."""
+        """Return whether a check passes with working components in the place of broken ones."""
         criterion = self._criteria[item.nodeid]
         component = criterion.component
         broken = [name for name in self._upstream.used_by(component) if self._tally.broken(name)]

@@ -40,7 +40,7 @@ class Tally:
         return not self._followed and all(map(self._holds, self._results))
 
     def broken(self, component: str) -> bool:
-        """Tell whether a component has lost a criterion of its own, or did not run."""
+        """Return whether a component has lost a criterion of its own, or did not run."""
         return component in self.stopped or not self._holds(component)
 
     def follow(self, criterion: Criterion, others: str) -> None:
@@ -86,7 +86,7 @@ class Tally:
         return f"; {checks} only because of {others}, and so count"
 
     def runs(self, component: str) -> bool:
-        """Tell whether there is something of a component that can be drawn."""
+        """Return whether there is something of a component that can be drawn."""
         return component not in self.stopped and not self._untouched(component)
 
     def page(self, component: str, views: Sequence[Mapping[str, Any]]) -> str:

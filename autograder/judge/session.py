@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from autograder.api.component import Session
-from autograder.api.expect import Expect
 from autograder.api.lazy import loaded
 from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
@@ -110,23 +109,6 @@ class Recorder:
         """Note that values of this example are compared with so many times the usual tolerance."""
         kind = fineness(dtype)
         self._slack[kind] = max(scale, self._slack.get(kind, 0.0))
-
-
-class RecordedExpect(Expect):
-    """Expectations that tell a recorder with which tolerance they compare.
-
-    Args:
-        coarse: as for `Expect`.
-        recorder: keeps what the example under test asks.
-    """
-
-    def __init__(self, coarse: set[str], recorder: Recorder) -> None:
-        super().__init__(coarse)
-        self._recorder = recorder
-
-    def _tolerance(self, dtype: object, scale: float) -> tuple[float, float]:
-        self._recorder.compared(dtype, scale)
-        return super()._tolerance(dtype, scale)
 
 
 @dataclass(frozen=True)

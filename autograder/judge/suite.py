@@ -28,7 +28,7 @@ from autograder.api.messages import Reply, Request
 from autograder.api.run import Run
 from autograder.api.wording import find
 from autograder.judge.reference import ReferenceSession
-from autograder.judge.session import Planned, RecordedExpect, Recorder
+from autograder.judge.session import Planned, Recorder
 from autograder.results import HIDDEN_WORDS, Outcome
 
 FIXTURES = ("component", "reference", "expect", "make")
@@ -176,7 +176,7 @@ class Suite:
 
     def run(self, criterion: Criterion, session: Session) -> Attempt:
         """Run one criterion on a session."""
-        return self._attempt(self.checks[criterion.id], session, drawing=False)
+        return self._attempt(self.checks[criterion.id], session)
 
     def met(self, criterion: Criterion) -> Attempt | None:
         """Return the passing attempt of the solution; None if the solution fails this criterion."""
@@ -205,7 +205,7 @@ class Suite:
         """
         for criterion in list(self.criteria[component]):
             recorder = Recorder(solution)
-            attempt = self._attempt(self.checks[criterion.id], recorder, drawing=True)
+            attempt = self._attempt(self.checks[criterion.id], recorder, recorder)
             if attempt.failure is not None:
                 self._loses(attempt, f"the solution loses {criterion.id}: ")
             self.plans[criterion.id] = recorder.plan
@@ -276,13 +276,14 @@ class Suite:
         self.references[component].kept.update(kept["answers"])
         return True
 
-    def _attempt(self, check: Check, session: Session, drawing: bool) -> Attempt:
+    def _attempt(self, check: Check, session: Session, recorder: Recorder | None = None) -> Attempt:
+        """Run a test; for one who records it, draw its examples."""
         criterion = check.criterion
         run = Run(lambda name: session)
         reference = self.references[criterion.component]
         expect = Expect(run.coarse, run.asked)
-        if isinstance(session, Recorder):
-            expect = RecordedExpect(run.coarse, session)
+        if recorder is not None:
+            expect = Expect(run.coarse, compared=recorder.compared)
         given = {
             "component": run.component(criterion.component),
             "reference": Component(reference, lambda answer: None),
@@ -297,7 +298,7 @@ class Suite:
                 # The name under which the reference keeps its answers.
                 reference.begin(f"{criterion.id}[{case.name}]#{drawn!r}")
 
-            run_test = check.draw if drawing else check.run
+            run_test = check.run if recorder is None else check.draw
             failure = _failure_of(functools.partial(run_test, case, given, begin))
             attempt.passed += failure is None
             if attempt.failure is None:
