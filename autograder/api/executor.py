@@ -38,7 +38,6 @@ from autograder.api.values import (
     Unsendable,
     Value,
     answered,
-    handles_in,
     made_real,
     plain_tensor,
     with_tensors,
@@ -302,11 +301,7 @@ class Executor:
         return args, {k: v if type(v) in _SIMPLE else real(v) for k, v in operation.kwargs.items()}
 
     def _real(self, value: Value) -> Any:
-        if type(value) is torch.Tensor:
-            return value
-        for handle in handles_in(value):
-            self._object(handle.number)
-        return made_real(value, self._objects)
+        return value if type(value) is torch.Tensor else made_real(value, self._object)
 
     @contextmanager
     def _reporting(self, phase: str) -> Iterator[None]:

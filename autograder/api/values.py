@@ -184,7 +184,7 @@ class Kind:
     read: Callable[..., Value] = lambda reader, depth: None
     items: Callable[[Value], Iterable[Value] | None] = lambda value: None
     remade: Callable[[Value, list[Value]], Value] = lambda value, items: value
-    real: Callable[[Value, list[Value], Mapping[int, object]], Any] | None = None
+    real: Callable[[Value, list[Value], Callable[[int], Any]], Any] | None = None
     form: str | Callable[[Value], str] = "other"
     words: str | Callable[[Value], str] = ""
     dtype: Callable[[Value], str | None] = lambda value: None
@@ -489,7 +489,7 @@ def _read_embedding(reader: Reader, depth: int, weight: Any) -> Value:
     return Embedding(read)
 
 
-def _real_embedding(value: Value, items: list[Value], objects: Mapping[int, object]) -> Any:
+def _real_embedding(value: Value, items: list[Value], object_of: Callable[[int], Any]) -> Any:
     weight = value.weight.clone()
     return torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
 
@@ -563,7 +563,7 @@ KINDS: tuple[Kind, ...] = (
         write=_write_array,
         read=_read_array,
         # The test's own must not be written to.
-        real=lambda value, items, objects: value.copy(),
+        real=lambda value, items, object_of: value.copy(),
         words=_array_words,
         dtype=lambda value: value.dtype.name if value.dtype.name in DTYPES else None,
         show=_show_array,
@@ -638,7 +638,7 @@ KINDS: tuple[Kind, ...] = (
         "handle",
         write=lambda value, writer: [value.number],
         read=lambda reader, depth, number: Handle(operator.index(number)),
-        real=lambda value, items, objects: objects[value.number],
+        real=lambda value, items, object_of: object_of(value.number),
     ),
     Kind(
         (Opaque,),
@@ -810,11 +810,6 @@ def tensors_in(value: Value) -> Iterator[Tensor]:
         yield from (leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor))
 
 
-def handles_in(value: Value) -> Iterator[Handle]:
-    """Yield every handle of a value."""
-    return (leaf for leaf in leaves(value) if isinstance(leaf, Handle))
-
-
 def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
     """Return a value of the same form, with everything that `leaves` yields changed."""
     kind = kind_of(value, also=True)
@@ -829,16 +824,16 @@ def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
     return mapped(value, lambda leaf: change(leaf) if isinstance(leaf, torch.Tensor) else leaf)
 
 
-def made_real(value: Value, objects: Mapping[int, object]) -> Value:
+def made_real(value: Value, object_of: Callable[[int], Any]) -> Value:
     """Return an argument as a component gets it, with what only stands for an object made.
 
     Args:
         value: the argument.
-        objects: what lives beside the component, by handle.
+        object_of: returns what lives beside the component under a handle.
     """
     kind = kind_of(value, also=True)
-    items = [made_real(item, objects) for item in kind.items(value) or ()]
-    return kind.remade(value, items) if kind.real is None else kind.real(value, items, objects)
+    items = [made_real(item, object_of) for item in kind.items(value) or ()]
+    return kind.remade(value, items) if kind.real is None else kind.real(value, items, object_of)
 
 
 # Shown.

@@ -33,8 +33,10 @@ from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.misconceptions import Misconception, read
 from autograder.judge.places import cache_folder
+from autograder.judge.session import Planned
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.variants import Variants, variants_of
+from autograder.sandbox.wire import encode_request
 
 # Longer questions and answers would only make the file long.
 _MAX_GIVEN = 400
@@ -188,7 +190,9 @@ def _examples(suite: Suite, variants: Variants, criteria: Sequence[Criterion]) -
             # As a student's run will read them: to six digits.
             requests = read_question(write_question(asked))
             right = variants.answer(RIGHT, requests)
-            variants.know(requests, right, slack=plan[indices[0]].slack)
+            slack = plan[indices[0]].slack
+            pairs = zip(requests, right, strict=True)
+            variants.know([Planned(encode_request(one, 0), one, r, slack) for one, r in pairs])
             returned = [output for reply in right for output in tensors_in(reply.value)]
             if sum(output.numel() for output in returned) <= _MAX_RETURNED:
                 found.append(Example(criterion.id, True, requests, right, criterion.free))

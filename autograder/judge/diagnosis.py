@@ -83,12 +83,7 @@ class Diagnoser:
         }
         for name, variants in self._variants.items():
             for question in self._questions[name]:
-                variants.know(
-                    [planned.request for planned in question],
-                    [planned.reply for planned in question],
-                    sum(planned.work for planned in question),
-                    question[0].slack,
-                )
+                variants.know(question)
 
     def flush(self) -> None:
         """Keep what was computed of mistakes' answers, for later submissions and runs."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import operator
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from autograder.diagnosis.search import RIGHT, Names, Once
 from autograder.judge.cache import AnswerStore
 from autograder.judge.misconceptions import file_of
 from autograder.judge.reference import import_apart
-from autograder.sandbox.wire import encode_request
+from autograder.judge.session import Planned
 
 # A mistake that computes longer, in seconds, has no end: of it that is the answer.
 LONGEST_S = 10.0
@@ -73,28 +72,14 @@ class Variants:
         # How often a mistake was stopped that computed too long.
         self._stopped = 0
 
-    def know(
-        self,
-        example: Sequence[Request],
-        replies: Sequence[Reply],
-        work: int = 0,
-        slack: Slack | None = None,
-    ) -> None:
-        """Keep the right answers to an example of the suite's, which then need not be computed.
-
-        Args:
-            example: its requests.
-            replies: the solution's.
-            work: how many of torch's operations they take.
-            slack: by how much more than usual its criterion lets answers be off.
-        """
+    def know(self, example: Sequence[Planned]) -> None:
+        """Keep the right answers to an example of the suite's, which then need not be computed."""
         asked = hashlib.sha256()
-        for request in example:
-            asked.update(hashlib.sha256(encode_request(request, 0)).digest())
-        cost = max(1, work // _SHORT)
-        known = _Known(tuple(example), tuple(replies), asked.hexdigest(), cost, slack or {})
-        self._known[id(example[0])] = known
-        slacks = self._usual, known.slack
+        for planned in example:
+            asked.update(hashlib.sha256(planned.frame).digest())
+        cost = max(1, sum(planned.work for planned in example) // _SHORT)
+        self._known[id(example[0].request)] = _Known(tuple(example), asked.hexdigest(), cost)
+        slacks = self._usual, example[0].slack
         kinds = {kind for slack in slacks for kind in slack}
         self._usual = {kind: max(slack.get(kind, 0.0) for slack in slacks) for kind in kinds}
 
@@ -117,7 +102,8 @@ class Variants:
             return [self.perform(wrong, request) for request in asked]
 
         def right() -> Sequence[Reply]:
-            return self._known[id(example[0])].replies[: len(example)]
+            known = self._known[id(example[0])].planned
+            return [planned.reply for planned in known[: len(example)]]
 
         if not (wrong or redraw) and self.knows(example):
             return self._once("right", example, right)
@@ -138,9 +124,10 @@ class Variants:
     def knows(self, example: Sequence[Request]) -> bool:
         """Return whether an example is one of the suite's own, or the beginning of one."""
         known = self._known.get(id(example[0]))
-        if known is None or len(example) > len(known.requests):
+        if known is None or len(example) > len(known.planned):
             return False
-        return all(map(operator.is_, example, known.requests))
+        pairs = zip(example, known.planned, strict=False)
+        return all(request is planned.request for request, planned in pairs)
 
     def cost(self, example: Sequence[Request]) -> int:
         """Return for how many short examples this one counts."""
@@ -153,7 +140,7 @@ class Variants:
         Where its criterion compares no values, that is the most that any criterion allows.
         """
         known = self._known.get(id(example[0]))
-        return (known and known.slack) or self._usual
+        return (known and known.planned[0].slack) or self._usual
 
     def shows(self, wrong: Names, example: Sequence[Request]) -> bool:
         """Return whether the mistakes make another answer than the right one, other draws aside."""
@@ -239,13 +226,11 @@ class Variants:
 
 @dataclass(frozen=True)
 class _Known:
-    """An example of the suite's: what is asked, what is right, the hash, for how many it counts."""
+    """An example of the suite's: what is asked, the hash of it, for how many it counts."""
 
-    requests: tuple[Request, ...]
-    replies: tuple[Reply, ...]
+    planned: tuple[Planned, ...]
     asked: str
     cost: int
-    slack: Slack
 
 
 class _Clock:

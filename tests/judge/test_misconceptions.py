@@ -1,5 +1,6 @@
 """Misconceptions: the table fits the code, and the variants answer with mistakes in force."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,9 @@ from autograder.diagnosis.search import RIGHT, examples_of
 from autograder.errors import UsageError
 from autograder.judge.cache import AnswerStore, Cache
 from autograder.judge.misconceptions import Misconception, read, with_mistakes
+from autograder.judge.session import Planned
 from autograder.judge.variants import Variants, reseeded
+from autograder.sandbox.wire import encode_request
 
 TABLE = """
 MISCONCEPTIONS = {
@@ -48,6 +51,12 @@ def folder(tmp_path: Path) -> Path:
 def of(folder: Path) -> Any:
     """An assignment, as far as a table needs one."""
     return SimpleNamespace(secret=folder.parent)
+
+
+def know(variants: Variants, question: Sequence[Request], work: int = 0) -> None:
+    answers = variants.answer(RIGHT, question)
+    pairs = zip(question, answers, strict=True)
+    variants.know([Planned(encode_request(one, 0), one, r, {}, work) for one, r in pairs])
 
 
 def test_a_table_is_read_without_running_it(folder: Path) -> None:
@@ -110,7 +119,7 @@ def test_what_is_asked_on_with_the_students_answer_is_another_example(folder: Pa
     variants = Variants(folder, "double", ("tripled", "noisy"))
     first, second = example()[0], Request([Call("double", args=(X + 1,))])
     known = [first, second]
-    variants.know(known, variants.answer(RIGHT, known))
+    know(variants, known)
     others = [first, Request([Call("double", args=(X + 5,))])]
     names = frozenset(["tripled"])
     assert variants.answer(names, others)[1].value.tolist() == (3 * (X + 5)).tolist()
@@ -127,7 +136,7 @@ def test_an_example_is_answered_once(folder: Path) -> None:
     first = variants.answer(frozenset(["noisy"]), question)
     assert variants.answer(frozenset(["noisy"]), question) == first
     assert variants.computed == 1
-    variants.know(question, variants.answer(RIGHT, question))
+    know(variants, question)
     variants.answer(RIGHT, question)
     assert variants.computed == 2
 
@@ -135,7 +144,7 @@ def test_an_example_is_answered_once(folder: Path) -> None:
 def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None:
     variants = Variants(folder, "double", ("tripled", "noisy"))
     question = example()
-    variants.know(question, variants.answer(RIGHT, question), work=5000)
+    know(variants, question, work=5000)
     before = variants.computed
     variants.answer(frozenset(["noisy"]), question)
     assert variants.computed == before + 1
@@ -147,7 +156,7 @@ def test_to_know_which_mistakes_show_counts_for_nothing(folder: Path, tmp_path: 
     """Or what a diagnosis may cost would hang on what is kept."""
     question = [Request([Reset(), Call("double", args=(X,), seed=0)])]
     variants = Variants(folder, "double", ("tripled", "noisy"), store=Cache(tmp_path).answers("a"))
-    variants.know(question, variants.answer(RIGHT, question))
+    know(variants, question)
     variants.begin()
     assert variants.showing(question) == {"tripled", "noisy"}
     assert variants.computed == 0
@@ -158,7 +167,7 @@ def test_to_know_which_mistakes_show_counts_for_nothing(folder: Path, tmp_path: 
 def test_answers_to_a_known_example_that_are_equal_are_one(folder: Path) -> None:
     variants = Variants(folder, "double", ("tripled", "noisy"))
     question = [Request([Reset(), Call("double", args=(0 * X,), seed=0)])]
-    variants.know(question, variants.answer(RIGHT, question))
+    know(variants, question)
     tripled, noisy, both = (
         variants.answer(frozenset(names), question)
         for names in (["tripled"], ["noisy"], ["noisy", "tripled"])
@@ -171,7 +180,7 @@ def test_answers_to_a_known_example_that_are_equal_are_one(folder: Path) -> None
 def test_what_a_diagnosis_may_cost_is_counted_anew_and_whatever_is_there(folder: Path) -> None:
     variants = Variants(folder, "double", ("tripled", "noisy"))
     question = example()
-    variants.know(question, variants.answer(RIGHT, question))
+    know(variants, question)
     counted = []
     for _ in range(2):
         variants.begin()
@@ -193,7 +202,7 @@ def test_an_answer_is_kept_under_what_was_asked_and_not_where_it_stood(
         store = Cache(tmp_path / "kept").answers("same key")
         variants = Variants(folder, "double", ("tripled", "noisy"), store=store)
         for question in asked:
-            variants.know(question, variants.answer(RIGHT, question))
+            know(variants, question)
         found = [variants.answer(tripled, question)[0].value.tolist() for question in questions]
         assert found == [[3.0, 6.0], [30.0, 60.0]]
         store.flush()
@@ -215,7 +224,7 @@ def test_what_was_stopped_is_not_kept(tmp_path: Path) -> None:
         store = Cache(tmp_path / "kept").answers("same key")
         variants = endless(tmp_path, store, longest_s)
         question = example()
-        variants.know(question, variants.answer(RIGHT, question))
+        know(variants, question)
         error = variants.answer(wrong, question)[0].error
         kinds.append(None if error is None else error.kind)
         store.flush()
