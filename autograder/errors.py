@@ -8,7 +8,6 @@ Seen by users, each through one door with one exit code (`ExitCode`):
         Busy                   somebody else grades into the folder; `--wait` waits
     ApiFault                   `ci`: a line for a student, and code 1
         Unsure
-    CannotTell                 likewise
 
 In a result, with its message:
 

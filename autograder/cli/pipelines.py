@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from autograder.authoring.folders import must_be_new, whole, write_files
 from autograder.cli.options import Name, NameOption, Root, the_assignment
 from autograder.errors import ExitCode, UsageError
 from autograder.platforms.ci import written
+from autograder.reports.shown import about
 from autograder.reports.terminal import say
 from autograder.text import clean, counted
 
@@ -147,7 +149,8 @@ def post(
     def tell(student: str, said: str, done: bool) -> None:
         _log(f"{student}: {said if done else f'could not be told: {said}'}")
 
-    poster = Poster(Work(work), on, found.name, found.root, fail_under, comments, attempts)
+    of = about(found.name, found, datetime.now(UTC))
+    poster = Poster(Work(work), on, of, fail_under, comments, attempts)
     raise typer.Exit(0 if poster.post(tell) else ExitCode.NOT_ALL)
 
 

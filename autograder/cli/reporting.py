@@ -18,10 +18,11 @@ from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Regraded
 from autograder.project import assignment_of, find_root
-from autograder.reports.exports.format import STRICTEST, Context
+from autograder.reports.exports.format import Context
 from autograder.reports.exports.registry import FORMATS, format_of
 from autograder.reports.exports.registry import export as exported
 from autograder.reports.exports.roster import read_roster
+from autograder.reports.shown import About, about
 from autograder.reports.terminal import Printer, Stages, plain, say
 from autograder.results import SubmissionResult
 from autograder.text import clean
@@ -53,14 +54,8 @@ def export(
             f"{chosen.name} is of a class, and {results} is one result: "
             "name the folder that `grade` wrote"
         )
-    name = found[0].assignment
-    assignment = _assignment_of(name, root)
     context = Context(
-        assignment=name,
-        title=assignment.title if assignment else name,
-        components=assignment.totals if assignment else None,
-        feedback=assignment.feedback if assignment else STRICTEST,
-        now=datetime.now(UTC),
+        **vars(_about(found[0].assignment, root)),
         roster=None if roster is None else read_roster(roster),
         environment=os.environ,
         of_class=is_class,
@@ -96,10 +91,14 @@ def _write(text: str, out: Path | None) -> None:
         ) from error
 
 
-def _assignment_of(name: str, root: Path | None) -> Assignment | None:
-    """Return the assignment of results; None, which is said, where it is not found by itself."""
-    if root is not None:
-        return load_assignment(find_root(root), name)
+def _about(name: str, root: Path | None) -> About:
+    """Return what is known beside the results of an assignment."""
+    found = load_assignment(find_root(root), name) if root is not None else _found(name)
+    return about(name, found, datetime.now(UTC))
+
+
+def _found(name: str) -> Assignment | None:
+    """Return an assignment by its name; None, which is said, where it is not found by itself."""
     try:
         folder = find_root()
     except UsageError:
@@ -130,7 +129,7 @@ def report(
 ) -> None:
     """Write a page of the class, and one for each student."""
     # Here and not above: numpy and jinja2 are of no use to other commands.
-    from autograder.reports.pages.writing import About, must_be_ours, write_pages
+    from autograder.reports.pages.writing import must_be_ours, write_pages
 
     must_be_ours(out)
     found, _ = store.results_at(results)
@@ -141,15 +140,8 @@ def report(
             f"--since {since} holds results of {before[0].assignment}, and {results} of "
             f"{name}: give those of one assignment"
         )
-    assignment = _assignment_of(name, root)
-    about = About(
-        title=assignment.title if assignment else name,
-        feedback=assignment.feedback if assignment else STRICTEST,
-        now=datetime.now(UTC),
-        earlier={result.submission: result for result in before},
-        anonymous=anonymous,
-    )
-    say(str(write_pages(found, out, about)))
+    earlier = {result.submission: result for result in before}
+    say(str(write_pages(found, out, _about(name, root), earlier, anonymous)))
 
 
 def write_after_grading(
@@ -162,11 +154,11 @@ def write_after_grading(
     """Write the pages beside the results, and say where; a fault is said and costs no mark."""
     place = out / FOLDER
     try:
-        from autograder.reports.pages.writing import About, write_pages
+        from autograder.reports.pages.writing import write_pages
 
         earlier = {after.submission: before for before, after in regraded}
-        about = About(assignment.title, assignment.feedback, datetime.now(UTC), earlier)
-        words = f"Pages: {write_pages(results, place, about)}"
+        known = about(assignment.name, assignment, datetime.now(UTC))
+        words = f"Pages: {write_pages(results, place, known, earlier)}"
     # Marks are made, and pages can be made again: nothing here may cost a mark.
     except Exception as error:
         words = (

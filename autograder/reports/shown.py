@@ -5,13 +5,15 @@ Pages, and formats that students read, are made of what this returns, and of not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel
 
+from autograder.assignment import Assignment
 from autograder.results import (
     HIDDEN_WORDS,
     ComponentResult,
@@ -84,6 +86,28 @@ class Shown(BaseModel):
     message: str = ""
     withheld: str = ""
     late: bool = False
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known beside results: their assignment, and the time, with its offset."""
+
+    title: str
+    feedback: Feedback
+    now: datetime
+    assignment: str = ""
+    components: Mapping[str, float] | None = None  # their points; None if they are not known
+
+    def shown(self, result: SubmissionResult) -> Shown:
+        """Return what a student may see of a result."""
+        return shown(result, self.feedback, self.now)
+
+
+def about(name: str, assignment: Assignment | None, now: datetime) -> About:
+    """Return what is known of an assignment; of one that was not found nothing hidden is shown."""
+    if assignment is None:
+        return About(name, Feedback(hidden="nothing"), now, name)
+    return About(assignment.title, assignment.feedback, now, name, assignment.totals)
 
 
 def shown(result: SubmissionResult, feedback: Feedback, now: datetime) -> Shown:

@@ -218,7 +218,7 @@ def test_what_is_pushed_too_often_waits(world: World) -> None:
     world.run()
     assert world.result("bob") == kept
     ((told,),) = [v for c, v in world.marks("bob").items() if c == commit]
-    assert told.startswith("pending: Not graded yet: 1 commits a day are")
+    assert told.startswith("pending: Not graded yet: at most 1 commit a day")
 
 
 @pytest.mark.release

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from autograder.grading.store import results_at
-from autograder.reports.pages.writing import About, write_pages
+from autograder.reports.pages.writing import write_pages
+from autograder.reports.shown import About
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 from tests.e2e.conftest import NO_PLAYWRIGHT
@@ -69,7 +70,7 @@ def pages(graded: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) ->
     results = [*mixed(real, 120, 7), *odd, attack]
     earlier = {"u0003": real[6]}
     out = tmp_path_factory.mktemp("pages") / "report"
-    return write_pages(results, out, About(TITLE, Feedback(), ABOUT.now, earlier)).parent
+    return write_pages(results, out, ABOUT, earlier).parent
 
 
 @pytest.fixture

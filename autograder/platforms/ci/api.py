@@ -231,7 +231,7 @@ class _Unreached(ApiFault):
 
 
 def _is_safe(address: str, signed: bool = False) -> bool:
-    """Tell whether nobody on the way can read what goes to an address, nor another be meant."""
+    """Return whether nobody on the way can read what is sent to an address, nor redirect it."""
     try:
         parts = urlsplit(address)
         host, odd = parts.hostname, parts.username is not None or bool(parts.fragment)

@@ -17,7 +17,7 @@ from autograder.judge.limited import take_in_limited
 from autograder.platforms.ci.api import ApiFault
 from autograder.platforms.ci.platforms import Platform
 from autograder.platforms.ci.roster import Student
-from autograder.platforms.ci.work import Commit, Work
+from autograder.platforms.ci.work import Commit, Work, waiting
 
 _SIDE_BY_SIDE = 4
 Outcome = Literal["taken", "unchanged", "waiting", "empty", "failed"]
@@ -89,7 +89,7 @@ class Fetcher:
         today = self.now().date().isoformat()
         count = before.attempts if before is not None and before.day == today else 0
         used_up = 0 < self.attempts <= count
-        waits = f"{self.attempts} commits a day are graded; the newest is when a new day begins"
+        waits = waiting(self.attempts)
         if before is not None and before.waiting == newest and used_up:
             return Fetched(student, "waiting", waits)
         taken, content, reason = self._taken(student, newest)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from autograder.grading import store
 from autograder.platforms.ci.api import ApiFault, Unsure
 from autograder.platforms.ci.platforms import Platform, State
-from autograder.platforms.ci.telling import CannotTell, seen_of, status_of, text_of
-from autograder.platforms.ci.work import Commit, Work
+from autograder.platforms.ci.work import Commit, Work, waiting
+from autograder.reports.exports.documents import markdown
+from autograder.reports.shown import About, Shown
+from autograder.results import SubmissionResult
+from autograder.text import clean, out_of
 
 _ATTEMPTS = 5
-_WAITING = "Not graded yet: {} commits a day are; the newest is when a new day begins"
+# Of a comment, in characters.
+_MAX_TEXT = 60_000
 # A student, what is said, and whether it could be said.
 Tell = Callable[[str, str, bool], None]
 
@@ -26,8 +29,7 @@ class Poster:
     Attributes:
         work: the folder with commits and results.
         platform: where repositories are.
-        assignment: its name.
-        root: the project.
+        about: the assignment, and what it says about hidden criteria.
         fail_under: the percentage of the points below which a commit's state is a failure.
         comments: comment on a commit, too.
         attempts: how many commits of a student are graded a day; 0 for all.
@@ -35,8 +37,7 @@ class Poster:
 
     work: Work
     platform: Platform
-    assignment: str
-    root: Path
+    about: About
     fail_under: float
     comments: bool
     attempts: int
@@ -44,7 +45,7 @@ class Poster:
     @property
     def context(self) -> str:
         """What the status of a commit is called."""
-        return f"gradeformer/{self.assignment}"
+        return f"gradeformer/{self.about.assignment}"
 
     def post(self, tell: Tell) -> bool:
         """Tell everyone what they were not told; return whether all could be."""
@@ -56,7 +57,7 @@ class Poster:
             try:
                 for said in self._one(commit):
                     tell(student, said, True)
-            except (ApiFault, CannotTell, OSError) as fault:
+            except (ApiFault, OSError) as fault:
                 complete = False
                 tell(student, str(fault), False)
         return complete
@@ -69,16 +70,15 @@ class Poster:
             k: v for k, v in before.items() if k.endswith((commit.commit, commit.waiting or " "))
         }
         result = store.read(self.work.graded, commit.student)
-        if result is not None and result.assignment == self.assignment:
-            path = store.path_of(self.work.graded, commit.student)
-            seen = None if result.score is None else seen_of(path, self.root)
+        if result is not None and result.assignment == self.about.assignment:
+            seen = None if result.score is None else self.about.shown(result)
             state, words = status_of(result, seen, self.fail_under)
             if self._status(commit, commit.commit, state, words, told):
                 yield f"{words} ({state}) at {commit.commit[:10]}"
-            if self.comments and seen is not None and self._comment(commit, path, told):
+            if self.comments and seen is not None and self._comment(commit, result, told):
                 yield f"comment at {commit.commit[:10]}"
         if commit.waiting is not None:
-            words = _WAITING.format(self.attempts)
+            words = f"Not graded yet: {waiting(self.attempts)}"
             if self._status(commit, commit.waiting, "pending", words, told):
                 yield f"waiting: {commit.waiting[:10]}"
 
@@ -98,9 +98,11 @@ class Poster:
 
         return self._once(commit, f"status {at}", "\n".join(wanted), told, there, send)
 
-    def _comment(self, commit: Commit, path: Path, told: dict[str, str]) -> bool:
+    def _comment(self, commit: Commit, result: SubmissionResult, told: dict[str, str]) -> bool:
         platform, place = self.platform, (commit.repository, commit.commit)
-        text = text_of(path, self.root)
+        text = markdown([result], self.about)
+        if len(text) > _MAX_TEXT:
+            text = f"{text[:_MAX_TEXT]}\n\n(cut off here)\n"
         mark = f"<!-- {self.context} {_hash(text)[:16]} -->"
 
         def there() -> bool:
@@ -138,6 +140,31 @@ class Poster:
         told[key] = _hash(text)
         self.work.tell(commit.student, told)
         return said
+
+
+def status_of(result: SubmissionResult, seen: Shown | None, fail_under: float) -> tuple[State, str]:
+    """Return the state of a commit and the line that goes with it.
+
+    Args:
+        result: what the commit was graded.
+        seen: what of it its student may see; None if it has no points.
+        fail_under: the percentage of the points that are seen below which its state is a failure.
+    """
+    if seen is None or seen.score is None:
+        return "error", "The grader failed; that is not your fault, and it is tried again"
+    if result.status == "rejected":
+        return "failure", f"Not accepted: {clean(result.message)}"
+    line = f"{out_of(seen.score, seen.max_score)} points"
+    if seen.withheld:
+        line += "; hidden checks are not shown"
+    if result.standing == "empty":
+        return "failure", f"{line}: there is no file of {result.assignment} in it"
+    if result.held:
+        # A person is to say what becomes of it.
+        return "pending", f"{line}; held for review: {', '.join(result.held)}"
+    # A sum of shares is as near to a round number as floats come.
+    below = 100 * seen.score < (fail_under - 1e-9) * seen.max_score
+    return ("failure" if below else "success"), line
 
 
 def _same(found: str, words: str) -> bool:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 from autograder import private
 from autograder.errors import UsageError
 from autograder.grading import store
+from autograder.text import counted
 
 # A student's id is the name of a folder and of files, on any system.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
@@ -113,8 +114,13 @@ class Work:
         return sorted(path.stem for path in (self.folder / "commits").glob("*.json"))
 
 
+def waiting(attempts: int) -> str:
+    """Say why a newer commit is not graded yet."""
+    return f"at most {counted(attempts, 'commit')} a day; the newest is graded when a new day begins"
+
+
 def usable(student: str) -> bool:
-    """Tell whether a student can be called so."""
+    """Return whether an id can name a student's files."""
     return _ID.fullmatch(student) is not None and not student.endswith((".", ".json", ".lock"))
 
 

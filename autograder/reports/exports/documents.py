@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from autograder.reports.exports.format import Context, Format, lines_of, points
 from autograder.reports.feedback import STATUS_WORDS
-from autograder.reports.shown import WHOLE, ShownComponent
+from autograder.reports.shown import WHOLE, About, ShownComponent
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
@@ -98,7 +98,7 @@ def _code(text: str, limit: int = _LINE) -> Markup:
     return Markup(f"<code>{found}</code>" if found else "")  # noqa: S704
 
 
-def _markdown(results: Sequence[SubmissionResult], context: Context) -> str:
+def markdown(results: Sequence[SubmissionResult], context: About) -> str:
     """Write a table, the causes and folded details; of a class, as much as there is room for."""
     macros = _template("markdown.md.jinja", _in_markdown).module
     both = [(result, context.shown(result)) for result in results]
@@ -177,7 +177,7 @@ def _property(text: str) -> str:
 
 FORMATS = (
     Format("junit", "JUnit's XML, for CI", "either", _junit, needs_mark=False),
-    Format("markdown", "for a job summary", "either", _markdown, needs_mark=False),
+    Format("markdown", "for a job summary", "either", markdown, needs_mark=False),
     Format(
         "github-annotations", "GitHub's notes beside lines", "one", _annotations, needs_mark=False
     ),

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Literal
 
 from autograder.reports.exports.roster import Roster
-from autograder.reports.shown import Shown, ShownCriterion, shown
+from autograder.reports.shown import About, ShownCriterion
 from autograder.results import SubmissionResult
-from autograder.settings import Feedback
-
-STRICTEST = Feedback(hidden="nothing")
 
 
 @dataclass(frozen=True)
-class Context:
+class Context(About):
     """What an export knows beside the results."""
 
-    assignment: str
-    title: str
-    components: Mapping[str, float] | None  # their points; None where the assignment was not found
-    feedback: Feedback
-    now: datetime  # with its offset
     roster: Roster | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     of_class: bool = False  # the results are those of a class, however small
-
-    def shown(self, result: SubmissionResult) -> Shown:
-        """Return what a student may see of a result."""
-        return shown(result, self.feedback, self.now)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Roster:
         return ""
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a column."""
+        """Return whether there is a column."""
         return plain(name) in map(plain, self.header)
 
     def matched(self, ids: Iterable[str]) -> Mapping[str, Sequence[str]]:

@@ -10,21 +10,18 @@ import shutil
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from autograder import private
 from autograder.errors import UsageError
 from autograder.grading import store
-from autograder.grading.store import Stored
+from autograder.grading.store import Lazy
 from autograder.reports.pages.group import class_page
 from autograder.reports.pages.statistics import Gathered
 from autograder.reports.pages.student import student_page
-from autograder.reports.shown import shown
+from autograder.reports.shown import About
 from autograder.results import Held, SubmissionResult
-from autograder.settings import Feedback
 
 INDEX, STUDENTS = "index.html", "students"
 # How a folder of ours is known again.
@@ -36,28 +33,31 @@ _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|\Z)", re.IGNORECASE)
 _LONGEST = 40
 
 
-@dataclass(frozen=True)
-class About:
-    """What pages say beside the results."""
-
-    title: str  # the assignment's
-    feedback: Feedback
-    now: datetime  # with its offset
-    earlier: Mapping[str, SubmissionResult] = field(default_factory=dict)  # by id, to compare with
-    anonymous: bool = False
-
-
-def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) -> Path:
+def write_pages(
+    results: Sequence[SubmissionResult],
+    out: Path,
+    about: About,
+    earlier: Mapping[str, SubmissionResult] | None = None,
+    anonymous: bool = False,
+) -> Path:
     """Write the pages of a class in place of those that are there, and return the class's.
+
+    Args:
+        results: the class.
+        out: the folder of the pages.
+        about: what they are of.
+        earlier: earlier results by id, to compare with.
+        anonymous: whether they name nobody, and show nothing that students wrote.
 
     Raises:
         UsageError: `out` holds something else, or cannot be written.
     """
     must_be_ours(out)
     # Results that lie in files are read one by one, and no earlier than their pages are written.
-    ids = results.submissions if isinstance(results, Stored) else [r.submission for r in results]
+    files = results.keys if isinstance(results, Lazy) else [(r.submission, None) for r in results]
+    ids = [name for name, _ in files]
     order, called = list(range(len(ids))), list(ids)
-    if about.anonymous:
+    if anonymous:
         # The order shall tell nothing, and not be guessed from the ids.
         random.SystemRandom().shuffle(order)
         width = len(str(len(order)))
@@ -70,7 +70,7 @@ def write_pages(results: Sequence[SubmissionResult], out: Path, about: About) ->
         _sweep(place.parent, beside)
         private.make_folder(made.parent)
         with private.umask_of(made.parent):
-            _fill(made, (results[row] for row in order), called, about)
+            _fill(made, (results[row] for row in order), called, about, earlier or {}, anonymous)
         _replace(made, place)
     except OSError as error:
         raise UsageError(
@@ -108,21 +108,24 @@ def must_be_ours(out: Path) -> None:
 
 
 def _fill(
-    made: Path, results: Iterable[SubmissionResult], called: Sequence[str], about: About
+    made: Path,
+    results: Iterable[SubmissionResult],
+    called: Sequence[str],
+    about: About,
+    earlier: Mapping[str, SubmissionResult],
+    anonymous: bool,
 ) -> None:
     files = files_of(called)
     gathered = Gathered()
     (made / STUDENTS).mkdir(parents=True)
     for result, name, file in zip(results, called, files, strict=True):
-        attempts = [result, about.earlier.get(result.submission)]
-        if about.anonymous:
-            attempts = [one and without_names(one, name) for one in attempts]
-        now, before = attempts
-        assert now is not None
-        gathered.add(now)
-        seen = shown(now, about.feedback, about.now)
-        then = None if before is None else shown(before, about.feedback, about.now)
-        text = student_page(seen, then, about.title, about.now)
+        before = earlier.get(result.submission)
+        if anonymous:
+            result = without_names(result, name)
+            before = before and without_names(before, name)
+        gathered.add(result)
+        then = about.shown(before) if before else None
+        text = student_page(about.shown(result), then, about.title, about.now)
         (made / STUDENTS / file).write_bytes(text.encode("utf-8", "replace"))
     index = class_page(gathered, files, about.title, about.now)
     (made / INDEX).write_bytes(index.encode("utf-8", "replace"))

@@ -20,16 +20,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autograder.grading import store
-from autograder.platforms.ci import api, posting
+from autograder.platforms.ci import api
 from autograder.platforms.ci.fetching import Fetched, Fetcher
 from autograder.platforms.ci.platforms import PLATFORMS, Platform
 from autograder.platforms.ci.posting import Poster
 from autograder.platforms.ci.roster import Student
-from autograder.platforms.ci.telling import Seen
 from autograder.platforms.ci.work import Work
 from tests.platforms.ci.conftest import TOKEN
 from tests.platforms.ci.repositories import Repository, packed
-from tests.platforms.ci.test_posting import fetched, graded
+from tests.platforms.ci.test_posting import ABOUT, fetched, graded
 
 _LONG = settings.get_profile("at-length")
 AT_LENGTH = settings(_LONG, max_examples=10 * _LONG.max_examples)
@@ -178,13 +177,9 @@ class Body(httpx.AsyncByteStream):
 
 @pytest.fixture(autouse=True)
 def limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small ones, so that what exceeds them is small; and words without the command."""
+    """Small ones, so that what exceeds them is small."""
     monkeypatch.setattr(api, "MAX_ANSWER", 150_000)
     monkeypatch.setattr(api, "MAX_PAGES", 5)
-    monkeypatch.setattr(
-        posting, "seen_of", lambda path, root: Seen.model_validate_json(path.read_text())
-    )
-    monkeypatch.setattr(posting, "text_of", lambda path, root: "points")
 
 
 @dataclass
@@ -282,7 +277,7 @@ def check_posting(kind: str, ada: list[Any], bob: list[Any], note: bytes | str |
             fetched(run.work, name)
             graded(run.work, name, 1.0)
         damage(run.work.folder / "posted" / "ada.json", note)
-        poster = Poster(run.work, run.platform, "norm", Path(), 50.0, True, 3)
+        poster = Poster(run.work, run.platform, ABOUT, 50.0, True, 3)
         said: list[tuple[str, str, bool]] = []
         complete = poster.post(lambda *one: said.append(one))
         failed = [(name, words) for name, words, fine in said if not fine]

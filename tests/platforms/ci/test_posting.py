@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import subprocess
+import dataclasses
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from autograder.errors import UsageError
 from autograder.grading import store
-from autograder.platforms.ci import api, posting, telling
+from autograder.platforms.ci import api
 from autograder.platforms.ci.api import Api, ApiFault
 from autograder.platforms.ci.platforms import PLATFORMS, Platform
-from autograder.platforms.ci.posting import Poster
-from autograder.platforms.ci.telling import CannotTell, Seen, status_of
+from autograder.platforms.ci.posting import Poster, status_of
 from autograder.platforms.ci.work import Commit, Work
+from autograder.reports.shown import About, Shown
 from autograder.results import Held, SubmissionResult
+from autograder.settings import Feedback
 from tests.platforms.ci.conftest import TOKEN
 
 A, B = "a" * 40, "b" * 40
+ABOUT = About("Norms", Feedback(), datetime(2026, 11, 20, 12, tzinfo=UTC), "norm")
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Work:
     return Work(tmp_path / "work")
-
-
-@pytest.fixture(autouse=True)
-def words(monkeypatch) -> None:
-    """What is said of a result, without the command that says it."""
-
-    def seen(path: Path, root: Path) -> Seen:
-        return Seen.model_validate_json(path.read_text())
-
-    monkeypatch.setattr(posting, "seen_of", seen)
-    monkeypatch.setattr(posting, "text_of", lambda path, root: f"points: {seen(path, root).score}")
 
 
 def fetched(work: Work, student: str, commit: str = A, waiting: str | None = None) -> None:
@@ -75,7 +67,7 @@ def post(request, platform, work):
 
     def run(token: str = TOKEN, comments: bool = True) -> tuple[bool, list[str]]:
         there = Platform(PLATFORMS[request.param], platform.address, token, waits.append)
-        poster = Poster(work, there, "norm", Path(), 50.0, comments, 3)
+        poster = Poster(work, there, ABOUT, 50.0, comments, 3)
         failed: list[str] = []
         run.said = []
 
@@ -124,7 +116,7 @@ def test_a_commit_gets_its_mark_and_what_waits_is_pending(platform, work, post) 
     assert [state for state, _ in states(platform, "dan")] == [fault]
     assert states(platform, "eve") == []
     texts = {place: text for place, text in platform.comments.items() if text}
-    assert "points: 2.0" in texts["course/ada", A][0]
+    assert "### Norms: 2 of 2 points" in texts["course/ada", A][0]
     # Of its own fault the grader tells the instructor.
     assert ("course/dan", A) not in texts
     assert "teacher" not in str([platform.statuses, platform.comments])
@@ -513,30 +505,52 @@ def test_a_comment_on_another_mark_is_another_comment(platform, work, post) -> N
         graded(work, "ada", score)
         post()
     texts = platform.comments["course/ada", A]
-    assert [text.partition("points: ")[2] for text in texts] == ["1.0", "2.0"]
+    assert [text.split("\n")[2] for text in texts] == [
+        f"### Norms: {score} of 2 points" for score in (1, 2)
+    ]
     assert len({text.split("\n")[0] for text in texts}) == 2
     assert all(text.startswith("<!-- gradeformer/norm ") for text in texts)
 
 
-def test_what_cannot_be_put_into_words_costs_nobody_else(platform, work, post, monkeypatch) -> None:
-    for student in ("ada", "bob"):
-        fetched(work, student)
-        graded(work, student, 2.0)
-    plain = posting.seen_of
+def test_a_comment_that_is_too_long_for_a_platform_is_cut(platform, work, post) -> None:
+    fetched(work, "ada")
+    graded(work, "ada", 2.0)
+    path = store.path_of(work.graded, "ada")
+    found = SubmissionResult.model_validate_json(path.read_text())
+    one = {"title": "x" * 300, "source": "", "outcome": "failed", "visibility": "public"}
+    criterion = {**one, "id": "norm.a", "score": 0, "max_score": 2, "passed": False}
+    part = {"score": 0, "max_score": 2, "status": "graded", "criteria": [criterion] * 300}
+    most = {**found.model_dump(by_alias=True), "score": 0, "components": {"norm": part}}
+    store.write(work.graded, SubmissionResult.model_validate(most))
+    post()
+    (text,) = platform.comments["course/ada", A]
+    assert text.endswith("\n\n(cut off here)\n")
+    assert 60_000 < len(text) < 60_200
 
-    def seen(path: Path, root: Path) -> Seen:
-        if path.stem == "ada":
-            raise CannotTell("no words")
-        return plain(path, root)
 
-    monkeypatch.setattr(posting, "seen_of", seen)
-    assert post() == (False, ["no words"])
-    assert len(states(platform, "bob")) == 1
+def test_of_hidden_criteria_no_more_is_said_than_the_assignment_shows(work, platform) -> None:
+    part = {"score": 1.0, "max_score": 2.0, "status": "graded"}
+    one = {"title": "SECRET", "source": "", "outcome": "failed", "visibility": "hidden"}
+    hidden = {**one, "id": "norm.a", "score": 1, "max_score": 2, "passed": False}
+    found = outcome(1.0, 2.0, components={"norm": {**part, "criteria": [hidden]}})
+    fetched(work, "s01")
+    store.make_writable(work.graded)
+    store.write(work.graded, found)
+    for there in each(platform):
+        about = dataclasses.replace(ABOUT, feedback=Feedback(hidden="nothing"))
+        assert Poster(work, there, about, 0.0, True, 0).post(lambda *said: None)
+    assert states(platform, "s01")[0][1] == "0 of 0 points; hidden checks are not shown"
+    assert "SECRET" not in str(platform.comments)
 
 
 def outcome(score: float | None, most: float = 100.0, **more: object) -> SubmissionResult:
     about = {"submission": "s01", "assignment": "norm", "status": "graded", "sandbox": ""}
     return SubmissionResult.model_validate({**about, "score": score, "max_score": most, **more})
+
+
+def seen(score: float, most: float, **more: object) -> Shown:
+    about = {"submission": "s01", "assignment": "norm", "status": "graded"}
+    return Shown.model_validate({**about, "score": score, "max_score": most, **more})
 
 
 @pytest.mark.parametrize(
@@ -553,39 +567,19 @@ def outcome(score: float | None, most: float = 100.0, **more: object) -> Submiss
 def test_a_state_is_a_failure_below_a_percentage_and_not_at_it(
     score: float, most: float, under: float, state: str, words: str
 ) -> None:
-    seen = Seen(score=score, max_score=most)
-    assert status_of(outcome(score, most), seen, under) == (state, words)
+    assert status_of(outcome(score, most), seen(score, most), under) == (state, words)
 
 
 def test_a_state_says_what_is_withheld_and_what_is_empty() -> None:
-    seen = Seen(score=1, max_score=2, withheld="some")
-    assert status_of(outcome(1), seen, 0)[1] == "1 of 2 points; hidden checks are not shown"
+    part_of_it = seen(1, 2, withheld="some")
+    assert status_of(outcome(1), part_of_it, 0)[1] == "1 of 2 points; hidden checks are not shown"
     part = {"score": 0, "max_score": 2, "status": "missing", "criteria": []}
     found = outcome(0, 2, components={"norm": part})
     words = "0 of 2 points: there is no file of norm in it"
-    assert status_of(found, Seen(score=0, max_score=2), 0) == ("failure", words)
+    assert status_of(found, seen(0, 2), 0) == ("failure", words)
     bad = outcome(0, status="rejected", message="a\x1b[31m\nbomb")
-    assert status_of(bad, Seen(score=0, max_score=2), 0) == (
-        "failure",
-        "Not accepted: a [31m bomb",
-    )
+    assert status_of(bad, seen(0, 2), 0) == ("failure", "Not accepted: a [31m bomb")
     assert status_of(outcome(None, status="error"), None, 0)[0] == "error"
-
-
-def test_words_come_from_the_command_and_are_cut(monkeypatch) -> None:
-    said = subprocess.CompletedProcess([], 0, b"x" * 70_000, b"")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: said)
-    text = telling.text_of(Path("a.json"), Path())
-    assert text == "x" * 60_000 + "\n\n(cut off here)\n"
-    with pytest.raises(CannotTell, match=r"a\.json has no points that can be shown"):
-        telling.seen_of(Path("a.json"), Path())
-    said.stdout = b'{"score": 1, "max_score": 2, "more": 3}'
-    assert telling.seen_of(Path("a.json"), Path()) == Seen(score=1, max_score=2)
-    said.returncode = 1
-    for stderr, words in ((b"no\x1b such\nthing", "no such thing"), (b"", "exit code 1")):
-        said.stderr = stderr
-        with pytest.raises(CannotTell, match=words):
-            telling.text_of(Path("a.json"), Path())
 
 
 def test_what_is_held_for_review_is_pending() -> None:
@@ -594,4 +588,4 @@ def test_what_is_held_for_review_is_pending() -> None:
     found = outcome(1, 4, components={"norm": part, "head": {**part, "status": "graded"}})
     found = found.model_copy(update={"review": [Held.model_validate(place)]})
     words = "1 of 4 points; held for review: norm"
-    assert status_of(found, Seen(score=1, max_score=4), 100) == ("pending", words)
+    assert status_of(found, seen(1, 4), 100) == ("pending", words)

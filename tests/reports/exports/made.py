@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from autograder.reports.exports.format import STRICTEST, Context
+from autograder.reports.exports.format import Context
 from autograder.reports.exports.registry import FORMATS, export
 from autograder.results import (
     ComponentResult,
@@ -20,7 +20,7 @@ from autograder.settings import Feedback
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OUTCOMES = Feedback()
-NOTHING = STRICTEST
+NOTHING = Feedback(hidden="nothing")
 ONE = [name for name, known in FORMATS.items() if known.takes != "class"]
 CLASS = [name for name, known in FORMATS.items() if known.takes == "class"]
 RUNNER = {

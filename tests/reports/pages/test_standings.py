@@ -12,8 +12,8 @@ from autograder.reports.pages.group import class_page
 from autograder.reports.pages.mistakes import mistakes_of
 from autograder.reports.pages.statistics import Gathered, items_of, together
 from autograder.reports.pages.student import costs, next_step, student_page
-from autograder.reports.pages.writing import About, write_pages
-from autograder.reports.shown import WHOLE, shown
+from autograder.reports.pages.writing import write_pages
+from autograder.reports.shown import WHOLE, About, shown
 from autograder.results import CriterionResult, SubmissionResult, Usage
 from tests.reports.exports.made import (
     HELD,
@@ -463,8 +463,7 @@ def test_without_names_it_is_known_as_held_and_no_file_or_name_is_there(tmp_path
         HELD.model_copy(update={"file": "ada_lovelace.py", "what": "calls ada"}),
     ]
     held.components["norm"].notes = ["held for review: ada_lovelace.py, line 3: it calls ada"]
-    about = About("Norms", OUTCOMES, NOW, anonymous=True)
-    write_pages([held], tmp_path / "pages", about)
+    write_pages([held], tmp_path / "pages", About("Norms", OUTCOMES, NOW), anonymous=True)
     files = [path.read_text() for path in (tmp_path / "pages").rglob("*.html")]
     assert len(files) == 2
     assert all("Held for review" in text and "ada" not in text for text in files)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from autograder.reports.pages.group import class_page
 from autograder.reports.pages.statistics import Gathered
 from autograder.reports.pages.student import student_page
-from autograder.reports.pages.writing import About, files_of, write_pages
-from autograder.reports.shown import shown
+from autograder.reports.pages.writing import files_of, write_pages
+from autograder.reports.shown import About, shown
 from autograder.results import Held, SubmissionResult
 from autograder.settings import Feedback
 from autograder.text import clean
@@ -237,8 +237,9 @@ def test_anonymous_pages_name_nobody_anywhere(tmp_path: Path) -> None:
     results = [named(name, f"{name}.zip") for name in ids]
     bad = {"status": "rejected", "score": 0.0, "max_score": 2.0}
     results.append(result({}, submission="Grace", message="Grace.zip is damaged", **bad))
-    about = About("Norms", OUTCOMES, NOW, {ids[3]: named(ids[3], "old.zip")}, anonymous=True)
-    write_pages(results, tmp_path / "pages", about)
+    earlier = {ids[3]: named(ids[3], "old.zip")}
+    about = About("Norms", OUTCOMES, NOW)
+    write_pages(results, tmp_path / "pages", about, earlier, anonymous=True)
     files = [path for path in (tmp_path / "pages").rglob("*") if path.is_file()]
     assert len(files) == 14
     for path in files:
@@ -261,7 +262,7 @@ def test_the_order_of_anonymous_rows_tells_nothing(tmp_path: Path) -> None:
     ]
     orders = []
     for name in ("one", "two"):
-        write_pages(results, tmp_path / name, About("N", OUTCOMES, NOW, anonymous=True))
+        write_pages(results, tmp_path / name, About("N", OUTCOMES, NOW), anonymous=True)
         page = parsed((tmp_path / name / "index.html").read_text())
         orders.append([row[3] for row in students(page)])
     assert sorted(orders[0]) == sorted(orders[1]) == list(range(40))

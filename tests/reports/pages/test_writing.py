@@ -20,7 +20,8 @@ from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.reports.pages import writing
 from autograder.reports.pages.statistics import Gathered
-from autograder.reports.pages.writing import About, write_pages
+from autograder.reports.pages.writing import write_pages
+from autograder.reports.shown import About
 from autograder.results import SubmissionResult
 from tests.conftest import make_project
 from tests.reports.exports.made import (
@@ -113,7 +114,7 @@ def test_pages_replace_pages_and_nothing_of_the_old_stays(tmp_path: Path) -> Non
     write_pages([result(), rejected()], pages, ABOUT)
     write_pages([rejected()], pages, ABOUT)
     assert names(pages) == ["index.html", "students/s02.html"]
-    write_pages([rejected()], pages, About("N", NOTHING, NOW, anonymous=True))
+    write_pages([rejected()], pages, About("N", NOTHING, NOW), anonymous=True)
     assert names(tmp_path) == ["pages/index.html", "pages/students/student-1.html"]
 
 
