@@ -271,8 +271,7 @@ def _graded(
     say(f"Results: {table} and {out}/results/")
     if not complete:
         say("some marks are not in the gradebook; run the same command to try again")
-    names = [entry.id for entry in entries]
-    written = store.Stored([store.path_of(out, name) for name in names], names)
+    written = store.stored({entry.id: store.path_of(out, entry.id) for entry in entries})
     write_after_grading(console, assignment, out, written, regraded)
     print_left_out(console, listing, found)
     print_held(console, out, found)

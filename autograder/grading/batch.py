@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from autograder.assignment import Assignment
 from autograder.grading import accepted, store
 from autograder.grading.entries import Entry
@@ -75,7 +73,7 @@ class Batch:
         self._begun: dict[str, Future[_Done]] = {}
         self._queue: queue.SimpleQueue[tuple[Entry, Future[_Done]] | None] = queue.SimpleQueue()
         self._refused: CannotGrade | None = None
-        self.regraded: Held[Regraded] = Held(TypeAdapter(Regraded))
+        self.regraded: Held[Regraded] = Held()
         self.damaged: list[str] = []
         for _ in range(jobs):
             # Daemons: an executor's threads would work off their queue before the process ends.
@@ -134,26 +132,22 @@ class Batch:
             whole: return whole results; else what a list of the class needs: of a large one the
                 whole results do not fit into memory, and lie in their files.
         """
-        found: list[SubmissionResult] | Held[SubmissionResult]
-        found = [] if whole else Held(TypeAdapter(SubmissionResult))
-        places: dict[str, int] = {}
+        found: dict[str, SubmissionResult] = {}
         known = {entry.id: entry for entry in entries}
         coming = iter(entries)
         try:
-            while len(places) < len(known):
+            while len(found) < len(known):
                 self.ahead(coming)
                 wait(self._begun.values(), return_when=FIRST_COMPLETED)
                 for name in [n for n, future in self._begun.items() if future.done()]:
                     result, kept = self.result(known[name])
-                    places[name] = len(places)
-                    found.append(result if whole else light(result))
+                    found[name] = result if whole else light(result)
                     progress(result, kept)
         except BaseException:
             self._pool.stop()
             self._cancel()
             raise
-        order = [places[entry.id] for entry in entries]
-        return found.ordered(order) if isinstance(found, Held) else [found[at] for at in order]
+        return [found[entry.id] for entry in entries]
 
     def close(self) -> None:
         """End all workers; what is still being graded is not kept."""

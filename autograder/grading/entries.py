@@ -149,7 +149,7 @@ def _wrapped(path: Path, assignment: str, components: Collection[str]) -> str:
 
 
 def _is_nobodys(path: Path) -> bool:
-    """Tell whether an entry is a file that no student handed in."""
+    """Return whether an entry is a file that no student handed in."""
     handed_in = path.name.lower().endswith((*ARCHIVES, *_HANDED_IN))
     return path.is_file() and not path.is_symlink() and not handed_in
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import os
+import pickle
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from autograder import private
 from autograder.errors import UsageError
@@ -96,12 +96,6 @@ class Lazy(Sequence[_T], Generic[_T]):
         self.keys = list(keys)
         self._read = read
 
-    def ordered(self, places: Iterable[int]) -> Self:
-        """Return those at these places, in this order."""
-        found = copy.copy(self)
-        found.keys = [self.keys[place] for place in places]
-        return found
-
     def __len__(self) -> int:
         return len(self.keys)
 
@@ -109,49 +103,33 @@ class Lazy(Sequence[_T], Generic[_T]):
     def __getitem__(self, index: int) -> _T: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: slice) -> Lazy[_T]: ...
 
-    def __getitem__(self, index: int | slice) -> _T | Self:
+    def __getitem__(self, index: int | slice) -> _T | Lazy[_T]:
         if isinstance(index, slice):
-            return self.ordered(range(len(self))[index])
+            return Lazy(self._read, self.keys[index])
         return self._read(self.keys[index])
 
 
 class Held(Lazy[_T]):
-    """Values that pydantic can write, in memory and compressed; `form` is their type."""
+    """Values of this process, in memory and compressed."""
 
-    def __init__(self, form: TypeAdapter[_T]) -> None:
-        super().__init__(lambda data: form.validate_json(zlib.decompress(data)))
-        self._form = form
+    def __init__(self) -> None:
+        # No bytes but those of `append` are ever read.
+        super().__init__(lambda data: pickle.loads(zlib.decompress(data)))  # noqa: S301
 
     def append(self, value: _T) -> None:
         """Hold one more."""
-        data = self._form.dump_json(value, by_alias=True, exclude_defaults=True)
-        self.keys.append(zlib.compress(data, level=1))
+        self.keys.append(zlib.compress(pickle.dumps(value), level=1))
 
 
-class Stored(Lazy[SubmissionResult]):
-    """Results that lie in files.
-
-    Args:
-        files: where they are.
-        submissions: whose they are, in the same order.
-
-    Raises:
-        UsageError: when one is asked for whose file is gone or damaged.
-    """
-
-    def __init__(self, files: Sequence[Path], submissions: Sequence[str]) -> None:
-        super().__init__(_read_again, zip(files, submissions, strict=True))
-
-    @property
-    def submissions(self) -> list[str]:
-        """Whose they are."""
-        return [name for _, name in self.keys]
+def stored(files: Mapping[str, Path]) -> Lazy[SubmissionResult]:
+    """Return results that lie in files, by submission; reading one that is gone is a UsageError."""
+    return Lazy(_read_again, files.items())
 
 
-def _read_again(place: tuple[Path, str]) -> SubmissionResult:
-    return read_file(place[0], f"it is gone or damaged: grade {place[1]} again")
+def _read_again(place: tuple[str, Path]) -> SubmissionResult:
+    return read_file(place[1], f"it is gone or damaged: grade {place[0]} again")
 
 
 def read_file(path: Path, give: str = _GIVE) -> SubmissionResult:
@@ -184,7 +162,7 @@ def results_at(path: Path) -> tuple[Sequence[SubmissionResult], bool]:
     if len(names) > 1:
         listed = ", ".join(clean(name, 80) for name in names)
         raise UsageError(f"{path} holds results of several assignments ({listed}): name one file")
-    return Stored(files, [submission for submission, _ in known]), True
+    return Lazy(_read_again, zip([name for name, _ in known], files, strict=True)), True
 
 
 def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequence[str]) -> Path:
@@ -222,7 +200,7 @@ def sweep(out: Path) -> None:
 
 
 def runs(pid: int) -> bool:
-    """Tell whether another run may still be writing: one at a time is not enforced."""
+    """Return whether another run may still be writing: one at a time is not enforced."""
     if pid == os.getpid():
         # A new process with the old one's number, as in a container: it has written nothing yet.
         return False

@@ -182,9 +182,9 @@ def test_stored_results_are_read_one_by_one(tmp_path: Path) -> None:
     ids = ["s01", "s02", "s03"]
     for name in ids:
         store.write(tmp_path, result(name))
-    found = store.Stored([store.path_of(tmp_path, name) for name in ids], ids)
+    found = store.stored({name: store.path_of(tmp_path, name) for name in ids})
     store.path_of(tmp_path, "s03").unlink()
-    assert (len(found), found.submissions) == (3, ids)
+    assert (len(found), [name for name, _ in found.keys]) == (3, ids)
     assert [one.submission for one in found[:2]] == ["s01", "s02"]
     assert found[1] == result("s02")
     with pytest.raises(UsageError, match=r"s03\.json .*: it is gone or damaged: grade s03 again"):

@@ -309,7 +309,7 @@ def _need_nbgrader() -> None:
 
 
 def named_by(assignment: Assignment) -> str:
-    """Tell what names the project to a course made now: the environment, or its own file."""
+    """Return what names the project to a course made now: the environment, or its own file."""
     variable = os.environ.get(ROOT_VARIABLE, "")
     if variable and Path(variable).resolve() == assignment.root:
         return ROOT_VARIABLE

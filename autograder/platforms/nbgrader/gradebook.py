@@ -15,7 +15,6 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import AutogradeApp
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
-from pydantic import TypeAdapter
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SAWarning, SQLAlchemyError
 
@@ -23,7 +22,6 @@ from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
-from autograder.grading.store import Held
 from autograder.platforms.nbgrader.collected import results_folder
 from autograder.platforms.nbgrader.preprocessors import Run, must_agree, stamp
 from autograder.results import SubmissionResult, light
@@ -181,8 +179,7 @@ class ClassGradebook:
             The results in the order of `entries`, and whether all of them are in the gradebook.
         """
         coming = iter(entries)
-        held = Held(TypeAdapter(SubmissionResult))
-        found: dict[str, int] = {}
+        found: dict[str, SubmissionResult] = {}
         last: SubmissionResult | None = None
 
         def result_of(entry: Entry) -> SubmissionResult:
@@ -192,8 +189,7 @@ class ClassGradebook:
                 batch.begin(entry)
                 batch.ahead(coming)
                 last, kept = batch.result(entry)
-                found[entry.id] = len(held)
-                held.append(light(last))
+                found[entry.id] = light(last)
                 progress(last, kept)
             return last
 
@@ -209,4 +205,4 @@ class ClassGradebook:
                 result_of(entry)
         finally:
             batch.close()
-        return held.ordered(found[entry.id] for entry in entries), complete
+        return [found[entry.id] for entry in entries], complete

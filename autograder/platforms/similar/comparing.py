@@ -26,7 +26,7 @@ from autograder.errors import UsageError
 from autograder.grading.entries import discover
 from autograder.judge.intake import Rejected
 from autograder.judge.limited import take_in_limited
-from autograder.text import clean
+from autograder.text import clean, counted
 
 try:
     from copydetect import CodeFingerprint
@@ -134,7 +134,7 @@ def find(
     solution = _hashes(_texts(path for path in paths if path.is_file()))
     tell("reading the submissions")
     read, told = _read(batch, assignment)
-    tell(f"comparing {len(read)} submissions")
+    tell(f"comparing {counted(len(read), 'submission')}")
     theirs = {name: _leave_out(files, given) for name, files in read.items()}
     left = {name: _leave_out(files, solution) for name, files in read.items()}
     counts = Counter(h for files in read.values() for h in _all(files))
@@ -230,8 +230,8 @@ def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]
                 notes.append(f"compared in part, for its size: {clean(entry.id, ID)}: {names}")
     if len(read) < 2:
         raise UsageError(
-            f"{batch} holds {len(read)} submissions that can be read, and to compare takes two: "
-            "name the folder of the whole class"
+            f"{batch} holds {counted(len(read), 'submission')} to read, and it takes two to "
+            "compare: name the folder of the whole class"
         )
     return read, notes
 
