@@ -39,6 +39,8 @@ Refusals of the judge or a child, which become one of those above before anybody
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from enum import IntEnum
 
 
@@ -54,3 +56,12 @@ class ExitCode(IntEnum):
 
 class UsageError(Exception):
     """Something the user gave is unusable; the message is one sentence with the repair."""
+
+
+@contextlib.contextmanager
+def repairable(what: str, repair: str) -> Iterator[None]:
+    """Turn an error of the system into a UsageError: what cannot be done, why, and the repair."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{what} ({error.strerror}): {repair}") from error

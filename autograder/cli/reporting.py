@@ -14,7 +14,7 @@ from rich.console import Console
 from autograder import private
 from autograder.assignment import Assignment, load_assignment
 from autograder.cli.options import NameOption, Root, completing
-from autograder.errors import UsageError
+from autograder.errors import UsageError, repairable
 from autograder.grading import store
 from autograder.grading.batch import Regraded
 from autograder.project import assignment_of, find_root
@@ -82,13 +82,9 @@ def _write(text: str, out: Path | None) -> None:
         return
     if not out.name:
         raise UsageError(f"--out {out} is a folder: give a file")
-    try:
+    repair = "give a file in a folder that is there and that you can write to"
+    with repairable(f"--out {out} cannot be written", repair):
         private.write_file(out, text.encode())
-    except OSError as error:
-        raise UsageError(
-            f"--out {out} cannot be written ({error.strerror}): give a file in a folder that is "
-            "there and that you can write to"
-        ) from error
 
 
 def _about(name: str, root: Path | None) -> About:

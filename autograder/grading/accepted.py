@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from autograder import private
 from autograder.errors import UsageError
-from autograder.grading.store import unwritable
+from autograder.grading.store import writing
 from autograder.text import clean
 
 NAME = "accepted.json"
@@ -57,10 +57,8 @@ def write(out: Path, accepted: Mapping[str, Mapping[str, str]]) -> Path:
     path = out / NAME
     listed = {name: dict(sorted(accepted[name].items())) for name in sorted(accepted)}
     data = _File(accepted=listed).model_dump_json(by_alias=True, indent=2)
-    try:
+    with writing(path):
         private.write_file(path, data.encode() + b"\n")
-    except OSError as error:
-        raise unwritable(path, error) from error
     return path
 
 

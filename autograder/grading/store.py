@@ -5,22 +5,26 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import re
+import shutil
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
 from pydantic import ValidationError
 
 from autograder import private
-from autograder.errors import UsageError
+from autograder.errors import UsageError, repairable
 from autograder.grading.tables import table
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
 _T = TypeVar("_T")
 _GIVE = "give what `autograder grade` wrote: its --out folder, or a file of its results/"
+# What is written whole or not at all, until it is whole: by which process.
+_TEMPORARY = re.compile(r"\.(\d+)\.[0-9a-f]{32}\.tmp")
 # Of a row of the table, in characters.
 _REMARKS = 500
 
@@ -57,10 +61,8 @@ def write(out: Path, result: SubmissionResult) -> None:
     for start in (b'{"id":', b'"components":{"', b'"criteria":['):
         data = data.replace(start, b"\n" + start)
     path = path_of(out, result.submission)
-    try:
+    with writing(path):
         private.write_file(path, data + b"\n")
-    except OSError as error:
-        raise unwritable(path, error) from error
 
 
 def read(out: Path, submission: str) -> SubmissionResult | None:
@@ -80,12 +82,10 @@ def is_damaged(out: Path, submission: str) -> bool:
         UsageError: the folder cannot be moved.
     """
     path = path_of(out, submission)
-    try:
-        if path.is_dir() and not path.is_symlink():
+    if path.is_dir() and not path.is_symlink():
+        with writing(path):
             path.rename(path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.damaged"))
-            return True
-    except OSError as error:
-        raise unwritable(path, error) from error
+        return True
     return path.is_file()
 
 
@@ -135,9 +135,8 @@ def _read_again(place: tuple[str, Path]) -> SubmissionResult:
 def read_file(path: Path, give: str = _GIVE) -> SubmissionResult:
     """Read a result file; what is none is refused with what to `give` instead."""
     try:
-        return SubmissionResult.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}): {give}") from error
+        with repairable(f"{path} cannot be read", give):
+            return SubmissionResult.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise UsageError(f"{path} is no result file: {give}") from error
 
@@ -178,28 +177,33 @@ def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequ
         rows.append([*about, result.score, result.max_score, *scores, remarks or None])
     path = out / "results.csv"
     header = ["submission", "status", "score", "max_score", *components, "remarks"]
-    try:
+    with writing(path):
         private.write_file(path, table([header, *rows]))
-    except OSError as error:
-        raise unwritable(path, error) from error
     return path
 
 
-def unwritable(path: Path, error: OSError) -> UsageError:
-    """Return what to tell the user where a file cannot be written."""
-    repair = "make room for it and run the command again; what is done is kept"
-    return private.unwritable(path, error, repair)
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say what to do where a file cannot be written, as a UsageError."""
+    try:
+        yield
+    except OSError as error:
+        repair = "make room for it and run the command again; what is done is kept"
+        raise private.unwritable(path, error, repair) from error
 
 
 def sweep(out: Path) -> None:
     """Remove what a run that was killed left half written."""
     for path in [*out.glob(".*.tmp"), *out.glob("results/.*.tmp")]:
-        writer = path.name.split(".")[1]
-        if writer.isdigit() and not runs(int(writer)):
-            path.unlink(missing_ok=True)
+        ours = _TEMPORARY.fullmatch(path.name)
+        if ours and not _runs(int(ours[1])):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
-def runs(pid: int) -> bool:
+def _runs(pid: int) -> bool:
     """Return whether another run may still be writing: one at a time is not enforced."""
     if pid == os.getpid():
         # A new process with the old one's number, as in a container: it has written nothing yet.

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from autograder import private
 from autograder.grading.batch import Regraded
-from autograder.grading.store import unwritable
+from autograder.grading.store import writing
 from autograder.grading.tables import table
 from autograder.reports.terminal import Printer
 from autograder.results import CriterionResult, Graded, SubmissionResult
@@ -179,8 +179,6 @@ def _write(out: Path, found: Sequence[Move]) -> Path:
             for step in move.steps
         ]
     path = out / "moved.csv"
-    try:
+    with writing(path):
         private.write_file(path, table(rows))
-    except OSError as error:
-        raise unwritable(path, error) from error
     return path

@@ -104,7 +104,7 @@ def test_a_batch_that_is_killed_twice_goes_on_where_it_stopped(command) -> None:
         kept = now
     # As if the last kill had come in the middle of a write.
     for folder in (run.out, run.out / "results"):
-        (folder / f".{run.process.pid}.0123.tmp").write_text('{"schema": 1, "sub')
+        (folder / f".{run.process.pid}.{'01' * 16}.tmp").write_text('{"schema": 1, "sub')
     run = command("--jobs", "2")
     assert run.wait() == 0, run.said()
     after = stamps(run.out)

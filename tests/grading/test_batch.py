@@ -414,7 +414,10 @@ def test_what_was_graded_again_is_noted_with_both_results_also_where_no_mark_mov
 def test_what_a_killed_run_left_half_written_is_removed_before_workers_start(
     make: Make, out: Path
 ) -> None:
-    left = [out / f".{os.getpid()}.ab.tmp", out / "results" / f".{os.getpid()}.ab.tmp"]
+    left = [
+        out / f".{os.getpid()}.{'ab' * 16}.tmp",
+        out / "results" / f".{os.getpid()}.{'ab' * 16}.tmp",
+    ]
     for path in left:
         path.write_text("")
     with pytest.raises(AssertionError, match="a worker was started"):

@@ -46,7 +46,7 @@ def test_a_killed_batch_goes_on_where_it_stopped(command) -> None:
     check_marks(run.out, {name.removesuffix(".json") for name in kept})
     # As if the kill had come in the middle of a write.
     for folder in (run.out, run.out / "results"):
-        (folder / f".{run.process.pid}.0123.tmp").write_text('{"schema": 1, "sub')
+        (folder / f".{run.process.pid}.{'01' * 16}.tmp").write_text('{"schema": 1, "sub')
     again = command("--jobs", "1")
     assert again.wait() == 0, again.said()
     after = stamps(again.out)

@@ -117,8 +117,8 @@ def test_what_another_run_is_writing_is_left_alone(tmp_path: Path) -> None:
     folder.mkdir()
     other = subprocess.Popen(["sleep", "60"])
     try:
-        theirs = folder / f".{other.pid}.ab.tmp"
-        old = [folder / f".{os.getpid()}.ab.tmp", tmp_path / f".{os.getpid()}.tmp"]
+        theirs = folder / f".{other.pid}.{'ab' * 16}.tmp"
+        old = [place / f".{os.getpid()}.{'ab' * 16}.tmp" for place in (folder, tmp_path)]
         for path in [theirs, *old, folder / ".notes.tmp"]:
             path.write_text("")
         store.sweep(tmp_path)
@@ -222,7 +222,7 @@ def test_what_somebody_elses_run_is_writing_is_left_alone(
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "kill", denied)
-    theirs = tmp_path / f".{os.getpid() + 1}.ab.tmp"
+    theirs = tmp_path / f".{os.getpid() + 1}.{'ab' * 16}.tmp"
     theirs.write_text("")
     store.sweep(tmp_path)
     assert theirs.exists()

@@ -17,7 +17,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from autograder import private
-from autograder.errors import UsageError
+from autograder.errors import repairable
 from autograder.grading import store
 from autograder.text import counted
 
@@ -67,13 +67,9 @@ class Work:
         self.folder = folder
         self.submissions = folder / "submissions"
         self.graded = folder / "graded"
-        try:
+        with repairable(f"--work {folder} cannot be made", "give a folder you can write to"):
             for part in (self.submissions, folder / "commits", folder / "posted"):
                 private.make_folder(part)
-        except OSError as error:
-            raise UsageError(
-                f"--work {folder} cannot be made ({error.strerror}): give a folder you can write to"
-            ) from error
 
     def commit(self, student: str) -> Commit | None:
         """Return what a student's submission is; None if it is not there whole."""
@@ -116,7 +112,8 @@ class Work:
 
 def waiting(attempts: int) -> str:
     """Say why a newer commit is not graded yet."""
-    return f"at most {counted(attempts, 'commit')} a day; the newest is graded when a new day begins"
+    most = counted(attempts, "commit")
+    return f"at most {most} a day; the newest is graded when a new day begins"
 
 
 def usable(student: str) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 
 from autograder.assignment import Assignment
 from autograder.authoring.release import conftest
-from autograder.errors import UsageError
+from autograder.errors import UsageError, repairable
 from autograder.grading.entries import discover
 from autograder.judge.intake import Rejected
 from autograder.judge.limited import take_in_limited
@@ -41,9 +41,7 @@ MAX_TEXT, _MAX_CPU_S = 200_000, 5.0
 # A whole submission is far longer than a part: by chance two share much less of it.
 _OF_THE_WHOLE = 0.55
 # Below these many characters any share is chance.
-_LEAST_PART, _LEAST_WHOLE = 160, 400
-# A part of fewer characters must share nearly all of them: half of what may else be missing.
-_SHORT = 300
+_LEAST_PART, _LEAST_WHOLE = 200, 400
 # What at least this many have in common, and a third of the class, is no evidence.
 _FEW = 4
 # Of what is a student's own: from here on it looks as if the solution had been known.
@@ -170,37 +168,32 @@ def _weigh(one: Work, two: Work, threshold: float) -> Pair | None:
     both = one.hashes & two.hashes
     if len(both) * RUN < _LEAST_PART:
         return None
-    parts: dict[str, Part] = {}
-    wholes = []
-    for work in (one, two):
-        size = 0
-        for name, prints in work.files.items():
-            starts, ends = shared(prints, both)
-            same = int((ends - starts).sum())
-            size += same
-            part = Part(name, same / max(1, prints.token_coverage), same)
-            if same:
-                parts[name] = max(parts.get(name, part), part, key=_rank)
-        own = sum(prints.token_coverage for prints in work.files.values())
-        wholes.append(Part("", size / max(1, own), size))
-    whole = max(wholes, key=lambda part: (part.size >= _LEAST_WHOLE, part.share, part.size))
-    striking = [part for part in parts.values() if _strikes(part, threshold)]
-    enough = whole.size >= _LEAST_WHOLE and whole.share >= threshold * _OF_THE_WHOLE
-    if not striking and not enough:
+    sides = _side(one, both), _side(two, both)
+    whole = _best([side[""] for side in sides], _LEAST_WHOLE)
+    names = {name for side in sides for name in side if name}
+    found = [_best([s[name] for s in sides if name in s], _LEAST_PART) for name in names]
+    striking = [part for part in found if part.size >= _LEAST_PART and part.share >= threshold]
+    if not striking and (whole.size < _LEAST_WHOLE or whole.share < threshold * _OF_THE_WHOLE):
         return None
     striking.sort(key=lambda part: (-part.share, -part.size, part.name))
-    rest = [part for part in parts.values() if part not in striking]
+    rest = [part for part in found if part.size and part not in striking]
     rest.sort(key=lambda part: (-part.size, part.name))
     return Pair(one, two, whole, (*striking, *rest), len(striking))
 
 
-def _rank(part: Part) -> tuple[bool, float, int]:
-    return part.size >= _LEAST_PART, part.share, part.size
+def _side(work: Work, both: set[int]) -> dict[str, Part]:
+    """Return what a submission shares of each file, and by the name "" of the whole."""
+    sizes, own = {"": 0}, {"": 0}
+    for name, prints in work.files.items():
+        starts, ends = shared(prints, both)
+        sizes[name], own[name] = int((ends - starts).sum()), prints.token_coverage
+        sizes[""] += sizes[name]
+        own[""] += own[name]
+    return {name: Part(name, sizes[name] / max(1, own[name]), sizes[name]) for name in sizes}
 
 
-def _strikes(part: Part, threshold: float) -> bool:
-    needed = threshold if part.size >= _SHORT else (1 + threshold) / 2
-    return part.size >= _LEAST_PART and part.share >= needed
+def _best(parts: Iterable[Part], least: int) -> Part:
+    return max(parts, key=lambda part: (part.size >= least, part.share, part.size))
 
 
 def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]], list[str]]:
@@ -309,12 +302,8 @@ def _public(places: Iterable[Path]) -> Iterator[str]:
     for place in places:
         if not place.exists():
             raise UsageError(f"--public {place} does not exist: give a folder or file of code")
-        try:
+        with repairable(f"--public {place} cannot be read", "give what you can read"):
             found = list(_texts(_files(place, _KINDS) if place.is_dir() else [place]))
-        except OSError as error:
-            raise UsageError(
-                f"--public {place} cannot be read ({error.strerror}): give what you can read"
-            ) from error
         if not found:
             raise UsageError(f"--public {place} holds no code: give {', '.join(_KINDS)} files")
         yield from found

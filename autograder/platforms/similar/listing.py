@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder import private
-from autograder.errors import UsageError
+from autograder.errors import repairable
 from autograder.grading.tables import table
 from autograder.platforms.similar.comparing import ID, NAMED, RUN, Findings, Pair, shared
 from autograder.reports.terminal import Printer, safe
-from autograder.text import clean
+from autograder.text import clean, counted
 
 # A page is read by a person: these many pairs side by side, the others by name.
 SIDE_BY_SIDE = 30
@@ -38,11 +37,9 @@ _MARK = '<mark title="shared part {0}"><span class="n">{0} </span>'
 
 def summary(found: Findings) -> str:
     """Say in one sentence what was found."""
-    number = len(found.pairs)
-    what = f"{number or 'no'} similar pair{'s' * (number > 1)}"
-    return (
-        f"{what} among {found.compared} submissions, from {found.threshold:g} % of a component on"
-    )
+    what = counted(len(found.pairs), "similar pair") if found.pairs else "no similar pair"
+    among = counted(found.compared, "submission")
+    return f"{what} among {among}, from {found.threshold:g} % of a component on"
 
 
 def _percent(share: float) -> str:
@@ -88,14 +85,10 @@ def write(found: Findings, out: Path) -> list[Path]:
         UsageError: they cannot be written.
     """
     made = {"similar.csv": _csv(found), "similar.html": _page(found).encode()}
-    try:
+    with repairable(f"--out {out} cannot be written", "give a folder you can write to"):
         private.make_folder(out)
         for name, data in made.items():
             private.write_file(out / name, data)
-    except OSError as error:
-        raise UsageError(
-            f"--out {out} cannot be written ({error.strerror}): give a folder you can write to"
-        ) from error
     return [out / name for name in made]
 
 
@@ -153,9 +146,8 @@ def _marked(prints: Any, both: set[int], blocks: dict[int, int]) -> Markup:
     numbers = []
     for start, end in slices.T.tolist():
         hashes = [at[place] for place in range(start, end - RUN + 1) if place in at]
-        seen = Counter(blocks[h] for h in hashes if h in blocks)
         new = max(blocks.values(), default=0) + 1
-        numbers.append(seen.most_common(1)[0][0] if seen.total() == len(hashes) else new)
+        numbers.append(next((blocks[h] for h in hashes if h in blocks), new))
         blocks.update((h, numbers[-1]) for h in hashes if h not in blocks)
     # As copydetect finds them in the text itself.
     row = np.searchsorted(prints.offsets[:, 0], slices).clip(0, len(prints.offsets) - 1)

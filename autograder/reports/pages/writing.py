@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import private
-from autograder.errors import UsageError
+from autograder.errors import UsageError, repairable
 from autograder.grading import store
 from autograder.grading.store import Lazy
 from autograder.reports.pages.group import class_page
@@ -64,15 +64,19 @@ def write_pages(
         called = [f"student-{number:0{width}d}" for number in range(1, len(order) + 1)]
     # What a link names is replaced, and not the link.
     place = out.resolve()
-    beside = f".{place.name[:100]}."
-    made = place.with_name(f"{beside}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    made, old = (place.with_name(f".{os.getpid()}.{uuid.uuid4().hex}.tmp") for _ in range(2))
     try:
-        _sweep(place.parent, beside)
+        store.sweep(place.parent)
         private.make_folder(made.parent)
         with private.umask_of(made.parent):
             _fill(made, (results[row] for row in order), called, about, earlier or {}, anonymous)
-        _replace(made, place)
+        if place.is_dir():
+            place.rename(old)
+        made.rename(place)
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
+        if old.is_dir():
+            old.rename(place)
         raise UsageError(
             f"--out {out} cannot be written ({error.strerror}): give a folder in one that is there "
             "and that you can write to"
@@ -90,14 +94,10 @@ def must_be_ours(out: Path) -> None:
     """
     if not out.name and not out.absolute().name:
         raise UsageError(f"--out {out} is no folder of its own: give a new one")
-    try:
+    with repairable(f"--out {out} cannot be read", "give a new folder"):
         names = {path.name for path in out.iterdir()} if out.is_dir() else set()
         index = out / INDEX
         ours = index.is_file() and _OURS in index.read_bytes()[:_HEAD]
-    except OSError as error:
-        raise UsageError(
-            f"--out {out} cannot be read ({error.strerror}): give a new folder"
-        ) from error
     if names and not (names <= {INDEX, STUDENTS} and ours):
         raise UsageError(
             f"--out {out} holds other files, and pages replace all that is in their folder: "
@@ -137,26 +137,19 @@ def files_of(ids: Sequence[str]) -> list[str]:
     No two are the same, even where capitals are not told apart.
     """
     counts = Counter(name.casefold() for name in ids)
-    own = {name for name in ids if _is_plain(name) and counts[name.casefold()] == 1}
-    taken = {name.casefold() for name in own}
-    files = []
-    for name in ids:
-        # A longer one, should somebody's id be made to look like another's file.
-        made = (_made(name, length) for length in range(10, 65, 2))
-        file = name if name in own else next(f for f in made if f.casefold() not in taken)
-        taken.add(file.casefold())
-        files.append(f"{file}.html")
-    return files
+    alone = (counts[name.casefold()] == 1 and _is_plain(name) for name in ids)
+    return [f"{name if own else _made(name)}.html" for name, own in zip(ids, alone, strict=True)]
 
 
 def _is_plain(name: str) -> bool:
     return _PLAIN.match(name) is not None and _DEVICES.match(name) is None
 
 
-def _made(name: str, length: int) -> str:
+def _made(name: str) -> str:
     words = re.sub(r"[^A-Za-z0-9]+", "-", name)[:_LONGEST].strip("-")
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{words or 'student'}-{digest[:length]}"
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    # No id that is its own file's name has such a sign.
+    return f"{words or 'student'}~{digest}"
 
 
 def without_names(result: SubmissionResult, called: str) -> SubmissionResult:
@@ -190,25 +183,3 @@ def without_names(result: SubmissionResult, called: str) -> SubmissionResult:
         ],
         sandbox="",
     )
-
-
-def _sweep(folder: Path, beside: str) -> None:
-    """Remove what a run that was killed left half written, or had just replaced."""
-    for path in folder.glob(".*.tmp*"):
-        ours = re.fullmatch(re.escape(beside) + r"(\d+)\.[^.]+\.tmp(\.old)?", path.name)
-        if ours and not store.runs(int(ours[1])):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _replace(made: Path, place: Path) -> None:
-    """Put a folder in the place of another one, of which nothing stays."""
-    old = made.with_name(f"{made.name}.old")
-    if place.is_dir():
-        place.rename(old)
-    try:
-        made.rename(place)
-    except OSError:
-        if old.is_dir():
-            old.rename(place)
-        raise
-    shutil.rmtree(old, ignore_errors=True)

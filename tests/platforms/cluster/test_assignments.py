@@ -78,7 +78,7 @@ def test_what_is_recorded_in_results_is_compared_and_our_own_version() -> None:
         ("torch", "2.13.0+cu", "pip install torch==2.13.0 there"),
         ("torch", "unknown", "it has no torch"),
         ("python", "3.12.0", "start the worker with Python 3.11.7"),
-        ("gradeformer", "0.2.0", f"pip install gradeformer=={__version__} there"),
+        ("gradeformer", "0.0.1", f"pip install gradeformer=={__version__} there"),
     ],
 )
 def test_a_version_that_differs_is_a_sentence(name: str, there: str, said: str) -> None:

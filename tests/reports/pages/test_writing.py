@@ -121,9 +121,9 @@ def test_pages_replace_pages_and_nothing_of_the_old_stays(tmp_path: Path) -> Non
 def test_what_a_killed_run_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    # Another run's, that still goes on; another folder's; and what has no number.
-    kept = [f".pages.{os.getppid()}.ab.tmp", f".other.{gone.pid}.ab.tmp", ".pages.x.ab.tmp"]
-    left = [f".pages.{gone.pid}.ab.tmp", f".pages.{gone.pid}.cd.tmp.old"]
+    # Another run's, that still goes on; another program's; and what has no number.
+    kept = [f".{os.getppid()}.{'ab' * 16}.tmp", f".{gone.pid}.ab.tmp", f".x.{'ab' * 16}.tmp"]
+    left = [f".{gone.pid}.{'ab' * 16}.tmp", f".{gone.pid}.{'cd' * 16}.tmp"]
     for name in (*kept, *left):
         (tmp_path / name / "students").mkdir(parents=True)
     write_pages([result()], tmp_path / "pages", ABOUT)
@@ -236,10 +236,11 @@ def test_pages_that_cannot_take_their_place_leave_those_that_were_there(
     pages = tmp_path / "pages"
     write_pages([result()], pages, ABOUT)
     before = names(tmp_path)
-    plain = Path.rename
+    plain, failed = Path.rename, []
 
     def full(path: Path, target: Path) -> Path:
-        if path.name.endswith(".tmp"):
+        if target == pages and not failed:
+            failed.append(path)
             raise OSError(28, "No space left on device")
         return plain(path, target)
 
