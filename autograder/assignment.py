@@ -25,8 +25,9 @@ from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault
 PACKAGE = Path(__file__).resolve().parent
 # Folders of the public part that every student is given as they are, and every child.
 GIVEN = ("provided", "data")
-# Folders of either part that decide no mark.
+# Folders of either part that decide no mark, and what programs leave in any.
 NOT_DECIDING = ("workbook", "right_variants", "wrong_variants")
+_LEFT = {"__pycache__", ".pytest_cache", ".hypothesis", ".ipynb_checkpoints", ".git"}
 # What a component cannot be called: it is imported beside these.
 _TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder", "conftest")
 # By what a text uses torch: it imports it, or has `make` draw tensors.
@@ -223,16 +224,19 @@ class Assignment:
                 data = _without_feedback(data)
             yield path.relative_to(root).as_posix(), data
 
-    def _sources(self, package: Path) -> Iterator[tuple[Path, Path]]:
-        kinds = (".py", ".toml", ".json")
+    def files(self) -> Iterator[tuple[Path, Path]]:
+        """Yield each file that grading needs, with the folder that it lies below."""
         for root in (self.public, self.secret):
             for path in sorted(root.rglob("*")):
                 parts = path.relative_to(root).parts
                 # The workbook and what proves a suite have no part in any mark.
-                if parts[0] in NOT_DECIDING or "__pycache__" in parts:
-                    continue
-                if (path.suffix in kinds or parts[0] in GIVEN) and path.is_file():
+                if parts[0] not in NOT_DECIDING and _LEFT.isdisjoint(parts) and path.is_file():
                     yield root, path
+
+    def _sources(self, package: Path) -> Iterator[tuple[Path, Path]]:
+        for root, path in self.files():
+            if path.suffix in (".py", ".toml", ".json") or path.relative_to(root).parts[0] in GIVEN:
+                yield root, path
         for room in DECIDING:
             place = package / room
             for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:

@@ -80,6 +80,11 @@ class CriterionResult(_Scored):
     message: str = ""
     """Facts, causes and hints in one text."""
 
+    @property
+    def share(self) -> float:
+        """The share of its points that was earned; of none, 1 if it passed."""
+        return self.score / self.max_score if self.max_score else float(bool(self.passed))
+
 
 class Usage(_Part):
     """The time that a component used."""

@@ -82,7 +82,7 @@ def fetch(
     from autograder.platforms.ci import roster
     from autograder.platforms.ci.api import ApiFault
     from autograder.platforms.ci.fetching import Fetcher
-    from autograder.platforms.ci.platforms import FETCH_TOKEN, Platform, dialect_of, take_token
+    from autograder.platforms.ci.platforms import FETCH_TOKEN, platform_of, take_token
     from autograder.platforms.ci.work import Work
 
     if (repositories is None) == (organisation is None):
@@ -93,7 +93,7 @@ def fetch(
         raise UsageError("--prefix goes with --organisation")
     if organisation is not None and not prefix:
         raise UsageError("--prefix is missing: what do the students' repositories begin with?")
-    found = Platform(dialect_of(platform), api, take_token(FETCH_TOKEN))
+    found = platform_of(platform)(api, take_token(FETCH_TOKEN))
     left_out: list[str] = []
     if repositories is not None:
         students = roster.from_list(repositories)
@@ -139,12 +139,12 @@ def post(
 
     The token is in the variable GRADEFORMER_POST_TOKEN. Exit code 1: not all could be told.
     """
-    from autograder.platforms.ci.platforms import POST_TOKEN, Platform, dialect_of, take_token
+    from autograder.platforms.ci.platforms import POST_TOKEN, platform_of, take_token
     from autograder.platforms.ci.posting import Poster
     from autograder.platforms.ci.work import Work
 
     found = the_assignment(assignment, root, "whose results are posted?")
-    on = Platform(dialect_of(platform), api, take_token(POST_TOKEN))
+    on = platform_of(platform)(api, take_token(POST_TOKEN))
 
     def tell(student: str, said: str, done: bool) -> None:
         _log(f"{student}: {said if done else f'could not be told: {said}'}")

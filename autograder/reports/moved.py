@@ -145,16 +145,9 @@ def _kind(then: CriterionResult | None, now: CriterionResult | None) -> str:
     if then is None or now is None:
         return "added" if then is None else "removed"
     other_points = then.max_score != now.max_score
-    earned, before = _share_earned(now), _share_earned(then)
-    if earned == before:
+    if now.share == then.share:
         return "points changed" if other_points else ""
-    return ("gained" if earned > before else "lost") + ", points changed" * other_points
-
-
-def _share_earned(criterion: CriterionResult) -> float:
-    # Of a criterion worth nothing, its outcome is all that can move.
-    worth = criterion.max_score
-    return criterion.score / worth if worth else float(bool(criterion.passed))
+    return ("gained" if now.share > then.share else "lost") + ", points changed" * other_points
 
 
 def _share(criterion: CriterionResult) -> str:

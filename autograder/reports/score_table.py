@@ -14,7 +14,7 @@ from rich.text import Text
 
 from autograder.grading import accepted
 from autograder.grading.entries import Listing
-from autograder.reports.terminal import Printer
+from autograder.reports.terminal import Printer, named
 from autograder.results import ComponentStanding, Standing, SubmissionResult
 from autograder.text import clean, counted, points
 
@@ -23,7 +23,6 @@ _ID = 60
 _LEAST = 10
 _ANY = 10_000
 _ROWS = 60
-_NAMED = 20
 # Short enough for a table of seven components in 80 columns; a legend follows the table.
 _MARKS: dict[ComponentStanding, tuple[str, str]] = {
     "missing": ("–", "no file"),
@@ -61,8 +60,8 @@ def print_table(
     for table in tables:
         console.print(table, soft_wrap=False)
     if heads and "1" in heads.values():
-        named = "; ".join(f"{number} {clean(name, _ID)}" for name, number in heads.items())
-        console.print(Text(named, style="dim"), soft_wrap=False, width=console.width)
+        numbered = "; ".join(f"{number} {clean(name, _ID)}" for name, number in heads.items())
+        console.print(Text(numbered, style="dim"), soft_wrap=False, width=console.width)
     used = {
         result.component_standing(name)
         for result in shown
@@ -129,7 +128,7 @@ def print_left_out(console: Console, listing: Listing, results: Sequence[Submiss
     """Say last what has no mark: what was ignored, what has two owners, what is rejected."""
     line = Printer(console).line
     if listing.ignored:
-        line(f"ignored, no student's work: {_named(listing.ignored)}")
+        line(f"ignored, no student's work: {named(listing.ignored)}")
     for name, paths in listing.doubled.items():
         both = " and ".join(clean(path, _ID) for path in paths[:3])
         line(
@@ -139,7 +138,7 @@ def print_left_out(console: Console, listing: Listing, results: Sequence[Submiss
     rejected = [result.submission for result in results if result.status == "rejected"]
     if rejected:
         count = f"{len(rejected)} of {len(results)} submissions"
-        line(f"{count} could not be taken in: {_named(rejected)}")
+        line(f"{count} could not be taken in: {named(rejected)}")
 
 
 def print_held(console: Console, out: Path, results: Sequence[SubmissionResult]) -> None:
@@ -149,11 +148,6 @@ def print_held(console: Console, out: Path, results: Sequence[SubmissionResult])
         count = "1 submission is" if len(held) == 1 else f"{len(held)} submissions are"
         typed = clean(accepted.command(out, held[0]), 1000)
         Printer(console).line(
-            f"{count} held for review: {_named(held)}; {clean(str(out / 'results.csv'), 500)} says "
+            f"{count} held for review: {named(held)}; {clean(str(out / 'results.csv'), 500)} says "
             f"why (remarks); accept with `{typed}`, then grade again"
         )
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(clean(name, _ID) for name in names[:_NAMED]) + more

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from autograder.api.page import Line
 from autograder.assignment import Assignment
 from autograder.results import (
     HIDDEN_WORDS,
@@ -34,6 +35,16 @@ _NAME = 300
 WHOLE = ("missing", "not_attempted", "import_error", "forbidden", "held")
 _DEATHS = ("timeout", "crashed", "not_run")
 LATE = "handed in late"
+STATUS_WORDS: dict[ComponentStanding, str] = {
+    "graded": "",
+    "missing": "The file was not handed in.",
+    "not_attempted": "Not attempted: the file is still the stub.",
+    "import_error": "The file cannot be imported.",
+    "timeout": "Its time was over; what came after was not run.",
+    "crashed": "Its process died; what came after was not run.",
+    "forbidden": "It calls an operation that is not allowed here.",
+    "held": "Held for review: it was not run, and has no points before your instructor accepts it.",
+}
 FAULT = "It could not be graded; your instructor has been told."
 
 
@@ -58,6 +69,17 @@ class ShownCriterion(BaseModel):
     hints: list[str] = []
     causes: list[str] = []
 
+    @property
+    def lost(self) -> float:
+        """The points that it did not earn."""
+        return self.max_score - self.score
+
+    def lines(self, told: Sequence[str] = ()) -> list[Line]:
+        """Return what is said of it, a line each; causes that were told before are not repeated."""
+        lines = [*self.facts, *(f"hint: {hint}" for hint in self.hints)]
+        causes = ("as above" if words in told else words for words in self.causes)
+        return [*map(Line, lines), *(Line(words, cause=True) for words in causes)]
+
 
 class ShownComponent(BaseModel):
     """What is shown of one component; with nothing hidden shown, points are the public ones.
@@ -72,6 +94,16 @@ class ShownComponent(BaseModel):
     notes: list[str] = []
     causes: list[str] = []
     views: list[dict[str, Any]] = []
+
+    @property
+    def whole(self) -> bool:
+        """Whether its status says of all criteria at once why they earn nothing."""
+        return self.status in WHOLE
+
+    @property
+    def said(self) -> list[str]:
+        """What is said of it as a whole, a line each."""
+        return [words for words in (STATUS_WORDS[self.status], *self.notes) if words]
 
 
 class Shown(BaseModel):

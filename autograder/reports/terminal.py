@@ -31,11 +31,19 @@ _EVERY_S = 5.0
 _LATELY_S = 30.0
 _BAR = 10
 _LINE = 4000
+# Of a name in a list, in characters.
+_NAME = 60
 
 
 def safe(text: str, limit: int = 300) -> str:
     """Make text from outside safe for rich and for a terminal."""
     return escape(clean(text, limit))
+
+
+def named(names: Sequence[str], most: int = 20) -> str:
+    """Return the first names, which are safe, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(clean(name, _NAME) for name in names[:most]) + more
 
 
 def plain(stderr: bool = False) -> Console:

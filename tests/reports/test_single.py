@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from autograder.reports.feedback import STATUS_WORDS, print_single
-from autograder.reports.shown import WHOLE, shown
+from autograder.reports.feedback import print_single
+from autograder.reports.shown import STATUS_WORDS, WHOLE, shown
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 from tests.reports.exports.made import (
@@ -39,8 +39,8 @@ def test_all_points_and_what_is_behind_each_that_is_lost() -> None:
         "  0.25 of 1.5: values holds",
         "    raised ValueError (norm.py, line 7): no",
         "    in norm(1)",
-        "    as above",
         "    hint: look again",
+        "    as above",
         "  1 of 3: random holds",
         "    not fulfilled; hidden checks say no more than that",
         "head: 2.5 of 2.5",

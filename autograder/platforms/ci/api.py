@@ -8,7 +8,6 @@ import math
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, BinaryIO
 from urllib.parse import urlencode, urlsplit
@@ -47,14 +46,6 @@ class Unsure(ApiFault):
     """What was sent may have been done, or not; it may be tried again after `pause` seconds."""
 
     pause = 2.0
-
-
-@dataclass(frozen=True)
-class _Answer:
-    code: int
-    headers: httpx.Headers
-    body: bytes
-    following: str
 
 
 class Api:
@@ -103,9 +94,10 @@ class Api:
             if not isinstance(entries, list):
                 raise ApiFault(f"{path} is not a list")
             found += entries
-            if not answer.following:
+            following = answer.links.get("next", {}).get("url", "")
+            if not following:
                 return found
-            address = _joined(address, answer.following)
+            address = _joined(address, following)
             if not address.startswith(self._root + "/"):
                 raise ApiFault(f"the next page of {path} is elsewhere, where no token is sent")
         raise ApiFault(f"{path} has more than {MAX_PAGES} pages; what is beyond is not read")
@@ -119,7 +111,7 @@ class Api:
         address, headers = self._root + path, self._shown
         for _ in range(_MAX_REDIRECTS + 1):
             answer = self._patiently(path, address, headers=headers, file=file, seconds=seconds)
-            if answer.code not in _REDIRECTS:
+            if answer.status_code not in _REDIRECTS:
                 return
             address, headers = _joined(address, answer.headers.get("Location", "")), {}
             if self._token.casefold() in address.casefold():
@@ -142,23 +134,21 @@ class Api:
         pause = _pause(answer, 1)
         if pause is not None:
             # A server, or one before it, can say so when it has done what it was asked.
-            unsure = Unsure(_reason(answer.code, path))
+            unsure = Unsure(_reason(answer.status_code, path))
             unsure.pause = pause
             raise unsure
-        if not 200 <= answer.code < 300:
-            raise ApiFault(_reason(answer.code, path), answer.code)
+        if not answer.is_success:
+            raise ApiFault(_reason(answer.status_code, path), answer.status_code)
 
-    def _patiently(self, path: str, address: str, **how: Any) -> _Answer:
+    def _patiently(self, path: str, address: str, **how: Any) -> httpx.Response:
         """Ask until there is an answer; arguments are those of `_ask`."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 answer = self._ask(address, **how)
-                if answer.code == 200 or ("file" in how and answer.code in _REDIRECTS):
+                code = answer.status_code
+                if code == 200 or ("file" in how and code in _REDIRECTS):
                     return answer
-                fault, pause = (
-                    ApiFault(_reason(answer.code, path), answer.code),
-                    _pause(answer, attempt),
-                )
+                fault, pause = ApiFault(_reason(code, path), code), _pause(answer, attempt)
             except _Unreached as unreached:
                 fault, pause = unreached, 2.0**attempt
             if pause is None or attempt == _ATTEMPTS:
@@ -173,14 +163,14 @@ class Api:
         body: bytes | None = None,
         file: BinaryIO | None = None,
         seconds: float = _SECONDS,
-    ) -> _Answer:
+    ) -> httpx.Response:
         # Nothing is unpacked on the way, so that what is counted is what is kept.
         sent = {"Accept-Encoding": "identity", "User-Agent": "gradeformer"}
         sent |= {"Content-Type": "application/json"} if body is not None else {}
         sent |= self._shown if headers is None else headers
         method, limit = "GET" if body is None else "POST", MAX_ARCHIVE if file else MAX_ANSWER
 
-        async def answered() -> _Answer:
+        async def answered() -> httpx.Response:
             found, size = bytearray(), 0
             # One limit for all of it: a server that sends a byte now and then is late, too.
             async with (
@@ -198,8 +188,7 @@ class Api:
                         file.write(piece)
                     else:
                         found += piece
-            following = answer.links.get("next", {}).get("url", "")
-            return _Answer(answer.status_code, answer.headers, bytes(found), following)
+            return httpx.Response(answer.status_code, headers=answer.headers, content=bytes(found))
 
         host = urlsplit(address).hostname
         if file is not None:
@@ -217,11 +206,11 @@ class Api:
     def _address(self, path: str, query: Mapping[str, str | int]) -> str:
         return f"{self._root}{path}?{urlencode(query)}" if query else self._root + path
 
-    def _read(self, path: str, answer: _Answer) -> Any:
-        if self._token.encode() in answer.body:
+    def _read(self, path: str, answer: httpx.Response) -> Any:
+        if self._token.encode() in answer.content:
             raise ApiFault(f"{path} repeats the token, so nothing of it is used")
         try:
-            return json.loads(answer.body or b"null")
+            return json.loads(answer.content or b"null")
         except (ValueError, RecursionError):
             raise ApiFault(f"the answer to {path} is not JSON that can be read") from None
 
@@ -260,9 +249,9 @@ def _reason(code: int, path: str) -> str:
     return f"{code} {phrase} for {path}" + (f": {hint}" if hint else "")
 
 
-def _pause(answer: _Answer, attempt: int) -> float | None:
+def _pause(answer: httpx.Response, attempt: int) -> float | None:
     """Return how long to wait before another attempt; None if none would help."""
-    headers, code = answer.headers, answer.code
+    headers, code = answer.headers, answer.status_code
     after = headers.get("Retry-After")
     limited = code == 403 and (after or headers.get("X-RateLimit-Remaining") == "0")
     if not limited and code not in _BUSY and code < 500:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, Literal
 from urllib.parse import quote
 
@@ -20,80 +19,36 @@ _MAX_DESCRIPTION = 140
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """What a platform calls things; the defaults are GitHub's. `{c}` is a commit."""
-
-    api_variable: str = "GITHUB_API_URL"
-    default_api: str = "https://api.github.com"
-    header: str = "Authorization"
-    shown: str = "Bearer {}"
-    listing: str = "/orgs/{}/repos"
-    listing_query: tuple[tuple[str, str], ...] = (("type", "all"),)
-    full_name: str = "full_name"
-    repository: str = "/repos/{}"
-    unescaped: str = "/"
-    # A branch, and no tag that has its name.
-    branch: str = "/branches/{}"
-    sha: str = "sha"
-    commits: str = "/commits"
-    archive: str = "/tarball/{c}"
-    statuses: str = "/commits/{c}/statuses"
-    newest_first: bool = True
-    context: str = "context"
-    state: str = "state"
-    states: tuple[tuple[State, str], ...] = ()
-    comments: str = "/commits/{c}/comments"
-    comment: str = "body"
-
-
-GITHUB = Dialect()
-GITLAB = Dialect(
-    api_variable="CI_API_V4_URL",
-    default_api="https://gitlab.com/api/v4",
-    header="PRIVATE-TOKEN",
-    shown="{}",
-    listing="/groups/{}/projects",
-    # What others share into a group does not belong to it.
-    listing_query=(("simple", "true"), ("with_shared", "false")),
-    full_name="path_with_namespace",
-    repository="/projects/{}",
-    unescaped="",
-    branch="/repository/branches/{}",
-    sha="id",
-    commits="/repository/commits",
-    archive="/repository/archive.tar.gz?sha={c}",
-    statuses="/repository/commits/{c}/statuses",
-    newest_first=False,
-    context="name",
-    state="status",
-    states=(("failure", "failed"), ("error", "failed")),
-    comments="/repository/commits/{c}/comments",
-    comment="note",
-)
-PLATFORMS = {"github": GITHUB, "gitlab": GITLAB}
-
-
 class Platform:
-    """A platform, asked with a token.
+    """GitHub, or one that calls things otherwise, asked with a token. `{c}` is a commit.
 
     Args:
-        dialect: which one it is.
         api: the root of its HTTP API; None for the pipeline's own or the public one.
         token: what it is shown.
         wait: waits so many seconds.
     """
 
+    api_variable = "GITHUB_API_URL"
+    default_api = "https://api.github.com"
+    header, shown = "Authorization", "Bearer {}"
+    listing = "/orgs/{}/repos"
+    listing_query: Mapping[str, str] = {"type": "all"}
+    full_name = "full_name"
+    repository, unescaped = "/repos/{}", "/"
+    # A branch, and no tag that has its name.
+    branch, sha = "/branches/{}", "sha"
+    newest_commits = "/commits"
+    tarball = "/tarball/{c}"
+    statuses, newest_first = "/commits/{c}/statuses", True
+    context, state = "context", "state"
+    states: Mapping[State, str] = {}
+    commented, text = "/commits/{c}/comments", "body"
+
     def __init__(
-        self,
-        dialect: Dialect,
-        api: str | None,
-        token: str,
-        wait: Callable[[float], None] = time.sleep,
+        self, api: str | None, token: str, wait: Callable[[float], None] = time.sleep
     ) -> None:
-        root = api or os.environ.get(dialect.api_variable) or dialect.default_api
-        self._is = dialect
-        self._api = Api(root, {dialect.header: dialect.shown.format(token)}, token, wait)
+        root = api or os.environ.get(self.api_variable) or self.default_api
+        self._api = Api(root, {self.header: self.shown.format(token)}, token, wait)
         self.wait = wait
 
     def repositories(self, organisation: str) -> list[str]:
@@ -101,20 +56,20 @@ class Platform:
 
         This and all that follows raises ApiFault if the platform does not do it.
         """
-        place = self._is.listing.format(quote(organisation, safe=""))
-        entries = self._api.all(place, **dict(self._is.listing_query))
-        return [_text(entry, self._is.full_name) for entry in entries]
+        place = self.listing.format(quote(organisation, safe=""))
+        entries = self._api.all(place, **self.listing_query)
+        return [_text(entry, self.full_name) for entry in entries]
 
     def newest(self, repository: str, branch: str | None) -> str | None:
         """Return the newest commit of a branch, or of the default one; None if there is none."""
         place = self._place(repository)
         if branch is not None:
-            named = self._is.branch.format(quote(branch, safe=self._is.unescaped))
+            named = self.branch.format(quote(branch, safe=self.unescaped))
             found = self._api.get(place + named)
             entry = found.get("commit") if isinstance(found, dict) else None
         else:
             try:
-                found = self._api.get(place + self._is.commits, per_page=1)
+                found = self._api.get(place + self.newest_commits, per_page=1)
             except ApiFault as fault:
                 # GitHub says so of a repository that is empty.
                 if fault.code != 409:
@@ -123,23 +78,23 @@ class Platform:
             if found == []:
                 return None
             entry = found[0] if isinstance(found, list) else None
-        commit = _text(entry, self._is.sha)
+        commit = _text(entry, self.sha)
         if not _COMMIT.fullmatch(commit):
             raise ApiFault(f"{place} names no commit")
         return commit
 
     def archive(self, repository: str, commit: str, file: BinaryIO, seconds: float) -> None:
         """Write a commit's files to a file, as a .tar.gz."""
-        self._api.archive(self._place(repository, self._is.archive, commit), file, seconds)
+        self._api.archive(self._place(repository, self.tarball, commit), file, seconds)
 
     def status(self, repository: str, commit: str, context: str) -> tuple[str, str] | None:
         """Return the newest status of this name that a commit has: its state and description."""
-        entries = self._api.all(self._place(repository, self._is.statuses, commit))
-        found = [entry for entry in entries if _text(entry, self._is.context) == context]
+        entries = self._api.all(self._place(repository, self.statuses, commit))
+        found = [entry for entry in entries if _text(entry, self.context) == context]
         if not found:
             return None
-        newest = found[0 if self._is.newest_first else -1]
-        return _text(newest, self._is.state), _text(newest, "description")
+        newest = found[0 if self.newest_first else -1]
+        return _text(newest, self.state), _text(newest, "description")
 
     def set_status(
         self, repository: str, commit: str, context: str, state: State, description: str
@@ -147,30 +102,53 @@ class Platform:
         """Give a commit a status."""
         cut = description[: _MAX_DESCRIPTION - 1] + "…"
         said = description if len(description) <= _MAX_DESCRIPTION else cut
-        body = {"state": self.named(state), "description": said, self._is.context: context}
+        body = {"state": self.named(state), "description": said, self.context: context}
         self._api.post(self._place(repository, "/statuses/{c}", commit), body)
 
     def comments(self, repository: str, commit: str) -> list[str]:
         """Return the texts of a commit's comments."""
-        entries = self._api.all(self._place(repository, self._is.comments, commit))
-        return [_text(entry, self._is.comment) for entry in entries]
+        entries = self._api.all(self._place(repository, self.commented, commit))
+        return [_text(entry, self.text) for entry in entries]
 
     def comment(self, repository: str, commit: str, text: str) -> None:
         """Comment on a commit."""
-        place = self._place(repository, self._is.comments, commit)
-        self._api.post(place, {self._is.comment: text})
+        place = self._place(repository, self.commented, commit)
+        self._api.post(place, {self.text: text})
 
     def named(self, state: State) -> str:
         """Return what a state is called there."""
-        return dict(self._is.states).get(state, state)
+        return self.states.get(state, state)
 
     def _place(self, repository: str, path: str = "", commit: str = "") -> str:
-        name = quote(repository, safe=self._is.unescaped)
-        return self._is.repository.format(name) + path.format(c=commit)
+        name = quote(repository, safe=self.unescaped)
+        return self.repository.format(name) + path.format(c=commit)
 
 
-def dialect_of(name: str) -> Dialect:
-    """Return a platform's dialect by its name.
+class GitLab(Platform):
+    """GitLab."""
+
+    api_variable = "CI_API_V4_URL"
+    default_api = "https://gitlab.com/api/v4"
+    header, shown = "PRIVATE-TOKEN", "{}"
+    listing = "/groups/{}/projects"
+    # What others share into a group does not belong to it.
+    listing_query: Mapping[str, str] = {"simple": "true", "with_shared": "false"}
+    full_name = "path_with_namespace"
+    repository, unescaped = "/projects/{}", ""
+    branch, sha = "/repository/branches/{}", "id"
+    newest_commits = "/repository/commits"
+    tarball = "/repository/archive.tar.gz?sha={c}"
+    statuses, newest_first = "/repository/commits/{c}/statuses", False
+    context, state = "name", "status"
+    states: Mapping[State, str] = {"failure": "failed", "error": "failed"}
+    commented, text = "/repository/commits/{c}/comments", "note"
+
+
+PLATFORMS: Mapping[str, type[Platform]] = {"github": Platform, "gitlab": GitLab}
+
+
+def platform_of(name: str) -> type[Platform]:
+    """Return a platform by its name.
 
     Raises:
         UsageError: it is none of ours.

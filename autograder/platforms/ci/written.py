@@ -14,17 +14,14 @@ from typing import Any
 import jinja2
 
 from autograder.archives import archive
-from autograder.assignment import NOT_DECIDING, Assignment
+from autograder.assignment import Assignment
 from autograder.errors import UsageError
 from autograder.platforms.ci import packing, roster
-from autograder.project import FOLDERS
 
 FAULT = (
     "The grader failed. That is not your fault, and this is no mark: "
     "tell your instructor, who can run it again."
 )
-_LEAST = (3, 11)
-_LEFT_OUT = ("__pycache__", ".pytest_cache", ".hypothesis", ".ipynb_checkpoints", ".git")
 # Gradescope ends a run after this time unless it is set otherwise; there is some to say so.
 _SECONDS = 570
 _SUFFIX = ".jinja"
@@ -99,18 +96,7 @@ def files(platform: str, setting: Setting) -> dict[str, bytes]:
         raise UsageError(f"--cron {setting.cron!r} is none: it has five fields, as in '17 3 * * *'")
     name = setting.assignment.name
     students = ("numpy", "pytest", "hypothesis", *setting.assignment.packages)
-    values = {
-        "name": name,
-        "python": packing.python(),
-        "torch": packing.version("torch"),
-        "student_pins": [packing.pinned(package) for package in students],
-        "wheel": packing.WHEEL_NAME,
-        "whose": setting.whose(),
-        "cron": setting.cron,
-        "attempts": setting.attempts,
-        "fail_under": f"{setting.fail_under:g}",
-        "no_comments": "" if setting.comments else " --no-comments",
-    }
+    values = {"name": name, "setting": setting, "packing": packing, "students": students}
     found = {path.replace("NAME", name): text.encode() for path, text in rendered(platform, values)}
     found[f"teacher/ci/{name}/constraints.txt"] = packing.constraints().encode()
     found[f"teacher/wheels/{packing.WHEEL_NAME}"] = packing.wheel()
@@ -131,25 +117,17 @@ def pack(assignment: Assignment, seconds: int = _SECONDS) -> bytes:
     """
     values = {
         "name": assignment.name,
-        "torch": packing.version("torch"),
-        "wheel": packing.WHEEL_NAME,
-        "packages": [packing.pinned(package) for package in assignment.packages],
-        "least": ".".join(map(str, _LEAST)),
-        "least_tuple": ", ".join(map(str, _LEAST)),
+        "packing": packing,
+        "packages": assignment.packages,
         "fault": FAULT,
         "seconds": seconds,
     }
     files = [(name, text.encode(), True) for name, text in rendered("gradescope", values)]
     files.append(("constraints.txt", packing.constraints().encode(), False))
     files.append((packing.WHEEL_NAME, packing.wheel(), False))
-    for part, folder in zip(FOLDERS, (assignment.public, assignment.secret), strict=True):
-        for path in sorted(folder.rglob("*")):
-            relative = path.relative_to(folder)
-            # Wrong work that proves the suite decides no mark, nor does the workbook.
-            needed = relative.parts[0] not in NOT_DECIDING
-            if needed and path.is_file() and not any(word in _LEFT_OUT for word in relative.parts):
-                name = f"project/{part}/{assignment.name}/{relative.as_posix()}"
-                files.append((name, _read(path), False))
+    for _, path in assignment.files():
+        name = f"project/{path.relative_to(assignment.root).as_posix()}"
+        files.append((name, _read(path), False))
     return archive(files)
 
 

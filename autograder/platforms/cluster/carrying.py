@@ -5,29 +5,22 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.archives import archive
-from autograder.assignment import NOT_DECIDING, Assignment
+from autograder.assignment import Assignment
 from autograder.project import FOLDERS
 from autograder.sandbox.packages import OURS, version_of, versions
 
 
 def packed(assignment: Assignment) -> bytes:
     """Return a zip of an assignment's two folders, without what grading does not need."""
-    return archive((name, data, False) for name, data in _files(assignment))
-
-
-def _files(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
-    for place, folder in zip(FOLDERS, (assignment.public, assignment.secret), strict=True):
-        # Also an empty folder: a project has both.
-        yield f"{place}/{assignment.name}/", b""
-        for path in sorted(folder.rglob("*")):
-            inner = path.relative_to(folder)
-            left_out = inner.parts[0] in NOT_DECIDING or "__pycache__" in inner.parts
-            if not left_out and path.is_file():
-                yield f"{place}/{assignment.name}/{inner.as_posix()}", path.read_bytes()
+    # Also an empty folder: a project has both.
+    made = [(f"{folder}/{assignment.name}/", b"", False) for folder in FOLDERS]
+    for _, path in assignment.files():
+        made.append((path.relative_to(assignment.root).as_posix(), path.read_bytes(), False))
+    return archive(made)
 
 
 def unpacked(data: bytes, root: Path) -> Path:

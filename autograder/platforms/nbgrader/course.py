@@ -6,7 +6,7 @@ import importlib.util
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,19 +129,6 @@ def init(
     known = {
         one.name: releasing.known_numbers(one, tell, must_not_have_drifted) for one in assignments
     }
-    _write(assignments, folder, course_id, group, known)
-    return sorted(
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
-    )
-
-
-def _write(
-    assignments: Sequence[Assignment],
-    folder: Path,
-    course_id: str,
-    group: str | None,
-    known: Mapping[str, Mapping[str, Any]],
-) -> None:
     try:
         # nbgrader leaves what it collects open to everybody; the course folder is the door.
         private.close_folder(folder, group)
@@ -157,6 +144,9 @@ def _write(
             (folder / "gradebook.db").touch()
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}") from error
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
 
 
 def _must_be_in_order(assignment: Assignment, folder: Path, place: Path) -> None:

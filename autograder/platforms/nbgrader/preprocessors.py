@@ -34,8 +34,8 @@ from autograder.grading.workers import cores
 from autograder.platforms.nbgrader.collected import entry_of, results_folder, why_not
 from autograder.project import find_root
 from autograder.reports.feedback import component_page, fault_page
-from autograder.reports.shown import FAULT, shown
-from autograder.results import ComponentResult, SubmissionResult
+from autograder.reports.shown import FAULT, Shown, shown
+from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 
 _KEY = "gradeformer"
@@ -291,12 +291,7 @@ def fill_in(
             continue
         about = cell.metadata["nbgrader"]
         name, points = about["grade_id"], float(about["points"])
-        component = result.components.get(name)
-        mark = _mark_of(result, component, name, points)
-        if mark is None or component is None:
-            page = _without_mark(result, seen.message, name)
-        else:
-            page = component_page(seen.components[name], seen.withheld)
+        mark, page = _graded(result, seen, name, points)
         marks[name] = mark
         cell.outputs.append(new_output("display_data", {"text/html": page}))
         if mark is not None:
@@ -306,16 +301,19 @@ def fill_in(
     return marks
 
 
-def _mark_of(
-    result: SubmissionResult, component: ComponentResult | None, name: str, points: float
-) -> float | None:
-    """Return the mark of a grade cell; None where a person marks it."""
+def _graded(
+    result: SubmissionResult, seen: Shown, name: str, points: float
+) -> tuple[float | None, str]:
+    """Return the mark of a grade cell, None where a person marks it, and what the cell shows."""
+    component = result.components.get(name)
     if result.status == "rejected":
-        return 0.0
-    if result.score is None or component is None:
-        return None
+        return 0.0, fault_page(f"The submission could not be taken in: {seen.message}")
+    if result.score is None:
+        return None, fault_page(seen.message or FAULT)
+    if component is None:
+        return None, fault_page(f"No component is called {name}; a person marks this.")
     must_agree(name, points, component.max_score)
-    return float(component.score)
+    return float(component.score), component_page(seen.components[name], seen.withheld)
 
 
 def must_agree(name: str, points: float, of_component: float) -> None:
@@ -330,12 +328,3 @@ def must_agree(name: str, points: float, of_component: float) -> None:
             f"{of_component:g} in assignment.toml: give the cell {of_component:g} "
             "points in source/ and generate the assignment again"
         )
-
-
-def _without_mark(result: SubmissionResult, message: str, name: str) -> str:
-    """Return what a grade cell shows that has no component."""
-    if result.status == "rejected":
-        return fault_page(f"The submission could not be taken in: {message}")
-    if result.score is None:
-        return fault_page(message or FAULT)
-    return fault_page(f"No component is called {name}; a person marks this.")

@@ -26,6 +26,7 @@ from autograder.errors import UsageError, repairable
 from autograder.grading.entries import discover
 from autograder.judge.intake import Rejected
 from autograder.judge.limited import take_in_limited
+from autograder.reports.terminal import named
 from autograder.text import clean, counted
 
 try:
@@ -144,13 +145,12 @@ def find(
         share = f"{100 * gone:.0f} % of what is theirs"
         notes.append(f"left out, since a third of the class has it: {share}")
     like = [
-        clean(name, ID)
+        name
         for name, size in theirs.items()
         if size - left[name] >= max(_LEAST_LIKE, _LIKE_SOLUTION * size)
     ]
     if like:
-        more = f" and {len(like) - NAMED} more" if len(like) > NAMED else ""
-        notes.append(f"much as in the reference solution: {', '.join(like[:NAMED])}{more}")
+        notes.append(f"much as in the reference solution: {named(like, NAMED)}")
     works = [Work(name, files, _all(files)) for name, files in read.items()]
     found = (_weigh(one, two, threshold / 100) for one, two in combinations(works, 2))
     pairs = [pair for pair in found if pair is not None]

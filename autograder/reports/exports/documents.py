@@ -14,8 +14,7 @@ from xml.sax.saxutils import escape as escape_xml
 from markupsafe import Markup
 
 from autograder.reports.exports.format import Context, Format, lines_of, points
-from autograder.reports.feedback import STATUS_WORDS
-from autograder.reports.shown import WHOLE, About, ShownComponent
+from autograder.reports.shown import About, ShownComponent
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
@@ -49,7 +48,7 @@ def _template(name: str, escape: Callable[[str], str]) -> Any:
     )
     environment.filters |= {"points": points, "lines_of": lines_of, "code": _code, "cut": _cut}
     environment.tests["lossy"] = _is_lossy
-    environment.globals |= {"STATUS_WORDS": STATUS_WORDS, "WHOLE": WHOLE, "most": _LINES}
+    environment.globals["most"] = _LINES
     return environment.get_template(name)
 
 
@@ -141,11 +140,11 @@ def _annotations(results: Sequence[SubmissionResult], context: Context) -> str:
 
 def _notes(name: str, component: ShownComponent) -> Iterator[str]:
     file = f"{name}.py"
-    if component.status in WHOLE:
-        said = [STATUS_WORDS[component.status], *component.notes]
-        file, line = _place(said, file)
+    if component.whole:
+        file, line = _place(component.said, file)
+        file = "" if component.status == "missing" else file
         kind = "warning" if component.status == "held" else "error"
-        yield _command(kind, "" if component.status == "missing" else file, line, name, said)
+        yield _command(kind, file, line, name, component.said)
         return
     lost = [criterion for criterion in component.criteria if not criterion.passed]
     # GitHub shows ten of a step: those that cost most come first.

@@ -44,9 +44,9 @@ def number(value: float) -> float | int:
 
 def lines_of(criterion: ShownCriterion) -> list[str]:
     """Return what is said of a criterion, a line each."""
-    found = list(criterion.facts)
+    found = [
+        f"likely cause: {line.text}" if line.cause else line.text for line in criterion.lines()
+    ]
     if criterion.cases > 1 and not criterion.passed and criterion.hidden:
         found.insert(0, f"{criterion.passed_cases} of {criterion.cases} cases pass")
-    found += [f"hint: {hint}" for hint in criterion.hints]
-    found += [f"likely cause: {words}" for words in criterion.causes]
     return [line for line in found if line]

@@ -10,7 +10,6 @@ from typing import Any
 
 from autograder.errors import UsageError
 from autograder.reports.exports.format import Context, Format, lines_of, number
-from autograder.reports.feedback import STATUS_WORDS
 from autograder.reports.shown import LATE, Shown, shown
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
@@ -108,9 +107,7 @@ def _output(seen: Shown) -> Iterator[str]:
         yield seen.message
     for name, component in seen.components.items():
         causes = (f"likely cause: {words}" for words in component.causes)
-        for words in (STATUS_WORDS[component.status], *component.notes, *causes):
-            if words:
-                yield f"{name}: {words}"
+        yield from (f"{name}: {words}" for words in (*component.said, *causes))
     if seen.withheld:
         yield seen.withheld
 

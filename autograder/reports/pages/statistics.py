@@ -81,7 +81,7 @@ class Gathered:
                     hidden = one.visibility == "hidden"
                     known[one.id] = Criterion(one.id, one.title, name, one.max_score, hidden)
                 known[one.id].fill(len(self.results))
-                earned = nan if one.passed is None else _share(one)
+                earned = nan if one.passed is None else one.share
                 known[one.id].shares.append(earned)
                 known[one.id].letters.append(_letter(one, earned))
         self.results.append(light(result))
@@ -104,11 +104,6 @@ class Gathered:
             {n: "".join(letters[row] for letters in columns.get(n, ())) for n in result.components}
             for row, result in enumerate(self.results)
         ]
-
-
-def _share(criterion: CriterionResult) -> float:
-    worth = criterion.max_score
-    return criterion.score / worth if worth else float(bool(criterion.passed))
 
 
 def _letter(criterion: CriterionResult, share: float) -> str:

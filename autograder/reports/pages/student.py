@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from autograder.api.page import pictures
-from autograder.reports.feedback import STATUS_WORDS, lines_of
 from autograder.reports.pages.mistakes import sourced
 from autograder.reports.pages.render import page
-from autograder.reports.shown import WHOLE, Shown, ShownCriterion
+from autograder.reports.shown import STATUS_WORDS, Shown, ShownCriterion
 
 # Smaller differences of points are rounding errors.
 _SAME = 1e-9
@@ -76,7 +75,6 @@ def student_page(seen: Shown, before: Shown | None, title: str, now: datetime) -
         # Places of the page are called by numbers: a name could be anything.
         "numbers": {name: number for number, name in enumerate(seen.components, 1)},
         "STATUS_WORDS": STATUS_WORDS,
-        "WHOLE": WHOLE,
         "told": _told,
         "drawn": _drawn,
     }
@@ -90,14 +88,14 @@ def costs(seen: Shown) -> list[Cost]:
 
     def cost(name: str, words: str, known: bool, criteria: Sequence[ShownCriterion]) -> None:
         if criteria:
-            points = round(sum(map(_lost, criteria)), 4)
+            points = round(sum(criterion.lost for criterion in criteria), 4)
             found.append(Cost(name, words, known, points, len(criteria)))
 
     everywhere = [c for component in seen.components.values() for c in _losing(component.criteria)]
     for name, component in seen.components.items():
         lost = _losing(component.criteria)
         status = STATUS_WORDS[component.status]
-        if component.status in WHOLE:
+        if component.whole:
             cost(name, status, False, lost)
             continue
         for cause in dict.fromkeys(cause for c in lost for cause in c.causes):
@@ -125,7 +123,7 @@ def next_step(seen: Shown) -> Next | None:
     if component.causes:
         cause, source = sourced(component.causes[0])
         words = [cause]
-    elif component.status in WHOLE or not lost:
+    elif component.whole or not lost:
         words = [status, *component.notes[:1]]
     else:
         # Hidden checks say little: a public one first.
@@ -157,18 +155,14 @@ def _by_title(seen: Shown) -> Mapping[tuple[str, str, int], float]:
 
 
 def _losing(criteria: Sequence[ShownCriterion]) -> list[ShownCriterion]:
-    return [criterion for criterion in criteria if _lost(criterion) > _SAME]
-
-
-def _lost(criterion: ShownCriterion) -> float:
-    return criterion.max_score - criterion.score
+    return [criterion for criterion in criteria if criterion.lost > _SAME]
 
 
 def _told(criterion: ShownCriterion, said: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return what is said of a criterion: sentences, causes, and calls and values as code."""
     lines = [
         ("cause" if line.cause else "code" if _CODE.match(line.text) else "", line.text)
-        for line in lines_of(criterion, said)
+        for line in criterion.lines(said)
         if line.text.strip()
     ]
     groups = itertools.groupby(lines, key=lambda line: line[0])

@@ -218,7 +218,7 @@ class against:  # noqa: N801 - it reads as what it does
         self._patch.setattr(httpx, "AsyncClient", lambda **how: real(transport=transport, **how))
         place = Path(self._folder.name)
         waits: list[float] = []
-        platform = Platform(PLATFORMS[self.kind], ROOT, TOKEN, waits.append)
+        platform = PLATFORMS[self.kind](ROOT, TOKEN, waits.append)
         return Run(self.there, platform, Work(place / "work"), place, waits)
 
     def __exit__(self, *_: object) -> None:

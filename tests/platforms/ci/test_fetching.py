@@ -13,7 +13,7 @@ import pytest
 from autograder.judge.intake import take_in
 from autograder.platforms.ci import api
 from autograder.platforms.ci.fetching import Fetcher
-from autograder.platforms.ci.platforms import PLATFORMS, Platform
+from autograder.platforms.ci.platforms import PLATFORMS
 from autograder.platforms.ci.roster import Student
 from autograder.platforms.ci.work import Work
 from tests.platforms.ci.conftest import TOKEN
@@ -41,8 +41,7 @@ def fetch(request, platform, work: Work, clock: Clock):
     """Fetch from each platform in turn; `all_of` is what became of all, with reasons."""
 
     def run(*names: str, attempts: int = 0, branch: str | None = None, **more) -> dict[str, str]:
-        dialect = PLATFORMS[request.param]
-        found = Platform(dialect, platform.address, TOKEN, lambda _: None)
+        found = PLATFORMS[request.param](platform.address, TOKEN, lambda _: None)
         fetcher = Fetcher(work, found, branch, attempts, more.get("seconds", 30), clock)
         students = [Student(name, more.get("of", f"course/{name}")) for name in names]
         run.told = []

@@ -66,7 +66,7 @@ def post(request, platform, work):
     """Post to each platform in turn; return what was said, and what could not be."""
 
     def run(token: str = TOKEN, comments: bool = True) -> tuple[bool, list[str]]:
-        there = Platform(PLATFORMS[request.param], platform.address, token, waits.append)
+        there = PLATFORMS[request.param](platform.address, token, waits.append)
         poster = Poster(work, there, ABOUT, 50.0, comments, 3)
         failed: list[str] = []
         run.said = []
@@ -83,7 +83,7 @@ def post(request, platform, work):
 
 def each(platform, waits: list[float] | None = None) -> list[Platform]:
     wait = (lambda _: None) if waits is None else waits.append
-    return [Platform(dialect, platform.address, TOKEN, wait) for dialect in PLATFORMS.values()]
+    return [kind(platform.address, TOKEN, wait) for kind in PLATFORMS.values()]
 
 
 def asking(platform, waits: list[float] | None = None) -> Api:

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
-from autograder.platforms.ci.platforms import FETCH_TOKEN, POST_TOKEN, dialect_of, take_token
+from autograder.platforms.ci.platforms import FETCH_TOKEN, POST_TOKEN, platform_of, take_token
 from autograder.platforms.ci.written import Setting, files
 from tests.tiny import write_tiny
 
@@ -101,4 +101,4 @@ def test_what_cannot_be_sent_is_no_token_and_is_not_shown(
 
 def test_a_platform_that_is_none_names_those_there_are() -> None:
     with pytest.raises(UsageError, match="choose one of github, gitlab"):
-        dialect_of("gitea")
+        platform_of("gitea")

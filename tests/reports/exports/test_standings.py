@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from autograder.reports.exports.registry import FORMATS, export
-from autograder.reports.feedback import STATUS_WORDS
-from autograder.reports.shown import WHOLE
+from autograder.reports.shown import STATUS_WORDS, WHOLE
 from autograder.results import SubmissionResult
 from tests.reports.exports import read
 from tests.reports.exports.made import (
