@@ -99,7 +99,8 @@ def _tables(
         cells = (_cell(result, name) for name in heads)
         table.add_row(Text(clean(result.submission, _ID)), _total(result), *cells)
     least = console.measure(table, options=console.options.update(width=_ANY)).minimum
-    longest = max((len(clean(result.submission, _ID)) for result in results), default=0)
+    words = (word for result in results for word in clean(result.submission, _ID).split())
+    longest = max(map(len, words), default=0)
     if least - max(longest - _LEAST, 0) <= console.width or len(heads) < 2:
         return [table]
     names = list(heads)

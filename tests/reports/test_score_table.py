@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -100,6 +100,8 @@ def test_seven_components_of_a_usual_length_keep_their_names() -> None:
     st.integers(1, 15),
     st.integers(0, 6),
 )
+# Two words, of which a column is as wide as the longer.
+@example(["0000000 0000"], 14, 0)
 def test_any_id_and_any_status_leave_the_table_whole(
     ids: list[str], count: int, status: int
 ) -> None:
