@@ -278,21 +278,17 @@ def light(result: SubmissionResult) -> SubmissionResult:
     Of its criteria there is only what known mistakes cost.
     """
     components = {
-        name: component.model_copy(
-            update={
-                "criteria": [
-                    criterion.model_copy(update={"facts": [], "hints": [], "message": ""})
-                    for criterion in component.criteria
-                    if criterion.causes
-                ],
-                "notes": [],
-                "message": "",
-                "views": [],
-            }
-        )
+        name: silent(component, [criterion for criterion in component.criteria if criterion.causes])
         for name, component in result.components.items()
     }
     return result.model_copy(update={"components": components})
+
+
+def silent(component: ComponentResult, criteria: Sequence[CriterionResult]) -> ComponentResult:
+    """Return a component with these criteria, without what its student or their code wrote."""
+    no_words: dict[str, Any] = {"facts": [], "hints": [], "message": ""}
+    kept = [criterion.model_copy(update=no_words) for criterion in criteria]
+    return component.model_copy(update={"criteria": kept, "notes": [], "message": "", "views": []})
 
 
 def losing_points(components: Mapping[str, ComponentResult], names: Sequence[str]) -> list[str]:

@@ -33,7 +33,8 @@ class Criterion:
     """A criterion in a class.
 
     Attributes:
-        shares: the share of its points that each submission earned; nan where it never ran.
+        rows: the submissions that have it.
+        shares: the share of its points that each of them earned; nan where it never ran.
         letters: how the map shows each of them.
     """
 
@@ -42,14 +43,9 @@ class Criterion:
     component: str
     max_score: float
     hidden: bool
+    rows: list[int] = field(default_factory=list)
     shares: array[float] = field(default_factory=lambda: array("d"))
     letters: list[str] = field(default_factory=list)
-
-    def fill(self, size: int) -> None:
-        """Extend it to so many submissions, in which it did not run."""
-        missing = size - len(self.letters)
-        self.shares.extend([nan] * missing)
-        self.letters.extend(_NOT_RUN * missing)
 
 
 class Gathered:
@@ -80,8 +76,8 @@ class Gathered:
                 if one.id not in known:
                     hidden = one.visibility == "hidden"
                     known[one.id] = Criterion(one.id, one.title, name, one.max_score, hidden)
-                known[one.id].fill(len(self.results))
                 earned = nan if one.passed is None else one.share
+                known[one.id].rows.append(len(self.results))
                 known[one.id].shares.append(earned)
                 known[one.id].letters.append(_letter(one, earned))
         self.results.append(light(result))
@@ -89,19 +85,18 @@ class Gathered:
     @property
     def criteria(self) -> list[Criterion]:
         """All criteria, component after component."""
-        found = [one for known in self._criteria.values() for one in known.values()]
-        for one in found:
-            one.fill(len(self.results))
-        return found
+        return [one for known in self._criteria.values() for one in known.values()]
 
     @property
     def cells(self) -> list[dict[str, str]]:
         """Each submission's letters, one per criterion, by component."""
-        columns: dict[str, list[list[str]]] = {}
-        for one in self.criteria:
-            columns.setdefault(one.component, []).append(one.letters)
+        maps = {}
+        for name, known in self._criteria.items():
+            maps[name] = np.full((len(self.results), len(known)), _NOT_RUN)
+            for place, one in enumerate(known.values()):
+                maps[name][one.rows, place] = one.letters
         return [
-            {n: "".join(letters[row] for letters in columns.get(n, ())) for n in result.components}
+            {name: "".join(maps[name][row]) for name in result.components}
             for row, result in enumerate(self.results)
         ]
 
@@ -195,8 +190,10 @@ def together(gathered: Gathered) -> list[Together]:
 def _shares(gathered: Gathered) -> Numbers:
     """Return what the graded submissions earned, (criteria, submissions)."""
     counted = [result.standing == "graded" for result in gathered.results]
-    rows = [np.array(one.shares)[counted] for one in gathered.criteria]
-    return np.array(rows).reshape(len(rows), sum(counted))
+    shares = np.full((len(gathered.criteria), len(gathered.results)), nan)
+    for place, one in enumerate(gathered.criteria):
+        shares[place, one.rows] = one.shares
+    return shares[:, counted]
 
 
 def _correlation(one: Numbers, other: Numbers) -> float | None:

@@ -11,7 +11,6 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from autograder import private
 from autograder.errors import UsageError, repairable
@@ -21,7 +20,7 @@ from autograder.reports.pages.group import class_page
 from autograder.reports.pages.statistics import Gathered
 from autograder.reports.pages.student import student_page
 from autograder.reports.shown import About
-from autograder.results import Held, SubmissionResult
+from autograder.results import Held, SubmissionResult, silent
 
 INDEX, STUDENTS = "index.html", "students"
 # How a folder of ours is known again.
@@ -157,25 +156,13 @@ def without_names(result: SubmissionResult, called: str) -> SubmissionResult:
 
     A name may be in it. Points, outcomes, titles and known mistakes are the course's, and stay.
     """
-    silent: dict[str, Any] = {"facts": [], "hints": [], "message": ""}
-    components = {
-        name: component.model_copy(
-            update={
-                "criteria": [one.model_copy(update=silent) for one in component.criteria],
-                "notes": [],
-                "message": "",
-                "views": [],
-            }
-        )
-        for name, component in result.components.items()
-    }
     return SubmissionResult(
         submission=called,
         assignment=result.assignment,
         status=result.status,
         score=result.score,
         max_score=result.max_score,
-        components=components,
+        components={name: silent(c, c.criteria) for name, c in result.components.items()},
         # Held components stay known as held; the places name the student's own files.
         review=[
             Held(component=name, file="", line=0, what="")
