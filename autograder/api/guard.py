@@ -7,6 +7,7 @@ What reaches around the public interface does not meet it, and is held for a per
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import importlib
 import os
 import sys
@@ -17,6 +18,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from autograder.api.messages import ForbiddenUse
+from autograder.api.own_builtins import add_slots, run_plain
 from autograder.api.rules import OPERATIONS, Rules, resolve
 
 # The folder of provided code, as a package.
@@ -86,6 +88,9 @@ class Guard:
             for key, value in list(getattr(module, "__dict__", {}).items()):
                 if id(value) in replaced and value is replaced[id(value)][0]:
                     self._set(module, key, replaced[id(value)][1])
+        self._set(dataclasses, "exec", run_plain)
+        if found := getattr(dataclasses, "_add_slots", None):
+            self._set(dataclasses, "_add_slots", add_slots(found))
         self._set(builtins, "__import__", self._importing(builtins.__import__))
         by_name = self._importing_by_name(importlib.import_module)
         self._set(importlib, "import_module", by_name)

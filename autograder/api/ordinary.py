@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+from collections.abc import Collection
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -29,20 +30,21 @@ def _words(text: str) -> frozenset[str]:
 MODULES = _words("""
 __future__ abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath cmd collections
 collections.abc colorsys concurrent concurrent.futures configparser contextlib contextvars copy csv
-dataclasses datetime decimal difflib email.* enum errno fnmatch fractions functools getopt getpass
-glob graphlib gzip hashlib heapq hmac html ipaddress itertools json keyword locale logging lzma
-math mimetypes ntpath numbers operator os os.path pathlib platform posixpath pprint queue random re
-reprlib sched secrets shlex shutil stat statistics string struct tarfile tempfile textwrap
-threading time tomllib traceback tracemalloc typing typing_extensions unicodedata urllib.error
-urllib.parse urllib.request uuid warnings wave weakref xml xml.dom xml.dom.minidom xml.etree
-xml.etree.ElementTree zipfile zlib zoneinfo
+dataclasses datetime decimal difflib email.* enum errno filecmp fileinput fnmatch fractions
+functools getopt getpass glob graphlib gzip hashlib heapq hmac html ipaddress itertools json keyword
+locale logging lzma math mimetypes ntpath numbers operator os os.path pathlib platform posixpath
+pprint queue random re reprlib sched secrets shlex shutil stat statistics string struct tarfile
+tempfile textwrap threading time token tokenize tomllib traceback typing typing_extensions
+unicodedata urllib.error urllib.parse urllib.request uuid warnings wave weakref xml xml.dom
+xml.dom.minidom xml.etree xml.etree.ElementTree zipfile zlib zoneinfo
 torch torch.accelerator torch.amp torch.autograd torch.autograd.function torch.autograd.functional
 torch.backends.* torch.cpu torch.cuda torch.cuda.amp torch.distributions.* torch.fft torch.func
 torch.functional torch.linalg torch.masked torch.mps torch.mtia torch.nn torch.nn.attention
 torch.nn.functional torch.nn.init torch.nn.modules.* torch.nn.parallel torch.nn.parameter
 torch.nn.utils.* torch.optim.* torch.profiler torch.random torch.return_types torch.signal
 torch.sparse torch.special torch.testing torch.types torch.utils torch.utils.checkpoint
-torch.utils.data torch.utils.data.* torch.utils.flop_counter torch.version torch.xpu
+torch.utils.data torch.utils.data.dataloader torch.utils.data.dataset torch.utils.data.distributed
+torch.utils.data.sampler torch.utils.flop_counter torch.version torch.xpu
 numpy numpy.char numpy.dtypes numpy.exceptions numpy.fft numpy.lib.stride_tricks numpy.linalg
 numpy.ma numpy.polynomial.* numpy.random numpy.rec numpy.strings numpy.typing
 """)
@@ -65,7 +67,7 @@ PARTS = {
     "inspect": _words("""signature Parameter Signature getdoc cleandoc getsource getfullargspec
         getmro getgeneratorstate getcoroutinestate""")
     | {name for name in dir(inspect) if name.startswith("is")},
-    "multiprocessing": _words("cpu_count"),
+    "multiprocessing": _words("cpu_count Pool Process"),
     "io": _words("""StringIO BytesIO TextIOWrapper SEEK_SET SEEK_CUR SEEK_END TextIOBase IOBase
         open"""),
     "gc": _words("collect enable disable"),
@@ -75,11 +77,13 @@ PARTS = {
     "numpy.lib": _words("stride_tricks"),
     "string": _words("""ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits
         punctuation printable whitespace capwords Template"""),
+    "resource": _words("getrusage RUSAGE_SELF"),
     "sys": _words("""argv exit stdin stdout stderr maxsize maxunicode float_info int_info hash_info
         version version_info platform byteorder getsizeof getrecursionlimit setrecursionlimit
         executable flags implementation intern getdefaultencoding path exc_info
         getrefcount set_int_max_str_digits get_int_max_str_digits float_repr_style"""),
     "timeit": _words("default_timer"),
+    "tracemalloc": _words("start stop is_tracing get_traced_memory reset_peak clear_traces"),
     "torch.autograd.graph": _words("save_on_cpu saved_tensors_hooks"),
     "torch.distributed": _words("""is_available is_initialized get_rank get_world_size barrier
         init_process_group destroy_process_group all_reduce all_gather broadcast ReduceOp"""),
@@ -93,30 +97,32 @@ PARTS = {
 # Of a module that is ordinary otherwise: what runs text, reads stored objects or lends attributes.
 UNUSUAL = _words("""
 typing.get_type_hints typing.ForwardRef typing_extensions.get_type_hints
-typing_extensions.ForwardRef typing.evaluate_forward_ref torch.from_file torch.UntypedStorage
-torch.TypedStorage torch.compiler torch.testing.make_tensor asyncio.create_subprocess_exec
-asyncio.create_subprocess_shell threading.settrace threading.setprofile
-threading.settrace_all_threads threading.setprofile_all_threads string.Formatter
-torch.utils.data.graph logging.config collections.sys os.popen os.fork os.forkpty os.posix_spawn
-os.posix_spawnp os.startfile os.execl os.execle os.execlp os.execlpe os.execv os.execve os.execvp
-os.execvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe os.spawnv os.spawnve os.spawnvp os.spawnvpe
-functools.singledispatch functools.singledispatchmethod dataclasses.make_dataclass
-torch.utils.data.argument_validation torch.utils.data.runtime_validation torch.get_device_module
-torch.CompilationUnit torch.parse_ir torch.parse_schema torch.parse_type_comment
-torch.import_ir_module torch.import_ir_module_from_buffer torch.ScriptModule torch.ScriptFunction
-torch.ScriptMethod torch.ScriptObject torch.ScriptClass torch.ScriptClassFunction torch.ScriptDict
-torch.ScriptList torch.Graph torch.Block torch.Node torch.Value torch.Gradient torch.Code
-torch.ClassType torch.PyTorchFileReader torch.PyTorchFileWriter
-torch.DeserializationStorageContext torch.fork torch.wait torch.JITException
+typing_extensions.ForwardRef typing_extensions.get_annotations
+typing_extensions.evaluate_forward_ref typing.evaluate_forward_ref torch.from_file
+torch.UntypedStorage torch.TypedStorage torch.compiler torch.testing.make_tensor
+asyncio.create_subprocess_exec asyncio.create_subprocess_shell threading.settrace
+threading.setprofile threading.settrace_all_threads threading.setprofile_all_threads
+string.Formatter torch.utils.data.graph logging.config collections.sys os.popen os.fork os.forkpty
+os.posix_spawn os.posix_spawnp os.startfile os.execl os.execle os.execlp os.execlpe os.execv
+os.execve os.execvp os.execvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe os.spawnv os.spawnve
+os.spawnvp os.spawnvpe functools.singledispatch functools.singledispatchmethod
+dataclasses.make_dataclass torch.utils.data.argument_validation torch.utils.data.runtime_validation
+torch.get_device_module torch.CompilationUnit torch.parse_ir torch.parse_schema
+torch.parse_type_comment torch.import_ir_module torch.import_ir_module_from_buffer
+torch.ScriptModule torch.ScriptFunction torch.ScriptMethod torch.ScriptObject torch.ScriptClass
+torch.ScriptClassFunction torch.ScriptDict torch.ScriptList torch.Graph torch.Block torch.Node
+torch.Value torch.Gradient torch.Code torch.ClassType torch.PyTorchFileReader
+torch.PyTorchFileWriter torch.DeserializationStorageContext torch.fork torch.wait torch.JITException
 torch.LiteScriptModule torch.CallStack torch.GraphExecutorState torch.ExecutionPlan
-torch.FunctionSchema torch.DisableTorchFunction torch.DisableTorchFunctionSubclass
-torch.DispatchKey torch.DispatchKeySet torch.merge_type_from_type_comment torch.unify_type_list
-torch.freeze_model torch.import_ir torch.script_if_tracing
+torch.FunctionSchema torch.DisableTorchFunction torch.DisableTorchFunctionSubclass torch.DispatchKey
+torch.DispatchKeySet torch.merge_type_from_type_comment torch.unify_type_list torch.freeze_model
+torch.import_ir torch.script_if_tracing
 """)
 # These look an attribute up by a name that they are given: it must stand there.
 BY_NAME = _words("operator.attrgetter operator.methodcaller")
-# These read stored objects, unless they are told in so many words not to (keyword, value).
+# These read stored objects, or run texts, unless a keyword says that they must not.
 LOADERS = {
+    "inspect.signature": ("eval_str", False),
     "torch.load": ("weights_only", True),
     "numpy.load": ("allow_pickle", False),
 }
@@ -127,6 +133,8 @@ INTERPRETER = frozenset(
     for name in dir(kind)
     if name.startswith(("f_", "co_", "tb_"))
 ) | _words("gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin ag_frame ag_code")
+# It runs annotations, on whatever signature it is asked for.
+INTERPRETER |= {"from_callable"}
 # The protocol of classes, and what modules and classes say about themselves.
 _BINARY = "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift"
 _BETWEEN_UNDERSCORES = f"""
@@ -165,8 +173,10 @@ NEVER_BOUND = _words("__name__ __class__")
 # Names under which modules, and torch's operations, lie in others, on whatever it may be.
 LEADS_ON = _words("aten sys torch builtins importlib ctypes")
 # To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
-DEFINED_ONLY = _words("""__getattr__ __setattr__ __delattr__ __annotations__ __getstate__
-    __setstate__ __reduce__ __get__ __set__ __delete__""")
+DEFINED_ONLY = _words("""__getattr__ __annotations__ __getstate__ __setstate__ __reduce__ __get__
+    __set__ __delete__""")
+# Whoever asks for one of these gets what looks first at whose the object is (`own_builtins`).
+SETTERS = _words("__setattr__ __delattr__")
 # With one underscore, but documented for everybody.
 PUBLIC = _words("""_replace _asdict _fields _make _field_defaults _value_ _name_ _missing_
 _generate_next_value_ _ignore_ _order_ _repr_html_ _ _modules _parameters _buffers _exit""")
@@ -178,6 +188,8 @@ torch.nn.modules.loss._Loss torch.nn.modules.loss._WeightedLoss torch.nn.modules
 torch.nn.modules.utils._single torch.nn.modules.utils._triple
 torch.optim.lr_scheduler._LRScheduler
 """)
+# What may be matched by position: the value itself, and no attribute.
+BY_POSITION = _words("bool bytearray bytes dict float frozenset int list set str tuple")
 # Files that Python would run.
 CODE = (".py", ".pyc", ".pyo", ".pyi", ".pyw", ".so", ".pyd", ".pth", ".dll", ".dylib", ".zip")
 # What of libraries may be set.
@@ -185,7 +197,7 @@ _SET = ("torch.backends.", "sys.stdin", "sys.stdout", "sys.stderr", "sys.argv", 
 
 
 def covers(module: str) -> bool:
-    """Tell whether a module is on the lists, by itself or by a star."""
+    """Return whether a module is on the lists, by itself or by a star."""
     above = module
     while above:
         if f"{above}.*" in MODULES:
@@ -194,12 +206,16 @@ def covers(module: str) -> bool:
     return module in MODULES or module in PARTS
 
 
+def is_listed(names: Collection[str], dotted: str) -> bool:
+    """Return whether a full name, or what holds it, is among some."""
+    return any(dotted == name or dotted.startswith(f"{name}.") for name in names)
+
+
+def is_taken(name: str) -> bool:
+    """Return whether a name with two underscores around it means something to others."""
+    return name in TAKEN or name.startswith(TAKEN_BEGINNINGS)
+
+
 def may_be_set(name: str) -> bool:
-    """Tell whether a name of a module may be given another value."""
+    """Return whether a name of a module may be given another value."""
     return name.startswith(_SET)
-
-
-def is_interpreters(text: str) -> bool:
-    """Tell whether a text is the name of something in the interpreter."""
-    taken = text in TAKEN and text.startswith("__") and text not in PROTOCOL
-    return taken or text in INTERPRETER

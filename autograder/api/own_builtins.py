@@ -8,10 +8,21 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import os
 import sys
+import types
+import typing
+import weakref
 from collections.abc import Callable, Collection
-from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GenericAlias,
+    MappingProxyType,
+    ModuleType,
+)
 from typing import Any, NoReturn
 
 from autograder.api import ordinary as known
@@ -22,15 +33,24 @@ _OPENER = 4
 # What `x.__dict__`, `x._name` and `x._name += 1` call; no submission may write these names.
 _DICT, _PRIVATE, _CHANGED = "__vars__", "__private__", "__changed__"
 _CODE = (ModuleType, FunctionType, BuiltinFunctionType, type)
+# What `dataclasses` writes of itself, and by which names objects and fields go in it.
+_WRITTEN = {"hash", "super", "type", "NotImplemented"}
+_THEMSELVES = ("self", "other", "__dataclass_self__")
+# The classes of submissions, by id; and what stands for a base.
+_made: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
+# Whose private names a class that inherits from them may ask for.
+_INHERITED = ("torch.nn.", "torch.optim.")
+_ALIASES = (GenericAlias, type(typing.List[int]))  # noqa: UP006 - that is another class
 
 
 def own_builtins() -> dict[str, Any]:
     """Return the builtins of a submission's modules."""
     table = dict(vars(builtins))
-    # Python itself takes from here what it calls for `import` and `class`: those stay.
     plain = (name for name in known.BUILTINS if not name.startswith("__"))
     table.update({name: _refusing(name) for name in plain})
     table.update(getattr=_getattr, setattr=_setattr, delattr=_delattr, open=_open, vars=_vars)
+    # Python itself takes from here what it calls for `import`, which stays, and for `class`.
+    table.update(__build_class__=_build_class)
     table.update({_DICT: _vars, _PRIVATE: _getattr, _CHANGED: _asked})
     return table
 
@@ -84,7 +104,8 @@ def _asking(node: ast.Attribute, libraries: Collection[str]) -> ast.expr:
 def _is_looked_at(name: str) -> bool:
     """Return whether what an object is decides about a name."""
     # An exception's `obj` may be anything.
-    return name == "obj" or (name.startswith("_") and not name.startswith("__"))
+    private = name.startswith("_") and name not in known.PROTOCOL
+    return name == "obj" or private or name in known.SETTERS
 
 
 def _calling(function: str, value: ast.expr, *names: str) -> ast.expr:
@@ -104,7 +125,7 @@ def _libraries(tree: ast.Module, folder: str) -> set[str]:
                     top = (getattr(node, "module", "") or alias.name).partition(".")[0]
                     place = os.path.join(folder, top)  # noqa: PTH118 - this runs at every start
                     own = getattr(node, "level", 0) or os.path.exists(place)  # noqa: PTH110
-                    own = own or os.path.exists(f"{place}.py")  # noqa: PTH110
+                    own = own or os.path.exists(f"{place}.py") or top == "provided"  # noqa: PTH110
                     name = alias.asname or alias.name.partition(".")[0]
                     (other if own else imported).add(name)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
@@ -130,6 +151,8 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
     """Look an attribute up, unless a submission may not write its name."""
     found = getattr(_asked(owner, name), name, *default)
+    if name in known.SETTERS:
+        return _setting(owner, found)
     if isinstance(found, ModuleType):
         raise AttributeError(f"{name} is a module: import it")
     return found
@@ -164,6 +187,14 @@ def _delattr(owner: Any, name: str) -> None:
     delattr(_changeable(owner, name), name)
 
 
+def _setting(owner: Any, method: Any) -> Callable[..., None]:
+    """Return a method that sets or deletes an attribute, for what a submission may change."""
+    if isinstance(owner, type):
+        return lambda thing, name, *value: method(_changeable(thing, name), name, *value)
+    thing = method.__self__ if isinstance(owner, super) else owner
+    return lambda name, *value: method(name, *value) if _changeable(thing, name) is thing else None
+
+
 def _changeable(owner: Any, name: str) -> Any:
     library = isinstance(owner, type) and not _is_own(owner)
     if type(name) is not str or not _is_ordinary(owner, name) or library:
@@ -176,16 +207,24 @@ def _changeable(owner: Any, name: str) -> Any:
 def _is_ordinary(owner: Any, name: str) -> bool:
     if name in known.INTERPRETER:
         return False
-    if name.startswith("__") and name.endswith("__"):
-        return name in known.PROTOCOL
-    if not name.startswith("_") or name in known.PUBLIC:
+    if not name.startswith("_") or name in known.PUBLIC or name in known.PROTOCOL:
         return True
-    if not isinstance(owner, _CODE) and name in getattr(owner, "__dict__", ()):
+    if name.startswith("__") and name.endswith("__") and known.is_taken(name):
+        return False
+    if not isinstance(owner, _CODE) and name in _held_by(owner):
         return True
     giver = _giver(owner, name)
     # What a method of torch's that a submission's own one stands in for does beside.
-    inherited = isinstance(owner, super) and str(giver.__module__).startswith("torch.")
-    return inherited or _is_own(giver)
+    return _is_own(giver) or (isinstance(owner, super) and _is_librarys(giver, _INHERITED))
+
+
+def _held_by(owner: Any) -> Collection[str]:
+    try:
+        # Not what it says itself: it may stand for a class, as list[int] does.
+        found: Collection[str] = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return ()
+    return found
 
 
 def _giver(owner: Any, name: str) -> Any:
@@ -204,13 +243,44 @@ def _giver(owner: Any, name: str) -> Any:
 
 def _is_own(thing: Any) -> bool:
     """Return whether a module, function or class is a submission's: it has builtins of its own."""
-    if isinstance(thing, FunctionType):
-        return _DICT in getattr(thing, "__builtins__", ())
     if isinstance(thing, type):
-        if thing.__module__ == "__main__":
-            return True
-        thing = sys.modules.get(thing.__module__)
-    return thing is None or _DICT in vars(thing).get("__builtins__", ())
+        return _made.get(id(thing)) is thing
+    function = isinstance(thing, FunctionType)
+    table = thing.__builtins__ if function else vars(thing).get("__builtins__")
+    return isinstance(table, dict) and _DICT in table
+
+
+def _is_librarys(kind: Any, modules: tuple[str, ...] = ("",)) -> bool:
+    """Return whether a class lies in a library, in a module whose name begins so."""
+    name = str(kind.__module__)
+    module = sys.modules.get(name)
+    if module is None or _is_own(module) or not name.startswith(modules):
+        return False
+    return getattr(module, kind.__name__, None) is kind
+
+
+def _build_class(body: Any, name: str, *bases: Any, **keywords: Any) -> Any:
+    """Make a class, and note whose it is: what it says itself can be changed."""
+    made = builtins.__build_class__(body, name, *bases, **keywords)
+    if all(isinstance(b, type) or type(b) in _ALIASES or b is typing.NamedTuple for b in bases):
+        # A metaclass of one's own could return any class there is.
+        makers = {*map(type, types.resolve_bases(bases)), keywords.get("metaclass", type)}
+        if all(isinstance(maker, type) and _is_librarys(maker) for maker in makers):
+            _made[id(made)] = made
+    return made
+
+
+def add_slots(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what `dataclasses` makes a class with slots by, which notes whose it is."""
+
+    @functools.wraps(make)
+    def make_noted(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        made = make(cls, *args, **kwargs)
+        if _is_own(cls):
+            _made[id(made)] = made
+        return made
+
+    return make_noted
 
 
 def _open(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
@@ -220,3 +290,27 @@ def _open(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
     if mode.strip("bt") != "r" and os.fspath(file).endswith(known.CODE):
         raise PermissionError("a submission writes no files of code")
     return builtins.open(file, mode, *args, **kwargs)  # noqa: PTH123 - it stands in for it
+
+
+def run_plain(text: str, scope: Any, made: Any) -> None:
+    """Run what `dataclasses` writes for a class, if it names nothing but arguments and fields.
+
+    Raises:
+        TypeError: the name of a field is none, but code.
+    """
+    nodes = list(ast.walk(ast.parse(text)))
+    given = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    given |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)} | _WRITTEN
+    for node in nodes:
+        match node:
+            case ast.Name(id=name) if name in given:
+                pass
+            case ast.Attribute(value=ast.Name(id=name)) if name in _THEMSELVES:
+                pass
+            case ast.Attribute(attr="__qualname__" | "__setattr__" | "__delattr__"):
+                pass
+            case (
+                ast.Name() | ast.Attribute() | ast.Lambda() | ast.NamedExpr() | ast.comprehension()
+            ):
+                raise TypeError("the name of a field of a dataclass is no plain name")
+    exec(text, scope, made)  # noqa: S102 - it was read

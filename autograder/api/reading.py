@@ -44,8 +44,8 @@ _INSTEAD = {
     "asks for": "use public names; hand over what you need as an argument",
     "hands": "name the function that you need, as F.relu, instead of the module",
     "keeps": "import at the top of the file",
-    "calls": "write the name where you use it",
-    "reads": "store numbers and texts, as JSON, or with torch.load(..., weights_only=True)",
+    "calls": "write names and arguments where you use them",
+    "matches": "name the attributes, as Point(x=x)",
     "opens": "open files of your own folder by their names",
     "defines": "give it a name without underscores around it",
     "is written": "save the file as UTF-8",
@@ -315,11 +315,11 @@ class _Reader:
                 self._in_place.update(map(id, (left, *others)))
             case ast.BoolOp(op=ast.And(), values=[*tested, _]):
                 self._in_place.update(map(id, tested))
-            case ast.Constant(value=str(text)) if known.is_interpreters(text):
-                self._add(node, f"asks for {text}")
-            case ast.MatchClass(kwd_attrs=names):
+            case ast.MatchClass(cls=kind, patterns=patterns, kwd_attrs=names):
+                if patterns and dotted_name(kind) not in known.BY_POSITION:
+                    self._add(node, f"matches {dotted_name(kind)} by position")
                 for name in names:
-                    self._name_of_attribute(node, name, own=False)
+                    self._name_of_attribute(node, name, by_text=True)
             case ast.Call():
                 self._call(node, scopes)
 
@@ -349,30 +349,26 @@ class _Reader:
                 self._name_in(node, module, alias.name, "imports")
 
     def _is_mistaken(self, module: str) -> bool:
-        """Tell whether there is no such module at all: that fails by itself."""
+        """Return whether there is no such module at all: that fails by itself."""
         top = module.partition(".")[0]
         return not (
             top.startswith("_")
             or top in self._terms.packages
-            or self._listed(self._terms.unusual, module)
+            or known.is_listed(self._terms.unusual, module)
             or _is_there(top)
         )
 
     def _is_ordinary(self, module: str) -> bool:
-        """Tell whether a module, by its full name, is on the lists."""
-        if self._listed(self._terms.unusual, module):
+        """Return whether a module, by its full name, is on the lists."""
+        if known.is_listed(self._terms.unusual, module):
             return False
-        if self._listed(self._terms.ordinary, module):
+        if known.is_listed(self._terms.ordinary, module):
             return True
         if any(part.startswith("_") for part in module.split(".")) and module != "__future__":
             return False
         if module.partition(".")[0] in self._terms.packages:
             return True
         return known.covers(module)
-
-    @staticmethod
-    def _listed(names: Sequence[str], dotted: str) -> bool:
-        return any(dotted == name or dotted.startswith(f"{name}.") for name in names)
 
     # Names and attributes.
 
@@ -383,7 +379,7 @@ class _Reader:
                 name in scope.bound and (scope.kind != "class" or scope is scopes[-1])
                 for scope in scopes
             )
-            if not own and not self._listed(self._terms.ordinary, name):
+            if not own and not known.is_listed(self._terms.ordinary, name):
                 self._add(node, f"uses {name}")
 
     def _defines(self, node: ast.AST, name: str) -> None:
@@ -392,11 +388,10 @@ class _Reader:
             self._add(node, f"defines {name}")
 
     def _is_protocol(self, name: str) -> bool:
-        """Tell whether a name may have two underscores around it; others have none."""
+        """Return whether a name may have two underscores around it; others have none."""
         if not (name.startswith("__") and name.endswith("__") and len(name) > 4):
             return True
-        taken = name in known.TAKEN or name.startswith(known.TAKEN_BEGINNINGS)
-        return name in known.PROTOCOL or (name in self._own.attributes and not taken)
+        return name in known.PROTOCOL or not known.is_taken(name)
 
     def _attribute(
         self, node: ast.AST, value: ast.expr, attr: str, scopes: tuple[Scope, ...]
@@ -406,6 +401,8 @@ class _Reader:
         for meaning in sorted(self._meanings(dotted, scopes)) if dotted else ():
             if self._is_own(meaning):
                 self._brought(node, self._canonical(f"{meaning}.{attr}", {}))
+                continue
+            if self._is_mistaken(meaning):
                 continue
             if isinstance(found := self._object(meaning), ModuleType):
                 module = meaning if self._is_listed(meaning) else found.__name__
@@ -421,15 +418,13 @@ class _Reader:
             settled = True
         if settled:
             return
-        if attr == "__module__" and self._changes(node):
-            # By that it is known whose a class is.
-            self._add(node, "changes __module__")
         if attr == "__dict__":
             # When it runs, it is `vars`, which shows what may be asked for (`own_builtins`).
             return
-        if attr in known.DEFINED_ONLY and not (
-            isinstance(value, ast.Call) or (dotted == "object" and attr == "__setattr__")
-        ):
+        inherited = isinstance(value, ast.Call) and dotted_name(value.func) == "super"
+        meanings = self._meanings(dotted, scopes) if dotted else set()
+        library = not all(self._is_own(meaning) for meaning in meanings)
+        if (attr in known.DEFINED_ONLY and not inherited) or (attr in known.SETTERS and library):
             self._add(node, f"asks for {attr}")
         self._name_of_attribute(node, attr)
 
@@ -437,32 +432,36 @@ class _Reader:
     def _changes(node: ast.AST) -> bool:
         return isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
 
-    def _name_of_attribute(self, node: ast.AST, attr: str, own: bool = True) -> None:
+    def _name_of_attribute(self, node: ast.AST, attr: str, by_text: bool = False) -> None:
         """Look at an attribute of whatever it may be.
 
         Args:
             node: where it is asked for.
             attr: its name.
-            own: whether it is looked up again when it runs, so that it may be one of its own.
+            by_text: whether only the text says it: nobody asks the object when it runs.
         """
         if attr in self._terms.ordinary:
             return
-        if attr in known.INTERPRETER | known.LEADS_ON or not self._is_protocol(attr):
+        if (
+            attr in known.INTERPRETER | known.LEADS_ON
+            or not self._is_protocol(attr)
+            or (by_text and (attr in known.DEFINED_ONLY | known.SETTERS))
+        ):
             self._add(node, f"asks for {attr}")
-        elif _is_private(attr) and not (own and attr in self._own.attributes):
+        elif by_text and (_is_private(attr) or attr == "obj"):
             self._add(node, f"asks for {attr}, a private name of somebody else's")
 
     def _name_in(self, node: ast.AST, module: str, name: str, verb: str) -> None:
         """Look at a name in a module that is ordinary itself."""
         dotted = f"{module}.{name}"
-        if self._listed(self._terms.ordinary, dotted):
+        if known.is_listed(self._terms.ordinary, dotted):
             return
         if _is_private(name):
             if dotted not in known.BUILT_ON:
                 self._add(node, f"{verb} {dotted}, which is private")
         elif (
             dotted in known.UNUSUAL
-            or self._listed(self._terms.unusual, dotted)
+            or known.is_listed(self._terms.unusual, dotted)
             or (module in known.PARTS and name not in known.PARTS[module])
         ):
             self._add(node, f"{verb} {dotted}")
@@ -488,7 +487,7 @@ class _Reader:
             self._add(node, f"hands {dotted} around")
 
     def _modules(self, dotted: str, scopes: tuple[Scope, ...]) -> bool:
-        """Tell whether a chain of names may stand for a module."""
+        """Return whether a chain of names may stand for a module."""
         return any(
             self._own.holds(meaning)
             if self._is_own(meaning)
@@ -497,7 +496,7 @@ class _Reader:
         )
 
     def _is_own(self, meaning: str) -> bool:
-        """Tell whether a full name is one of the submission's own modules or lies in one."""
+        """Return whether a full name is one of the submission's own modules or lies in one."""
         top = meaning.partition(".")[0]
         return self._own.holds(top) and not _elsewhere(top)
 
@@ -583,10 +582,8 @@ class _Reader:
                 self._attribute(ast.copy_location(chain, node), node.args[0], chain.attr, scopes)
         if meanings & known.BY_NAME:
             self._by_name(node, name)
-        for loader, (keyword, safe) in known.LOADERS.items():
-            trusted = self._listed(self._terms.ordinary, loader)
-            if loader not in meanings:
-                continue
+        for loader in sorted(meanings & known.LOADERS.keys()):
+            keyword, safe = known.LOADERS[loader]
             unsafe = any(
                 k.arg in (None, "pickle_module")
                 or (k.arg == keyword and not _is_constant(k.value, safe))
@@ -594,10 +591,11 @@ class _Reader:
             )
             # Behind the file and one more stands what says how.
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+            trusted = known.is_listed(self._terms.ordinary, loader)
             if (unsafe or starred or len(node.args) > 2) and not trusted:
-                self._add(node, f"reads stored objects ({loader} without {keyword}={safe})")
-        for keyword_ in node.keywords:
-            if keyword_.arg == "eval_str":
+                self._add(node, f"calls {loader} without a plain {keyword}={safe}")
+        for word in node.keywords:
+            if word.arg == "eval_str" and not _is_constant(word.value, False):
                 self._add(node, "calls something with eval_str, which runs text")
         wraps = {"functools.wraps": 1, "functools.update_wrapper": 2}
         for wrapper, most in wraps.items():
@@ -613,7 +611,7 @@ class _Reader:
                 self._add(node, f"calls {name} with a name that is computed")
                 continue
             for part in argument.value.split("."):
-                self._name_of_attribute(node, part, own=False)
+                self._name_of_attribute(node, part, by_text=True)
 
     def _opens(self, node: ast.Call, name: str) -> None:
         if any(keyword.arg in (None, "opener") for keyword in node.keywords):
@@ -628,7 +626,7 @@ class _Reader:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Tell whether a path, as it is written, leads out of the folder."""
+    """Return whether a path, as it is written, leads out of the folder."""
     parts = path.replace("\\", "/").split("/")
     return path[:1] in ("/", "\\", "~") or ".." in parts or path[1:2] == ":"
 
@@ -683,14 +681,14 @@ def _annotations(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _elsewhere(top: str) -> bool:
-    """Tell whether a name also means a module that is none of the submission's."""
+    """Return whether a name also means a module that is none of the submission's."""
     top = top.partition(".")[0]
     return top in sys.stdlib_module_names or top in _LOADED
 
 
 @functools.cache
 def _is_there(top: str) -> bool:
-    """Tell whether there is such a module."""
+    """Return whether there is such a module."""
     try:
         return top in sys.modules or importlib.util.find_spec(top) is not None
     except (ImportError, ValueError):

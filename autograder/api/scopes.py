@@ -38,14 +38,12 @@ class Own:
     Attributes:
         modules: their names.
         scopes: what the names in each stand for.
-        attributes: the names that it gives to attributes.
         given: what names that are declared global or nonlocal stand for.
     """
 
     def __init__(self, modules: Iterable[str]) -> None:
         self.modules = set(modules)
         self.scopes: dict[str, Scope] = {}
-        self.attributes: set[str] = set()
         self.given: dict[str, set[str]] = {}
 
     def name(self, file: str) -> str:
@@ -61,22 +59,12 @@ class Own:
         if not main:
             tree.body = list(_without_main(tree.body))
         _mangle(tree)
-        self.scopes[name] = scope = scope_of(tree, "module")
-        self.attributes.update(scope.bound)
+        self.scopes[name] = scope_of(tree, "module")
         for node in ast.walk(tree):
             match node:
-                case ast.Attribute(attr=attr, ctx=ast.Store()):
-                    self.attributes.add(attr)
-                case ast.Constant(value=str(text)) if text.startswith("_") and text.isidentifier():
-                    # As register_buffer and setattr take them.
-                    self.attributes.add(text)
-                case ast.ClassDef(body=body):
-                    own = scope_of(node, "class")
-                    self.attributes.update(own.bound)
-                    self._give(own)
-                    self.attributes.update(_slots(body))
+                case ast.ClassDef():
+                    self._give(scope_of(node, "class"))
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    self.attributes.add(node.name)
                     self._give(scope_of(node, "function"))
 
     def _give(self, scope: Scope) -> None:
@@ -85,7 +73,7 @@ class Own:
             self.given.setdefault(outer, set()).update(meanings)
 
     def holds(self, dotted: str) -> bool:
-        """Tell whether a module is the submission's own."""
+        """Return whether a module is the submission's own."""
         return dotted in self.modules
 
     def imported(self, tree: ast.Module) -> tuple[list[str], list[str]]:
@@ -154,15 +142,6 @@ def _mangle(tree: ast.Module) -> None:
 def _mangled(name: str, owner: str) -> str:
     own = owner and name.startswith("__") and not name.endswith("__") and "." not in name
     return f"_{owner}{name}" if own else name
-
-
-def _slots(body: Sequence[ast.stmt]) -> Iterator[str]:
-    for statement in body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id="__slots__")], value=value):
-                for node in ast.walk(value):
-                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                        yield node.value
 
 
 def scope_of(node: ast.AST, kind: str) -> Scope:

@@ -1,6 +1,8 @@
 """What a submission's modules cannot do though their text does not say it."""
 
 import builtins
+import dataclasses
+import numbers
 import threading
 import types
 import typing
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.api.own_builtins import own_builtins, own_code
+from autograder.api.own_builtins import add_slots, own_builtins, own_code, run_plain
 
 
 def run(text: str, **names: object) -> dict[str, object]:
@@ -192,3 +194,118 @@ def test_no_module_is_taken_out_of_an_exception() -> None:
 def test_pythons_own_functions_are_not_looked_up_in_their_module(name: str) -> None:
     with pytest.raises(AttributeError):
         run("getattr(owner, name)", owner=builtins, name=name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "type.__setattr__(owner, 'x', 1)",
+        "getattr(type, '__set' + 'attr__')(owner, 'x', 1)",
+        "super(abc.ABCMeta, owner).__setattr__('x', 1)",
+        "function.__setattr__('__kwdefaults__', {})",
+        "object.__setattr__(function, '__kwdefaults__', {})",
+        "function.__delattr__('__doc' + 'x__')",
+    ],
+)
+def test_nobody_sets_what_is_a_librarys(text: str) -> None:
+    with pytest.raises(AttributeError, match="not changed by submissions"):
+        run(f"import abc\n{text}", owner=numbers.Number, function=torch.save)
+
+
+def test_what_is_ones_own_is_set_by_its_method() -> None:
+    found = run(
+        "class K:\n    def __setattr__(self, name, value):\n"
+        "        super().__setattr__(name, value + 1)\n"
+        "k = K()\nk.__setattr__('a', 1)\nobject.__setattr__(k, '_b', 1)\n"
+        "K.__setattr__(k, 'c', 1)\ntype.__setattr__(K, 'd', 1)\n"
+        "k.e = 1\nk.__delattr__('e')\nx = k.a, k._b, k.c, K.d, hasattr(k, 'e')\n"
+    )
+    assert found["x"] == (2, 1, 2, 1, False)
+
+
+REF = "import typing\nref = typing.get_args(typing.Optional['1 + ' + '1'])[0]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind = type(ref)\nclass K(metaclass=lambda *a: kind):\n    pass\n"
+        "ref._evaluate({}, {}, frozenset())",
+        "kind = type(ref)\nclass M(type):\n    def __new__(m, name, *a):\n"
+        "        return kind if name == 'K' else super().__new__(m, name, *a)\n"
+        "class B(metaclass=M):\n    pass\nclass K(B):\n    pass\n"
+        "ref._evaluate({}, {}, frozenset())",
+        "class K(typing.Generic[typing.TypeVar('T')]):\n    pass\n"
+        "K.__class_getitem__\nref._evaluate({}, {}, frozenset())",
+        "import types\ntypes.GenericAlias(type(ref), int)._evaluate",
+        "ref.__forward_code__",
+        "getattr(ref, '__forward' + '_code__')",
+    ],
+)
+def test_no_class_of_a_library_is_taken_for_ones_own(text: str) -> None:
+    with pytest.raises(AttributeError, match="no public name"):
+        run(REF + text)
+
+
+@pytest.mark.parametrize("head", ["class A(typing.Generic[T])", "class A(abc.ABC)", "class A"])
+def test_what_a_class_of_ones_own_hides_is_its_own(head: str) -> None:
+    text = f"import abc, typing\nT = typing.TypeVar('T')\n{head}:\n    __own__ = 3\n"
+    text += "    def _hidden(self):\n        return self.__own__\nx = A()._hidden()\n"
+    assert run(text)["x"] == 3
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "class A(typing.NamedTuple):\n    y: int = 3\n",
+        "class A(torch.autograd.Function):\n",
+        "class A(torch.nn.Parameter):\n",
+        "@dataclasses.dataclass(slots=True)\nclass A:\n    _y: int = 3\n"
+        "    def _more(self):\n        return self._y\n",
+    ],
+)
+def test_a_class_that_a_library_takes_part_in_is_ones_own(
+    head: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataclasses, "_add_slots", add_slots(vars(dataclasses)["_add_slots"]))
+    text = f"import dataclasses, typing\n{head}    @staticmethod\n"
+    text += "    def _hidden():\n        return A()._more() if hasattr(A, '_more') else 3\n"
+    assert run(f"{text}x = A._hidden()\n")["x"] == 3
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "class K:\n    __annotations__ = {EVIL: int}\n"
+        "setattr(K, EVIL, dataclasses.field(init=False))",
+        "class S(str):\n    def __format__(self, spec):\n        return EVIL\n"
+        "class K:\n    __annotations__ = {S('a'): int}\n"
+        "setattr(K, 'a', dataclasses.field(init=False))",
+        "@dataclasses.dataclass\nclass B:\n    x: int = 1\n"
+        "dataclasses.fields(B)[0].name = 'x=[held.append(1) for _ in [1]]'\n"
+        "class K(B):\n    y: int = 1",
+    ],
+)
+def test_no_name_of_a_field_is_code(fields: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataclasses, "exec", run_plain, raising=False)
+    held: list[int] = []
+    with pytest.raises((TypeError, SyntaxError)):
+        run(
+            f"import dataclasses\nEVIL = 'a:held.append(1)'\n{fields}\n"
+            "dataclasses.dataclass(repr=False, eq=False)(K)\n",
+            held=held,
+        )
+    assert held == []
+
+
+def test_fields_of_all_kinds_make_a_dataclass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataclasses, "exec", run_plain, raising=False)
+    found = run(
+        "from dataclasses import dataclass, field, InitVar\n"
+        "@dataclass(order=True, frozen=True, slots=True)\nclass A:\n    self: int\n"
+        "    other: list = field(default_factory=list)\n    _c: int = 3\n    d: InitVar[int] = 4\n"
+        "    def __post_init__(me, d):\n        pass\n"
+        "@dataclass(unsafe_hash=True, kw_only=True)\nclass B:\n    x: int = 1\n"
+        "y = [A(1) < A(2), hash(B()) == hash(B(x=1)), B() == B(), repr(A(1))]\n"
+    )
+    assert found["y"] == [True, True, True, "A(self=1, other=[], _c=3)"]

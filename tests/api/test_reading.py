@@ -86,6 +86,14 @@ ORDINARY = {
     "compiled": "@torch.compile\ndef f(x):\n    return x + 1\n",
     "a named tuple": "from collections import namedtuple\nP = namedtuple('P', 'x')\n"
     "Q = P(1)._replace(x=2)\n",
+    "a private name of what others hand in": "def f(x, y):\n    return x._data + y._data\n",
+    "a private name in a file that is not there": "from .base import Base\nBase._count = 1\n",
+    "its own way to set": "class A:\n    def __setattr__(self, name, value):\n"
+    "        super().__setattr__(name, value)\n    def f(self):\n"
+    "        self.__setattr__('x', 1)\n        object.__setattr__(self, 'x', 1)\n",
+    "whether there is a __dict__": "def f(x):\n    return hasattr(x, '__dict__')\n",
+    "matched values": "def f(x):\n    match x:\n        case int(n) | str(n):\n"
+    "            return n\n",
     "a closure": "def f():\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n"
     "    return g\n",
 }
@@ -171,6 +179,7 @@ def test_an_assignment_adds_to_both_sides() -> None:
     assert found(text, Ordinary(ordinary=("pickle",), unusual=("math.gamma",))) == [
         (4, "uses math.gamma")
     ]
+    assert found("import pandas\n", Ordinary(unusual=("pandas",)))
     assert found("import pandas\n", Ordinary(packages=("pandas",))) == []
     assert found("import pandas._libs\n", Ordinary(packages=("pandas",)))
 
@@ -257,14 +266,23 @@ READ = {
     "a name in a text": "from functools import update_wrapper\n"
     "update_wrapper(A(), f, ('__globals__',), ())\n",
     "an own getattr": "def hasattr(o, n):\n    return o\nx = hasattr(torch, 0)\n",
-    "annotations that run": "import inspect\ninspect.signature(print, eval_str=True)\n",
+    "annotations that run": "import inspect\ninspect.signature(print, **{'eval' + '_str': True})\n",
+    "an exception's object in a pattern": "match 1:\n    case AttributeError(obj=t):\n"
+    "        pass\n",
+    "a library's way to set": "import torch\ntorch.nn.Module.__setattr__\n",
+    "a way to set by name": "import operator\nf = operator.methodcaller('__setattr__', 'x', 1)\n",
+    "loaders by keywords": "import torch\ntorch.load('x', **{'weights_only': False})\n",
+    "a loader handed around": "import torch\nf = [torch.load]\n",
+    "a signature's class": "def f(s, g, k):\n    return s.from_callable(g, **k)\n",
+    "an exception's object by name": "from operator import attrgetter\nf = attrgetter('obj')\n",
+    "matched by a class of one's own": "class K:\n    pass\nmatch 1:\n    case K(t):\n"
+    "        pass\n",
     "a name by a star": "from sys import *\nx = modules['torch']\n",
     "torch's scripts by a star": "from torch import *\nx = CompilationUnit('')\n",
     "a private name in a pattern": "class K:\n    _x = 1\nmatch K:\n    case object(_x=x):\n"
     "        pass\n",
     "a private name by a method": "import operator\nclass K:\n    _x = 1\n"
     "f = operator.methodcaller('_x')\n",
-    "a forged module": "def f(kind):\n    kind.__module__ = '__main__'\n",
     "the original getattr": "import builtins\nf = builtins.getattr\n",
     "locals by vars": "x = vars()\n",
     "a descriptor by hand": "def f(d, x):\n    return d.__get__(x)\n",

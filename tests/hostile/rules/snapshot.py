@@ -1,0 +1,27 @@
+"""Goal: unpickle by what reads a snapshot of the memory.
+
+At most: 0
+"""
+
+import tracemalloc
+
+import torch
+from torch import nn
+
+open("snap.bin", "wb").write(b"\x80\x04\x8c\x05torch\x8c\x13ops.aten.layer_norm\x93.")
+norm = tracemalloc.Snapshot.load("snap.bin")
+
+
+def layer_norm(x, eps=1e-5):
+    return norm(x, list(x.shape[-1:]), None, None, eps)
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        return layer_norm(x, self.eps) * self.weight + self.bias
