@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from autograder.api.patterns import (
     tuple_of,
     worst_place,
 )
-from autograder.api.values import Array, Marks, Numbers, Value, array_of, check_same, tensors_in
+from autograder.api.values import Array, Marks, Numbers, Value, array_of, check_same, loosened, tensors_in
 from autograder.api.wording import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype, place
 from autograder.text import clean
 
@@ -132,7 +133,12 @@ class Expect:
             raise CheckFailed(fact, detail=both_shown(got, want, at), hint=hint)
 
     def same(
-        self, value: Value, right: Value, what: str = "the result", scale: float = 1.0
+        self,
+        value: Value,
+        right: Value,
+        what: str = "the result",
+        scale: float = 1.0,
+        kinds: Literal["strict", "loose"] = "strict",
     ) -> None:
         """Expect a value of any kind to be the right one, part by part.
 
@@ -144,7 +150,10 @@ class Expect:
             right: what is right.
             what: names the value, and with [3] or ["key"] behind it a part of it.
             scale: multiplies the tolerance.
+            kinds: "loose" takes a list, an array and a tensor for one another, and 2.0 for 2.
         """
+        if kinds == "loose":
+            value = loosened(value, right)
 
         def close(mine: Numbers, theirs: Numbers, place: str) -> None:
             dtype = name_of(theirs.dtype)

@@ -891,6 +891,49 @@ def check_same(value: Value, right: Value, what: str, marks: Marks) -> None:
     kind_of(right, also=True).check(value, right, what, marks)
 
 
+def loosened(value: Value, right: Value) -> Value:
+    """Return a value as the kind of the right one, where it says the same in another kind.
+
+    A list or a tensor stands for an array and the other way round, an array of one number for that
+    number, and a whole number for one with a fraction and the other way round.
+    """
+    numbers = np.ndarray | torch.Tensor
+    if isinstance(right, dict) and isinstance(value, dict):
+        return {key: loosened(item, right.get(key)) for key, item in value.items()}
+    if isinstance(right, list | tuple):
+        items = value.tolist() if isinstance(value, numbers) else value
+        if isinstance(items, list | tuple) and len(items) == len(right):
+            return [loosened(mine, theirs) for mine, theirs in zip(items, right, strict=True)]
+        return items
+    if isinstance(right, numbers):
+        return _as_numbers(value, right)
+    if isinstance(value, numbers) and math.prod(value.shape) == 1:
+        value = value.item()
+    whole = isinstance(right, int) and isinstance(value, float) and value.is_integer()
+    return int(value) if whole and not isinstance(right, bool) else value
+
+
+def _as_numbers(value: Value, right: Numbers) -> Value:
+    """Return numbers in the class of the right ones, and in their dtype if that changes none."""
+    try:
+        found = array_of(value) if isinstance(value, torch.Tensor) else np.asarray(value)
+    except ValueError:
+        return value
+    if not isinstance(value, list | tuple | np.ndarray | torch.Tensor):
+        return value
+    if found.dtype.kind not in "biufc":
+        return value
+    wanted = array_of(right).dtype
+    with np.errstate(all="ignore"):
+        cast = found.astype(wanted) if (found.dtype.kind == "c") <= (wanted.kind == "c") else found
+        # A fraction, and what does not fit, is another value; a truth is no number.
+        same = wanted.kind in "fc" or bool((cast == found).all())
+    fits = same and (found.dtype.kind == "b") == (wanted.kind == "b")
+    if isinstance(right, np.ndarray):
+        return cast if fits else found
+    return torch.as_tensor(cast).to(right.dtype) if fits else torch.as_tensor(found)
+
+
 def _check_kind(fits: bool, value: Value, right: Value, what: str, marks: Marks) -> None:
     if not fits:
         got, wanted = kind_words(value), kind_words(right)

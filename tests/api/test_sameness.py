@@ -274,3 +274,55 @@ def test_what_costs_nothing_that_can_be_measured_passes() -> None:
 def test_less_than_allowed_passes() -> None:
     expect.growth(SIZES, [1e-3, 1e-3, 1e-3], 2)
     expect.growth(SIZES, [3e-3, 2e-3, 1e-3], 0)
+
+
+@pytest.mark.parametrize(
+    "value, right",
+    [
+        ([1, 2], np.array([1.0, 2.0])),
+        ([[1, 2], [3, 4]], torch.tensor([[1.0, 2.0], [3.0, 4.0]])),
+        (np.array([1.0, 2.0]), np.array([1, 2])),
+        (np.array([1.0, 2.0], np.float32), torch.tensor([1.0, 2.0])),
+        (torch.tensor([1, 2]), [1, 2]),
+        (torch.tensor([1.0, 2.0], dtype=torch.bfloat16), torch.tensor([1.0, 2.0])),
+        (2.0, 2),
+        (np.array([[7]]), 7),
+        (torch.tensor(0.5), 0.5),
+        ({"a": [1.0], "b": (np.array([2]),)}, {"a": np.array([1]), "b": [[2.0]]}),
+        ([True, False], np.array([True, False])),
+    ],
+)
+def test_loose_kinds_take_one_for_another(value: Any, right: Any) -> None:
+    expect.same(value, right, kinds="loose")
+    fault(value, right)
+
+
+@pytest.mark.parametrize(
+    "value, right, said",
+    [
+        ([1, 3], np.array([1.0, 2.0]), "off by 1"),
+        ([1.5, 2.0], np.array([1, 2]), "has dtype float64, expected int64"),
+        ([1, 0], np.array([True, False]), "has dtype"),
+        ([True], np.array([1]), "has dtype bool"),
+        (["a"], np.array([1]), "is a list of 1, expected a numpy array"),
+        ([[1], [1, 2]], np.array([1]), "is a list of 2"),
+        (1.0, np.array([1.0]), "is a plain number"),
+        (2.5, 2, "a float, expected a whole number"),
+        (True, 1, "is True or False, expected a plain number"),
+        (1j, np.array([1.0]), "is a complex number"),
+        (np.array([1j]), np.array([1.0]), "has dtype complex128"),
+        (np.array([math.inf]), np.array([1]), "has dtype float64"),
+        (torch.tensor([1, 2, 3]), [1, 2], "has length 3"),
+        ([1, 2], torch.tensor([1.0, 2.0, 3.0]), "has shape (2,)"),
+    ],
+)
+def test_loose_kinds_change_no_value(value: Any, right: Any, said: str) -> None:
+    assert said in fault(value, right, kinds="loose").fact
+
+
+@settings(max_examples=100, deadline=None, database=None, derandomize=True)
+@given(value=VALUES)
+def test_loose_kinds_leave_what_is_right(value: Any) -> None:
+    expect.same(value, value, kinds="loose")
+    fault([value, 1], [value, 2], kinds="loose")
+    fault(OPAQUE, value, kinds="loose")
