@@ -28,7 +28,16 @@ from autograder.api.patterns import (
     tuple_of,
     worst_place,
 )
-from autograder.api.values import Array, Marks, Numbers, Value, array_of, check_same, loosened, tensors_in
+from autograder.api.values import (
+    Array,
+    Marks,
+    Numbers,
+    Value,
+    array_of,
+    check_same,
+    loosened,
+    tensors_in,
+)
 from autograder.api.wording import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype, place
 from autograder.text import clean
 

@@ -10,15 +10,22 @@ from __future__ import annotations
 
 import base64
 import cmath
+import datetime
+import enum
 import importlib
 import math
 import operator
+import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 # By name: a student's code may put another in its place.
 from ctypes import string_at
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from types import BuiltinFunctionType, CoroutineType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -90,6 +97,29 @@ FORM_WORDS = {
 }
 
 
+# Objects that are no values: what they are, and what to do instead.
+_OPAQUE: dict[type, tuple[str, str]] = {
+    GeneratorType: ("a generator", "list(...) collects what a generator yields"),
+    CoroutineType: ("a coroutine", "write await before the call of an async function"),
+    FunctionType: ("a function", "call the function, with ()"),
+    BuiltinFunctionType: ("a function", "call the function, with ()"),
+    type: ("a class", "make an object of the class, with ()"),
+    ModuleType: ("a module", "name what you mean in the module"),
+    range: ("a range", "list(...) collects the numbers of a range"),
+    map: ("a map", "list(...) collects what map yields"),
+    filter: ("a filter", "list(...) collects what filter yields"),
+    zip: ("a zip", "list(...) collects what zip yields"),
+    type({}.keys()): ("the keys of a dictionary", "list(...) collects the keys"),
+    type({}.values()): ("the values of a dictionary", "list(...) collects the values"),
+    type({}.items()): ("the items of a dictionary", "list(...) collects the items"),
+    np.ma.MaskedArray: ("a masked array", "x.filled(...) is an array without a mask"),
+    np.ndarray: ("a numpy array of another dtype", "look at the array's dtype"),
+    enum.Enum: ("a member of an Enum", "x.name and x.value are a member's name and value"),
+}
+_INSTEAD = {"": "", **dict(_OPAQUE.values())}
+_MADE_THERE = "let a function of provided code make it from numbers and texts"
+
+
 class Unsendable(Exception):
     """A value is none that can be sent, or exceeds a cap; the message says which."""
 
@@ -114,7 +144,9 @@ class Handle:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Stands for an object that came back and is no value."""
+    """Stands for an object that came back and is no value; `words` say of what kind it is."""
+
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,7 +211,7 @@ class Kind:
     types: tuple[type, ...] | str = ()
     tag: str = ""
     also: tuple[type, ...] = ()
-    copy: Callable[[Value, Copier], Value] = lambda value, copier: OPAQUE
+    copy: Callable[[Value, Copier], Value] = lambda value, copier: _opaque(value)
     write: Callable[[Value, Writer], Iterable[Any]] = lambda value, writer: ()
     read: Callable[..., Value] = lambda reader, depth: None
     items: Callable[[Value], Iterable[Value] | None] = lambda value: None
@@ -196,6 +228,19 @@ class Kind:
     def classes(self) -> tuple[type, ...]:
         """The classes of its values."""
         return (getattr(torch, self.types),) if isinstance(self.types, str) else self.types
+
+
+def _opaque(value: object) -> Opaque:
+    """Return what stands for an object that is no value."""
+    # Its own word for its class does not count.
+    return next((Opaque(_OPAQUE[cls][0]) for cls in type(value).__mro__ if cls in _OPAQUE), OPAQUE)
+
+
+def _check_opaque(value: Value, right: Value, what: str, marks: Marks) -> None:
+    raise TypeError(
+        f"{what}: the right value is {kind_words(right)}, which cannot be compared: ask for a "
+        "number, a text or a list that says the same"
+    )
 
 
 # Numbers and texts.
@@ -290,15 +335,16 @@ def _tensors_apart(one: Value, other: Value, third: Value, distance: Distance) -
 def _copy_array(value: Value, copier: Copier) -> Value:
     # What a mask hides would be taken for a number.
     if isinstance(value, np.ma.MaskedArray) or value.dtype.name not in ARRAY_DTYPES:
-        return OPAQUE
+        return _opaque(value)
     array = np.array(value, copy=True, subok=False)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _write_array(value: Value, writer: Writer) -> Iterable[Any]:
     array = np.asarray(value)
-    if array.dtype.name not in ARRAY_DTYPES:
-        raise TypeError(f"a component cannot be given an array of {array.dtype}")
+    if array.dtype.name not in ARRAY_DTYPES or isinstance(value, np.ma.MaskedArray):
+        kind = "a masked array" if array is not value else f"an array of {array.dtype}"
+        raise TypeError(f"a component cannot be given {kind}: {_MADE_THERE}")
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return array.dtype.name, list(array.shape), writer.data(native.tobytes())
 
@@ -356,6 +402,32 @@ def _widened(array: Array, wide: str) -> Array:
     return array.astype(_WIDE[kind]) if kind in wide else array
 
 
+# Of Python's library.
+
+
+def _copy_exactly(value: Value, copier: Copier) -> Value:
+    """Copy an object whose class is Python's own: another one may say anything of itself."""
+    zone = getattr(value, "tzinfo", None)
+    if type(value) not in _OF_CLASS or type(zone) not in (type(None), datetime.timezone):
+        return OPAQUE
+    if isinstance(value, Fraction):
+        return Fraction(*(_copy_int(part, copier) for part in value.as_integer_ratio()))
+    if isinstance(value, pathlib.PurePath):
+        value = pathlib.PurePosixPath(value.as_posix())
+    _copy_text(str(value), copier)
+    return value
+
+
+def _read_time(cls: Any, reader: Reader, depth: int, text: Any) -> Value:
+    return cls.fromisoformat(text)
+
+
+def _check_path(value: Value, right: Value, what: str, marks: Marks) -> None:
+    _check_kind(isinstance(value, pathlib.PurePath), value, right, what, marks)
+    if value.as_posix() != right.as_posix():
+        raise marks.failed(f"{what} is wrong", detail=_both(value, right))
+
+
 # Containers.
 
 
@@ -411,7 +483,7 @@ def _read_size(reader: Reader, depth: int, *sizes: Any) -> Value:
 
 def _copy_dict(value: Value, copier: Copier) -> Value:
     if not isinstance(value, dict):
-        return OPAQUE
+        return _opaque(value)
     _check_count(value)
     parts = copier.items(part for pair in dict.items(value) for part in pair)
     return dict(zip(map(_as_key, parts[::2]), parts[1::2], strict=True))
@@ -419,7 +491,7 @@ def _copy_dict(value: Value, copier: Copier) -> Value:
 
 def _copy_set(value: Value, copier: Copier) -> Value:
     if not isinstance(value, set | frozenset):
-        return OPAQUE
+        return _opaque(value)
     _check_count(value)
     return set(map(_as_key, copier.items(iter(value))))
 
@@ -643,8 +715,56 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         (Opaque,),
         "opaque",
-        read=lambda reader, depth: OPAQUE,
-        words="an object of another class",
+        write=lambda value, writer: [value.words],
+        read=lambda reader, depth, words: Opaque(words if _INSTEAD[words] else ""),
+        words=lambda value: value.words or "an object of another class",
+        check=_check_opaque,
+    ),
+    Kind(
+        (Decimal,),
+        "decimal",
+        copy=_copy_exactly,
+        write=lambda value, writer: [str(value)],
+        read=lambda reader, depth, text: Decimal(text),
+        words="a Decimal",
+    ),
+    Kind(
+        (Fraction,),
+        "fraction",
+        copy=_copy_exactly,
+        write=lambda value, writer: [value.numerator, value.denominator],
+        read=lambda reader, depth, *parts: Fraction(*map(operator.index, parts)),
+        words="a Fraction",
+    ),
+    Kind(
+        (datetime.timedelta,),
+        "timedelta",
+        copy=_copy_exactly,
+        write=lambda value, writer: [value.days, value.seconds, value.microseconds],
+        read=lambda reader, depth, *parts: datetime.timedelta(*map(operator.index, parts)),
+        words="a timedelta",
+    ),
+    *(
+        Kind(
+            (cls,),
+            cls.__name__,
+            copy=_copy_exactly,
+            write=lambda value, writer: [value.isoformat()],
+            read=partial(_read_time, cls),
+            words=f"a {cls.__name__}",
+        )
+        for cls in (datetime.datetime, datetime.date, datetime.time)
+    ),
+    Kind(
+        (pathlib.PurePosixPath, pathlib.PosixPath, pathlib.PureWindowsPath, pathlib.WindowsPath),
+        "path",
+        copy=_copy_exactly,
+        write=lambda value, writer: [value.as_posix()],
+        read=lambda reader, depth, text: pathlib.PurePosixPath(text),
+        real=lambda value, items, object_of: pathlib.Path(value),
+        words="a path",
+        show=lambda value, values: repr(value.as_posix()),
+        check=_check_path,
     ),
     Kind((Absent,), "absent", read=lambda reader, depth: ABSENT, form="none"),
 )
@@ -735,7 +855,7 @@ class Writer:
         """
         kind = kind_of(value, also=True)
         if kind is _OTHER:
-            raise TypeError(f"a component cannot be given a {type(value).__name__}")
+            raise TypeError(f"a component cannot be given a {type(value).__name__}: {_MADE_THERE}")
         return [kind.tag, *kind.write(value, self)] if kind.tag else value
 
 
@@ -937,7 +1057,7 @@ def _as_numbers(value: Value, right: Numbers) -> Value:
 def _check_kind(fits: bool, value: Value, right: Value, what: str, marks: Marks) -> None:
     if not fits:
         got, wanted = kind_words(value), kind_words(right)
-        hint = ""
+        hint = _INSTEAD.get(got, "")
         if got == wanted and isinstance(right, int):
             # Both are numbers, and one of them can have a fraction.
             got, wanted = f"{show_value(value)}, a float", "a whole number (int)"

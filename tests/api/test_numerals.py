@@ -12,7 +12,7 @@ from autograder.api.answer import CheckFailed
 from autograder.api.expect import Expect
 from autograder.api.lazy import name_of
 from autograder.api.likeness import same_kinds
-from autograder.api.values import OPAQUE, Unsendable, answered
+from autograder.api.values import Opaque, Unsendable, answered
 
 expect = Expect()
 VALUES = torch.tensor([0.5, 1.0])
@@ -153,9 +153,10 @@ def test_of_forms_and_widths_the_test_itself_speaks(value: Any, right: Any) -> N
 
 
 def test_no_mask_and_no_odd_width_is_dropped() -> None:
-    assert answered(np.ma.masked_array([1.0, 2.0], mask=[True, False])) == OPAQUE
-    assert answered([np.array([1.0], dtype=np.longdouble)]) == [OPAQUE]
-    assert answered(np.array([1.0], dtype=object)) == OPAQUE
+    other = Opaque("a numpy array of another dtype")
+    assert answered(np.ma.masked_array([1.0, 2.0], mask=[True, False])) == Opaque("a masked array")
+    assert answered([np.array([1.0], dtype=np.longdouble)]) == [other]
+    assert answered(np.array([1.0], dtype=object)) == other
 
 
 def test_a_subclass_is_compared_by_its_values() -> None:

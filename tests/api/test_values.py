@@ -1,8 +1,13 @@
 """What crosses between a test and a component comes out as it went in, or not at all."""
 
+import datetime
+import decimal
 import enum
+import fractions
 import json
 import math
+import pathlib
+import types
 from collections import Counter, OrderedDict, namedtuple
 from typing import Any
 
@@ -13,6 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from autograder.api.answer import CheckFailed
+from autograder.api.expect import Expect
 from autograder.api.values import (
     ABSENT,
     ARRAY_DTYPES,
@@ -21,10 +28,12 @@ from autograder.api.values import (
     Embedding,
     Handle,
     Malformed,
+    Opaque,
     Reader,
     Unsendable,
     Writer,
     answered,
+    kind_words,
     made_real,
 )
 
@@ -247,8 +256,80 @@ def test_a_parameter_is_detached_and_of_torchs_own_class() -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_what_is_no_value_is_opaque(value: object) -> None:
-    assert answered(value) is OPAQUE
-    assert answered([1, {"a": value}]) == [1, {"a": OPAQUE}]
+    found = answered(value)
+    assert isinstance(found, Opaque)
+    assert answered([1, {"a": value}]) == [1, {"a": found}]
+    written = Writer(no_tensor).write([found])
+    assert Reader(no_tensor).read(written) == [found]
+
+
+class Spoofed:
+    __class__ = types.GeneratorType  # type: ignore[assignment]
+
+
+class Cent(decimal.Decimal):
+    pass
+
+
+class Local(datetime.tzinfo):
+    pass
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        ((n for n in "a"), "a generator"),
+        (enum.Enum("E", "a").a, "a member of an Enum"),
+        ({}.keys(), "the keys of a dictionary"),
+        (Spoofed(), "an object of another class"),
+        (Cent(1), "an object of another class"),
+        (datetime.datetime(2020, 1, 1, tzinfo=Local()), "an object of another class"),
+        (np.array(["a"]), "a numpy array of another dtype"),
+    ],
+)
+def test_what_is_no_value_says_of_what_kind_it_is(value: object, words: str) -> None:
+    assert kind_words(answered(value)) == words
+
+
+EXACT = st.one_of(
+    st.decimals(allow_nan=False),
+    st.fractions(),
+    st.datetimes(timezones=st.none() | st.just(datetime.timezone(datetime.timedelta(hours=-2)))),
+    st.dates(),
+    st.times(),
+    st.timedeltas(),
+    st.lists(st.text("abc.", min_size=1), min_size=1).map(lambda parts: pathlib.Path(*parts)),
+)
+
+
+@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@given(value=EXACT)
+def test_what_pythons_library_has_arrives_as_it_is(value: Any) -> None:
+    expect = Expect()
+    found = Reader(no_tensor).read(Writer(no_tensor).write(answered(value)))
+    expect.same(found, value)
+    assert made_real(found, no_tensor) == value
+    for other in (str(value), 0, None):
+        with pytest.raises(CheckFailed):
+            expect.same(other, value)
+        with pytest.raises(CheckFailed):
+            expect.same(value, other)
+
+
+def test_what_pythons_library_has_is_compared() -> None:
+    for one, other in (
+        (decimal.Decimal("1.5"), decimal.Decimal("1.6")),
+        (fractions.Fraction(1, 2), fractions.Fraction(1, 3)),
+        (datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)),
+        (pathlib.Path("a/b"), pathlib.Path("a")),
+    ):
+        with pytest.raises(CheckFailed, match="the result is wrong"):
+            Expect().same(one, other)
+
+
+def test_a_right_value_that_is_none_is_a_fault_of_the_suite() -> None:
+    with pytest.raises(TypeError, match="the right value is a function, which cannot be compared"):
+        Expect().same(answered(len), answered(len))
 
 
 def test_an_array_answered_is_no_view_of_the_students() -> None:
@@ -451,6 +532,7 @@ def test_a_complex_number_beyond_floats_is_malformed() -> None:
 
 
 def test_a_test_cannot_ask_with_what_is_no_value() -> None:
-    for value in (object(), [print], {"a": range(2)}, np.array(["a"])):
+    masked = np.ma.masked_array([1.0], mask=[True])
+    for value in (object(), [print], {"a": range(2)}, np.array(["a"]), masked):
         with pytest.raises(TypeError, match="a component cannot be given"):
             Writer(lambda tensor: []).write(value)
