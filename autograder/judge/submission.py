@@ -207,18 +207,20 @@ class _Component:
         return None
 
     def _reached(self, broken: Sequence[str]) -> list[str]:
-        """Return those of the broken components that another file of the submission names.
+        """Return those of the broken components that another file, or provided code, names.
 
         A stand-in for any other would change nothing.
         """
 
         def names(file: str) -> Collection[str]:
-            if file in self.exempt:
-                return Own(broken).imported(ast.parse(self.files[file]))[1]
+            text = self.files[file] if file in self.exempt else given.get(file)
+            if text is not None:
+                return Own(broken).imported(ast.parse(text))[1]
             named = self.read.named
             return {*named.get(file, ()), *named.get(file.removeprefix(OWN), ())}
 
-        found = {file: names(file) for file in self.files if broken}
+        given = {n: text for n, text in self.judge.provided.items() if n.endswith(".py")}
+        found = {file: names(file) for file in (*self.files, *given) if broken}
         return [
             name
             for name in broken

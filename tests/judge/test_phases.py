@@ -6,6 +6,7 @@ Children answer as the solution does, but where the test says otherwise. No proc
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +258,19 @@ def test_what_a_component_lost_by_hidden_mistakes_of_another_is_not_lost_again(
     assert (results["base"].score, results["top"].score) == (1.5, 2)
     assert results["top"].criteria[0].message == "graded with a working base"
     assert results["top"].stand_ins == ["base"]
+
+
+def test_what_provided_code_imports_has_a_stand_in_too(judge: Judge) -> None:
+    """A driver may bring components together of which none names the other."""
+    alone = {**FILES, "top.py": b"def four(x):\n    return 4 * x\n"}
+    joint = {"provided/joint.py": b"def both(x):\n    from base import double\n"}
+    sandbox: Any = judge.sandbox
+    sandbox.__init__(sandbox.solutions)
+    sandbox.wrong = {("double", 2): WRONG[0], ("four", 2): WRONG[0]}
+    sandbox.mended = {("four", 2)}
+    assert grade_submission(judge, alone)["top"].stand_ins == []
+    top = grade_submission(replace(judge, provided=joint), alone)["top"]
+    assert (top.score, top.stand_ins) == (2, ["base"])
 
 
 def test_a_run_with_other_stand_ins_says_nothing_of_hidden_questions_either(judge: Judge) -> None:
