@@ -148,6 +148,9 @@ class StudentPlugin:
         page: where to write the results as HTML, if they are wanted so.
         stand_ins: working components, by name, for those that others use.
         packages: the modules that they may import beside torch and numpy.
+
+    Attributes:
+        folder: as given.
     """
 
     def __init__(
@@ -161,12 +164,12 @@ class StudentPlugin:
     ) -> None:
         self._run = Run(self.session)
         self._known = known or {}
+        self.folder = folder
         self._page = page
         rules = [one.rules for one in terms.values()]
         names = [name for rule in rules for name in (*rule.operations, *rule.functions)]
         self._guard = Guard(names, ours=(PROVIDED, "tests"))
         self._packages = packages
-        self._folder = folder
         self._terms = terms
         self._sessions: dict[str, Executor] = {}
         self._criteria: dict[str, Criterion] = {}
@@ -197,7 +200,7 @@ class StudentPlugin:
             self._enforce(component)
             terms = self._terms[component]
             session = Executor(
-                self._folder, component, program=terms.program, free=terms.review == "note"
+                self.folder, component, program=terms.program, free=terms.review == "note"
             )
             self._sessions[component] = session
             if session.load_error is None and loaded():
@@ -209,7 +212,7 @@ class StudentPlugin:
         """Enforce the rules of the component that is tested from now on."""
         uses = {name: one.uses for name, one in self._terms.items()}
         others = [f"{other}.py" for other in used_by(component, uses)]
-        self._guard.begin(self._folder, self._terms[component].rules, others=others)
+        self._guard.begin(self.folder, self._terms[component].rules, others=others)
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Draw the same examples in every run, and shrink the one that fails."""
@@ -225,7 +228,7 @@ class StudentPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Read what a person would have to look at, before anything runs."""
-        self._found = out_of_the_ordinary(self._folder, self._terms, self._packages)
+        self._found = out_of_the_ordinary(self.folder, self._terms, self._packages)
         for component, found in self._found.items():
             if found and self._terms[component].review == "hold":
                 self._tally.stopped[component] = ("held", f"held for review: {_held(found[0])}")
@@ -247,7 +250,7 @@ class StudentPlugin:
         component = component_of(item.path)
         self._enforce(component)
         file = f"{component}.py"
-        if not (self._folder / file).is_file():
+        if not (self.folder / file).is_file():
             self._tally.stopped[component] = ("missing", f"missing: there is no {file}")
         if component not in self._tally.stopped:
             load_error = self.session(component).load_error
@@ -308,7 +311,7 @@ class StudentPlugin:
                 call(**{n: given[n] for n in inspect.signature(call).parameters if n in given})
 
         # What runs now is not the student's alone.
-        self._guard.begin(self._folder, Rules())
+        self._guard.begin(self.folder, Rules())
         try:
             guilty = self._upstream.guilty(component, broken, again)
         finally:
@@ -318,7 +321,7 @@ class StudentPlugin:
         if guilty:
             names = " and ".join(filter(None, (", ".join(guilty[:-1]), guilty[-1])))
             report.outcome = "skipped"
-            report.longrepr = (str(self._folder), 0, f"fails only because of {names}")
+            report.longrepr = (str(self.folder), 0, f"fails only because of {names}")
             report.gradeformer = "upstream"
             self._tally.follow(criterion, names)
         return bool(guilty)
@@ -354,7 +357,7 @@ class StudentPlugin:
             lines += [fact, *named, *more]
         if outcome == "not_attempted":
             report.outcome = "skipped"
-            report.longrepr = (str(self._folder), 0, lines[-1])
+            report.longrepr = (str(self.folder), 0, lines[-1])
             report.gradeformer = "not attempted"
             return outcome
         if self._run.drawn:
@@ -362,7 +365,7 @@ class StudentPlugin:
             lines.append("smallest failing input: " + clean(shown))
         if isinstance(failure, StudentRaised):
             raised = self.session(criterion.component).raised
-            lines += student_lines(raised, self._folder)
+            lines += student_lines(raised, self.folder)
         if not isinstance(failure, StudentRaised | AssertionError | Flaky):
             lines += [f"{type(failure).__name__}: {clean(str(failure))}"]
         report.longrepr = "\n".join(lines)
@@ -409,5 +412,5 @@ class StudentPlugin:
 
     def _page_of(self, component: str) -> str:
         drawn = self._tally.runs(component)
-        views = self._run.views(component, drawings_of(self._folder / "tests")) if drawn else []
+        views = self._run.views(component, drawings_of(self.folder / "tests")) if drawn else []
         return self._tally.page(component, views)
