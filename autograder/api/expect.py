@@ -36,6 +36,7 @@ from autograder.api.values import (
     array_of,
     check_same,
     loosened,
+    size_words,
     tensors_in,
 )
 from autograder.api.wording import BOOLEAN, CUT, DEVICES, INFINITE, NAN, other_dtype, place
@@ -120,7 +121,7 @@ class Expect:
         if not bool(excess.any()):
             return
         at = worst_place(np.nan_to_num(error - allowed, nan=np.inf))
-        fact = f"{what} is off by {float(error[at]):.3g}{place_words(at, names)}"
+        fact = f"{what} is off by {size_words(float(error[at]))}{place_words(at, names)}"
         fact += share_words(excess, "wrong")
         seen = pattern(actual, want, names, scale) if want.shape == right.shape else ""
         raise CheckFailed(fact, detail=both_shown(got, want, at), hint=seen or hint)

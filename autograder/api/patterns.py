@@ -305,7 +305,9 @@ def _factor_words(factor: float, grain: float, last: int) -> str:
 
 def _root(size: float, grain: float, last: int) -> str:
     """Name a factor above 1 by small whole numbers, if one name alone fits."""
-    names = {f"sqrt({n})": math.sqrt(n) for n in range(2, 65)}
+    # Of a whole number nobody knows whether it is a root.
+    roots = (n for n in range(2, 65) if math.isqrt(n) ** 2 != n)
+    names = {f"sqrt({n})": math.sqrt(n) for n in roots}
     for n in range(3, 17):
         names |= {f"{n}/{n - 1}": n / (n - 1), f"sqrt({n}/{n - 1})": math.sqrt(n / (n - 1))}
     fits = [name for name, value in names.items() if abs(size / value - 1) < 2 * grain]
@@ -417,7 +419,9 @@ def _place_of(pair: _Pair) -> Iterator[str]:
     found = []
     for dim, size in enumerate(wrong.shape):
         hit = np.flatnonzero(np.moveaxis(wrong, dim, 0).reshape(size, -1).any(1))
-        if size > 1 and len(hit) == 1:
+        # Zeros that nothing has touched are no sign of what was understood.
+        rest = np.delete(pair.want, hit, dim) if size > 1 and len(hit) == 1 else pair.want[:0]
+        if rest.size and bool((rest != rest.flat[0]).any()):
             found.append(f"index {int(hit[0])} of {pair.along(dim)}")
     if found:
         yield f"all wrong values are at {' and '.join(found)}; the others are right"

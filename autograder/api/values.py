@@ -86,6 +86,8 @@ DIGITS = 4
 # A longer text may be the question itself, and not the name of an option.
 _SHOWN_TEXT = 16
 _SHOWN_KEYS = 6
+# Larger numbers are shown with an exponent.
+_WRITTEN_OUT = 10**15
 FORM_WORDS = {
     "none": "None (is the `return` missing?)",
     "tensor": "one tensor",
@@ -1120,9 +1122,16 @@ def _scalar(value: Value) -> Value:
 
 def _off_by(mine: Any, right: Any) -> str:
     try:
-        return f"; off by {abs(mine - right):.3g}"
+        return f"; off by {size_words(abs(mine - right))}"
     except OverflowError:
         return ""
+
+
+def size_words(size: float) -> str:
+    """Write the size of a difference: a whole number as it is, others with three digits."""
+    if isinstance(size, int) or (size < _WRITTEN_OUT and (size == int(size) or size >= 1000)):
+        return f"{size:.0f}" if size < _WRITTEN_OUT else f"{float(size):.3g}"
+    return f"{size:.3g}"
 
 
 def _near(mine: Any, right: Any, tolerance: float) -> bool:

@@ -3,6 +3,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings
@@ -28,14 +29,14 @@ def weights(*shape: int, seed: int = 0) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("factor", "said"),
     [
-        (2.0, "every value is the right one times 2 = sqrt(4)"),
-        (7.0, "every value is the right one times 7 = sqrt(49)"),
-        (0.5, "every value is the right one divided by 2 = sqrt(4)"),
+        (2.0, "every value is the right one times 2"),
+        (7.0, "every value is the right one times 7"),
+        (0.5, "every value is the right one divided by 2"),
         (math.sqrt(8), "every value is the right one times 2.82843 = sqrt(8)"),
         (math.sqrt(2 / 3), "divided by 1.22474 = sqrt(3/2)"),
         (4 / 3, "4/3; the last dimension has size 4"),
         (math.sqrt(3 / 4), "sqrt(4/3); the last dimension has size 4"),
-        (-3.0, "every value is minus the right one times 3 = sqrt(9)"),
+        (-3.0, "every value is minus the right one times 3"),
         (1.2345678, "every value is the right one times 1.23457"),
         (-1.0, "every value has the opposite sign"),
         (0.0, "every value is 0"),
@@ -306,3 +307,11 @@ def test_names_of_dimensions() -> None:
     assert dimension("... Tq Tk", 2, 0) == "Tq (dimension 0)"
     assert dimension("B T D", 2, 0) == dimension("", 2, 0) == "dimension 0"
     assert dimension("... Tq Tk", 1, 0) == "dimension 0"
+
+
+def test_zeros_that_nothing_touches_are_no_sign_of_where_it_is_wrong() -> None:
+    want = np.array([[-0.05, 0.05, -0.04], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    got = np.array([[-0.02, 0.03, -0.01], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    assert pattern(got, want, "V V", 1.0) == ""
+    want[1:] = got[1:] = [[0.3, 0.1, 0.2], [0.7, -0.4, 0.9]]
+    assert "index 0" in pattern(got, want, "V V", 1.0)

@@ -57,7 +57,7 @@ def test_growth(component, expect, n, d, f):
     ids=["d 64, f 256", "d 10, f 1", "d 1, f 50", "d 512, f 2048"],
 )
 def test_meeting(component, expect, d, f, right):
-    """meeting_length(64, 256) is 384"""
+    """meeting_length is right: 384 tokens for d = 64 and f = 256"""
     expect.same(component.call("meeting_length", d, f).number, right, "the number of tokens")
 
 

@@ -48,7 +48,7 @@ def test_temperature_of_zero(component, expect):
     ids=["top_k 1", "top_k 2", "top_k 4", "top_k 9"],
 )
 def test_top_k(component, expect, top_k, right):
-    """top_k=2 keeps the two most likely words: 0.15, 0.5, 0.1, 0.25 become 0, 2/3, 0, 1/3"""
+    """top_k keeps the k most likely words: with 2, 0.15, 0.5, 0.1, 0.25 become 0, 2/3, 0, 1/3"""
     answer = component.call("next_probabilities", LOGITS, top_k=top_k)
     expect.close(answer.output, right, names="V")
 
@@ -65,7 +65,7 @@ def test_top_k(component, expect, top_k, right):
     ids=["top_p 0.01", "top_p 0.6", "top_p 0.8", "top_p 1"],
 )
 def test_top_p(component, expect, top_p, right):
-    """top_p=0.8 keeps the smallest set that reaches 0.8, here 1/6, 5/9, 0, 5/18"""
+    """top_p keeps the smallest set that reaches it: with 0.8 it is 1/6, 5/9, 0, 5/18"""
     answer = component.call("next_probabilities", LOGITS, top_p=top_p)
     expect.close(answer.output, right, names="V")
 
