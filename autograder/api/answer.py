@@ -51,17 +51,21 @@ class Question:
     """A call in words, for messages; without arguments (None) it is no call.
 
     `of` is what made the object whose method or attribute `name` is; `again` says that it was
-    called before, which may have left something in it.
+    called before, which may have left something in it; `after` says what was asked of others that
+    use the object.
     """
 
     name: str
     arguments: tuple[tuple[str, Any], ...] | None
     of: Question | None = None
     again: bool = False
+    after: str = ""
 
     def words(self) -> str:
         """Say which call it is, with its values."""
-        return f"in {self.text(values=True)}{' (not its first call)' if self.again else ''}"
+        again = " (not its first call)" if self.again else ""
+        after = f", after {self.after}" if self.after else ""
+        return f"in {self.text(values=True)}{again}{after}"
 
     def text(self, values: bool) -> str:
         """Write the call out; tensors by shape alone unless `values` may be shown."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 
 from autograder.api.answer import Answer, CheckFailed, Question, State
@@ -131,9 +131,11 @@ class Asker:
         args: tuple[object, ...],
         kwargs: dict[str, object],
         handle: int | None = None,
-        provided: str = "",
         of: Question | None = None,
+        *,
+        provided: str = "",
         again: bool = False,
+        after: str = "",
     ) -> Answer:
         given, named, used = handed(args, kwargs)
         request = self._line.taken(used if handle is None else (handle, *used))
@@ -143,7 +145,7 @@ class Asker:
             )
         )
         arguments = (*(("", arg) for arg in args), *kwargs.items())
-        return self._line.ask(request, Question(name, arguments, of, again))
+        return self._line.ask(request, Question(name, arguments, of, again, after))
 
 
 # What may be an object, or hold one.
@@ -170,12 +172,31 @@ def handed(
     return given, {key: mapped(arg, hand) for key, arg in kwargs.items()}, used
 
 
+@dataclass
+class _Life:
+    """What was asked of an object: how many calls, of which method last, and who uses it."""
+
+    calls: int = 0
+    last: str = ""
+    users: list[Object] = field(default_factory=list)
+
+    def words(self) -> str:
+        """Say what was last asked of those that use it."""
+        asked = [user for user in self.users if user.life.calls]
+        if not asked:
+            return ""
+        life, made = asked[-1].life, asked[-1].question.text(values=False)
+        count = "a call" if life.calls == 1 else f"{life.calls} calls"
+        return f"{count} of {made}.{life.last}" if life.last else f"{count} of {made}"
+
+
 class Object(Asker):
     """An object that lives beside the component, under a handle.
 
     Attributes:
         handle: its number.
         question: what made it.
+        life: what was asked of it; those that `asking` returns share it.
     """
 
     handle: int
@@ -196,9 +217,11 @@ class Object(Asker):
         self.handle = line.handle(owner)
         arguments = (*(("", arg) for arg in args), *kwargs.items())
         self.question: Question = Question(name, arguments, None if of is None else of.question)
-        # Shared by those that `asking` returns.
-        self._calls = itertools.count()
+        self.life = _Life()
         given, named, used = handed(args, kwargs)
+        for one in (*args, *kwargs.values()):
+            if isinstance(one, Object):
+                one.life.users.append(self)
         build = Build(self.handle, name, given, named, self._is_module, owner, provided)
         line.later(self.handle, build, used)
 
@@ -211,8 +234,10 @@ class Object(Asker):
 
     def call(self, method: str, /, *args: object, **kwargs: object) -> Answer:
         """Call a method of the object."""
-        again = next(self._calls) > 0
-        return self._put(method, args, kwargs, self.handle, of=self._shown(), again=again)
+        again = self.life.calls > 0
+        self.life.calls, self.life.last = self.life.calls + 1, method
+        made, after = self._shown(), self.life.words()
+        return self._put(method, args, kwargs, self.handle, made, again=again, after=after)
 
     def _shown(self) -> Question:
         """Return in words what is asked."""
@@ -271,7 +296,8 @@ class Module(Object):
 
     def state(self) -> State:
         """Fetch the module's state_dict, its parameters and the weight it was given."""
-        return self._ask(ReadState(self.handle), self.question).state
+        question = replace(self.question, after=self.life.words())
+        return self._ask(ReadState(self.handle), question).state
 
     def _queue(self, operation: Operation) -> Module:
         self._line.later(self.handle, operation)

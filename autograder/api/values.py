@@ -442,7 +442,7 @@ def _form_of_sequence(value: Value) -> str:
 
 def _sequence_words(value: Value) -> str:
     form = _form_of_sequence(value)
-    if form != "other":
+    if form not in ("other", "longer sequence"):
         return FORM_WORDS[form]
     name = "list" if isinstance(value, list) else "tuple"
     return f"a {name} of {len(value)}" if value else f"an empty {name}"

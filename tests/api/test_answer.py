@@ -39,7 +39,7 @@ KINDS = {
     "empty tuple": ((), "an empty tuple"),
     "list": ([1, 2], "a list of 2"),
     "tuple": ((1,), "a tuple of 1"),
-    "long": ([1, 2, 3], "a longer tuple or list"),
+    "long": ([1, 2, 3], "a list of 3"),
     "dict": ({"a": 1}, "a dictionary"),
     "set": ({1}, "a set"),
     "tensor": (torch.ones(2), "one tensor"),

@@ -150,7 +150,7 @@ def test_an_exception_is_told_with_its_place_and_its_words() -> None:
         (None, "is the `return` missing"),
         ((torch.ones(1), torch.ones(1)), "a pair"),
         ([torch.ones(1)], "a tuple or list with one tensor"),
-        ((torch.ones(1),) * 3, "a longer tuple or list"),
+        ((torch.ones(1),) * 3, "a tuple of 3"),
         (1.5, "a plain number"),
         ("text", "a text"),
         (OPAQUE, "an object of another class"),
@@ -234,9 +234,7 @@ def test_the_first_nan_in_reading_order_is_told_with_their_number() -> None:
 def test_a_pattern_is_the_hint() -> None:
     want = torch.tensor([[0.3, -1.7, 2.9], [4.1, 0.6, -5.2]])
     found = failure(expect.close, want * 2, want)
-    assert find(found, None).message.endswith(
-        "hint: every value is the right one times 2"
-    )
+    assert find(found, None).message.endswith("hint: every value is the right one times 2")
 
 
 def test_a_mask_is_compared_with_its_pattern() -> None:

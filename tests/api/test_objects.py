@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.api.answer import CheckFailed, StudentRaised
+from autograder.api.answer import Asked, CheckFailed, StudentRaised
 from autograder.api.component import Component, Session
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
@@ -618,3 +618,42 @@ def test_what_is_no_value_is_asked_as_an_object(opened: Callable[..., Session]) 
     assert component.make("twice", component.make("adder", 3))(4).number == 10
     assert component.make("cleaned").call("filled", 0).array.tolist() == [1, 0]
     assert component.make("table").call("tolist").items() == [(1, 2.0)]
+
+
+SHARED = """
+from torch import nn
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return x + self.w
+
+class Trainer:
+    def __init__(self, layer, rate):
+        self.layer, self.rate = layer, rate
+
+    def step(self):
+        self.layer.w.data += self.rate
+"""
+
+
+def test_what_changed_an_object_is_told_with_its_values(opened: Callable[..., Session]) -> None:
+    asked = Asked()
+    component = Component(opened("import torch\n" + SHARED), asked.note)
+    layer = component.build("Layer")
+    trainer = component.make("Trainer", layer, 0.5)
+    assert layer(torch.zeros(1)).question.words() == "in Layer()([0.0])"
+    trainer.call("step")
+    told = []
+    for tensor in (layer.state().parameters["w"], layer(torch.zeros(1)).output):
+        with pytest.raises(CheckFailed) as caught:
+            Expect(asked=asked).close(tensor, torch.ones(1))
+        assert caught.value.question is not None
+        told.append(caught.value.question.words())
+    assert told == [
+        "in Layer(), after a call of Trainer(Layer(), 0.5).step",
+        "in Layer()([0.0]) (not its first call), after a call of Trainer(Layer(), 0.5).step",
+    ]
