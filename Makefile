@@ -70,6 +70,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.docs.words
 
 bench: $(E2E_STAMP)
 	$(BIN)/python -m tests.benchmarks.bench

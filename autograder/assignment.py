@@ -208,7 +208,7 @@ class Assignment:
         """Return a hash of all that decides a mark but the submission.
 
         That is the assignment, and of this package what runs in the worker that marks it: how
-        results are listed, reported or handed on decides nothing. `package` is where that lies.
+        results are listed, reported or exported decides nothing. `package` is where that lies.
         """
         digest = hashlib.sha256()
         for name, data in self.deciding(package):

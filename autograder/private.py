@@ -210,7 +210,7 @@ def _is_groups(path: Path) -> bool:
 
 
 def unwritable(path: Path, error: OSError, otherwise: str) -> UsageError:
-    """Return what to tell whoever cannot write to `path`: whose it is, or `otherwise`."""
+    """Return what to tell a user who cannot write to `path`: whose it is, or `otherwise`."""
     return UsageError(f"{path} cannot be written ({error.strerror}): {repair(path, otherwise)}")
 
 

@@ -88,7 +88,7 @@ def usual_assignments(root: Path) -> list[str]:
 
 
 def is_project(folder: Path) -> bool:
-    """Tell whether a folder holds what a project holds; one that is closed to us does not."""
+    """Return whether a folder holds what a project holds; one that is closed to us does not."""
     try:
         return all((folder / part).is_dir() for part in FOLDERS)
     except (OSError, ValueError):

@@ -127,5 +127,5 @@ class Feedback(Strict):
         )
 
     def shows(self, now: datetime) -> bool:
-        """Tell whether a student sees outcomes of hidden criteria at a moment (with an offset)."""
+        """Return whether a student sees hidden criteria at a moment (with an offset)."""
         return self.hidden == "outcomes" and (self.hidden_until is None or now >= self.hidden_until)

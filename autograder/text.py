@@ -23,6 +23,6 @@ def out_of(score: float, most: float) -> str:
 
 
 def counted(number: float, one: str, several: str = "") -> str:
-    """Return a number of things; by default an s is added to their name, but for one."""
+    """Return a number of things; by default an s is added to their name, except for one."""
     found = points(number)
     return f"{found} {one if found == '1' else several or f'{one}s'}"

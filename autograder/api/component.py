@@ -97,7 +97,7 @@ _PLAIN = Call("")
 
 
 class Asker:
-    """What can be asked of a component, of provided code and of objects alike."""
+    """What can be asked of a component, of provided code and of objects."""
 
     def __init__(self, line: Line) -> None:
         self._line = line

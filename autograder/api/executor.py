@@ -322,7 +322,7 @@ class Executor:
 
 
 def _seed_all(seed: int) -> None:
-    """Seed torch, Python and numpy: nothing of an example hangs on those before it."""
+    """Seed torch, Python and numpy: no example depends on those before it."""
     _seed_torch(seed)
     random.seed(seed)
     if (numpy := sys.modules.get("numpy")) is not None:

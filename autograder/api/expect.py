@@ -199,7 +199,7 @@ class Expect:
         if slope is not None:
             grows = f"{what} grows about like size ** {slope:.1f}"
             fact = f"{grows}, expected at most size ** {exponent:g}"
-            raise CheckFailed(fact, hint="look for work that is done anew for every element")
+            raise CheckFailed(fact, hint="look for work that is repeated for every element")
 
     @about_its_call
     def shape(
@@ -278,8 +278,8 @@ class Expect:
         for number, (after, before) in enumerate(
             zip(answer.inputs_after, inputs, strict=True), start=1
         ):
-            alike = (after.shape, after.dtype) == (before.shape, before.dtype)
-            if not (alike and torch.equal(after, before)):
+            same_form = (after.shape, after.dtype) == (before.shape, before.dtype)
+            if not (same_form and torch.equal(after, before)):
                 raise CheckFailed(
                     f"the call changed its input (tensor argument {number})",
                     hint="operations that end in _ and += write into the caller's tensor",
@@ -360,7 +360,7 @@ def _too_steep(sizes: Sequence[float], costs: Sequence[float], exponent: float) 
         exponent: the power that is allowed.
     """
     (before, cheaper), (size, cost) = sorted(zip(sizes, costs, strict=True))[-2:]
-    # At the largest sizes, what every call costs alike counts least.
+    # At the largest sizes, the fixed cost of a call counts least.
     slope = math.log(max(cost, _LEAST_COST) / max(cheaper, _LEAST_COST)) / math.log(size / before)
     allowed = _NOISE * (size / sizes[0]) ** exponent * max(costs[0], _LEAST_COST)
     return slope if slope > exponent + _SLACK and cost > allowed else None

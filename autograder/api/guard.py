@@ -67,7 +67,7 @@ class Guard:
     def install(self) -> None:
         """Replace what may be forbidden, in every module that holds it; it works as before.
 
-        What is not there is passed over: who collects a suite says so.
+        Files that do not exist are skipped: collecting the suite reports them.
         """
         replaced: dict[int, tuple[Any, Any]] = {}
         for name in self._names:
@@ -181,7 +181,7 @@ class Guard:
             module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
             first = frame.f_code.co_varnames[:1]
             own = bool(args and first) and frame.f_locals.get(first[0]) is args[0]
-            # What is compiled from a text stands for whoever had it run.
+            # What is compiled from a text stands for the code that had it run.
             if not (own or file.startswith("<") or file == _HERE or module in _MEDIATORS):
                 return None
             frame = frame.f_back

@@ -40,5 +40,5 @@ def loaded() -> bool:
 
 @functools.cache
 def name_of(dtype: object) -> str:
-    """Return the name of a dtype, of torch's or numpy's alike: "float32"."""
+    """Return the name of a dtype of torch or numpy: "float32"."""
     return str(dtype).removeprefix("torch.")

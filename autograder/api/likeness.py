@@ -31,8 +31,8 @@ HALF = ("float16", "bfloat16")
 # By how much the tolerance of a question is multiplied, for numbers of a fineness.
 Slack = Mapping[str, float]
 
-# An answer is clearly nearer to one than to another if it is so many times nearer, and if the other
-# is farther than so many roundings.
+# An answer is clearly nearer to one than to another if it is nearer by this factor and the other
+# is farther than this number of roundings.
 CLEARLY = 5.0
 # Beyond this it does not matter how much farther: it is clearly farther than what barely fits.
 FAR = CLEARLY**2
@@ -116,11 +116,11 @@ def same_kinds(value: Value, right: Value) -> None:
         for key in value.keys() & right.keys():
             same_kinds(value[key], right[key])
     else:
-        # True and 1 are told apart by whoever reads them.
+        # A reader can tell True from 1.
         dtype, wanted = kind_of(value).dtype(value), kind_of(right).dtype(right)
         if dtype is None or wanted is None:
             return
-        # Numbers in place of truth lose nothing; whoever asks for truth says so.
+        # Numbers in place of truth lose nothing; a test that asks for truth says so.
         odd = kind_of_numbers(dtype) in ("complex numbers", "torch.bool")
         odd = odd and kind_of_numbers(dtype) != kind_of_numbers(wanted)
         coarse = dtype in HALF and wanted not in HALF
@@ -182,7 +182,7 @@ class Comparison:
 
     Args:
         slack: how much more than usual marks allow.
-        drawn: whether the values hang on random draws; then forms, shapes and the distribution of
+        drawn: whether the values depend on random draws; then forms, shapes and the distribution of
             each tensor's values count, and 1 is where two samples surely part.
         void: whether where the other answer is no finite number, any wrong number will do.
         enough: beyond this distance nothing more is compared: that it is greater is the answer.
@@ -238,8 +238,8 @@ class Comparison:
             if one.error is None or other.error is None:
                 return math.inf
             # Not the phase: wrong arguments may be refused by constructor or forward.
-            alike = one.error.is_a(other.error.name) or other.error.is_a(one.error.name)
-            return 0.0 if alike else math.inf
+            related = one.error.is_a(other.error.name) or other.error.is_a(one.error.name)
+            return 0.0 if related else math.inf
         if one.gradient != other.gradient:
             return math.inf
         if dtypes and _dtypes(one) != _dtypes(other):
@@ -360,20 +360,20 @@ def all_alike(
     requests: Sequence[Request],
     drawn: bool = False,
 ) -> bool:
-    """Return whether two answers to the same requests are alike."""
+    """Return whether two answers to the same requests are the same."""
     return Comparison(drawn=drawn, enough=1.0).replies(one, other, requests) <= 1
 
 
-def alike(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True) -> bool:
-    """Return whether two replies are alike; see `Comparison`."""
+def same_reply(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = True) -> bool:
+    """Return whether two replies are the same; see `Comparison`."""
     return Comparison(drawn=drawn, enough=1.0).reply(one, other, dtypes=dtypes) <= 1
 
 
 def _samples_apart(one: Array, other: Array, again: Numbers | None) -> float:
     """Compare two samples; few values never part, because few values never surely do.
 
-    Values of one tensor may hang on each other, as those that drawn weights make. What two draws of
-    the same differ by is thus allowed beside what chance does to values that do not.
+    Values of one tensor may depend on each other, as those that drawn weights make. What two
+    draws of the same differ by is thus allowed beside what chance does to values that do not.
     """
     allowed = _SURE * math.sqrt(2 / one.size)
     if allowed >= 1:
@@ -423,11 +423,11 @@ def with_one_symptom(
         return one, other
     triples = zip(one.inputs_after, other.inputs_after, right.inputs_after, strict=True)
     changed = [not (_same(mine, r) or _same(theirs, r)) for mine, theirs, r in triples]
-    alike = [
+    comparable = [
         theirs if both else mine
         for mine, theirs, both in zip(one.inputs_after, other.inputs_after, changed, strict=True)
     ]
-    return replace(one, inputs_after=alike), other
+    return replace(one, inputs_after=comparable), other
 
 
 def _leaves(reply: Reply) -> bool:

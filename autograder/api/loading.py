@@ -168,7 +168,7 @@ class ComponentCode:
             return Program(texts[0], texts[1], status, _left_in(place, files, known))
 
     def _forget_own_modules(self) -> None:
-        """Have a program import its own modules anew, as a new process would."""
+        """Have a program import its own modules again, as a new process would."""
         for name, module in list(sys.modules.items()):
             place = getattr(module, "__file__", None) or ""
             if belongs_to(place, self._folder) and not name.startswith(PROVIDED):
@@ -188,7 +188,7 @@ class Program:
         output: what it wrote to standard output.
         errors: what it wrote to standard error.
         status: its exit status.
-        files: what lies in its folder afterwards, by path, but for what it was given unchanged.
+        files: what lies in its folder afterwards, by path, except those given and unchanged.
     """
 
     output: str

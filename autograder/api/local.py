@@ -143,7 +143,7 @@ class Upstream:
     def used_by(self, component: str) -> list[str]:
         """Return the components that this one uses and that something working stands in for."""
         terms = self._terms[component]
-        # A program imports its modules anew whenever it runs, and would find the student's.
+        # A program imports its modules again whenever it runs, and would find the student's.
         return [name for name in terms.uses if name in self._stand_ins and not terms.program]
 
     def session(self, component: str, replaced: Sequence[str]) -> Executor | None:
@@ -156,7 +156,7 @@ class Upstream:
     def guilty(
         self, component: str, broken: Sequence[str], run: Callable[[Executor], None]
     ) -> list[str]:
-        """Return the broken components but for which a check would pass; none if it fails anyway.
+        """Return the broken components without which a check would pass; none if it fails anyway.
 
         Args:
             component: the one that is checked.

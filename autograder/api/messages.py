@@ -31,7 +31,7 @@ from autograder.api.values import (
 )
 
 # No word of a reply's frame is of the student's choosing but its texts: first what is not the name
-# of a class, then the built-in exceptions, but for those that are made of more than a text.
+# of a class, then the built-in exceptions, except those that are made of more than a text.
 _OWN_KINDS = "NotAttempted DeviceMismatch Forbidden MissingName StateKeys StateShape"
 _BUILT_IN_KINDS = """
     ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError
@@ -128,14 +128,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Part:
-    """What a part of a reply holds, for whoever writes, reads, compares or shows it.
+    """What a part of a reply holds, for the code that writes, reads, compares or shows it.
 
     Attributes:
         words: what one item is called, in a message to the instructor; {} is its number or name.
         holds: any "value", one "tensor", a list of "tensors", or tensors by name ("named").
         gaps: whether a tensor in it may be missing (None).
         derived: whether it adds up roundings, as gradients do.
-        random: whether it hangs on random draws where the outputs do.
+        random: whether it depends on random draws where the outputs do.
     """
 
     words: str
@@ -186,7 +186,7 @@ class Reply:
 
     Tensors are detached. `value` is what was returned, ABSENT where nothing was called.
     `operations` counts floating-point operations, if that was asked for; `seconds` is the CPU time
-    of the call, measured by whoever asked. `input_gradients` and `inputs_after` follow the order of
+    of the call, measured by the caller. `input_gradients` and `inputs_after` follow the order of
     the tensor arguments of the last operation; a gradient is None where backward left none.
     """
 

@@ -26,7 +26,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Modules, by full name. One with a star allows those below it, too, but for private ones.
+# Modules, by full name. One with a star allows those below it, too, except private ones.
 MODULES = _words("""
 __future__ abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath cmd collections
 collections.abc colorsys concurrent concurrent.futures configparser contextlib contextvars copy csv
@@ -175,7 +175,7 @@ LEADS_ON = _words("aten sys torch builtins importlib ctypes")
 # To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
 DEFINED_ONLY = _words("""__getattr__ __annotations__ __getstate__ __setstate__ __reduce__ __get__
     __set__ __delete__""")
-# Whoever asks for one of these gets what looks first at whose the object is (`own_builtins`).
+# Asking for one of these gives a function that first looks at whose the object is (`own_builtins`).
 SETTERS = _words("__setattr__ __delattr__")
 # With one underscore, but documented for everybody.
 PUBLIC = _words("""_replace _asdict _fields _make _field_defaults _value_ _name_ _missing_

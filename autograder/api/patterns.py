@@ -161,7 +161,7 @@ def key_hint(
         return "nn.Linear has no bias where it is told so: nn.Linear(..., bias=False)"
     if learned is None:
         return (
-            "every nn.Parameter, layer and buffer adds to it, but for what is registered by "
+            "every nn.Parameter, layer and buffer adds to it, except what is registered by "
             "register_buffer(..., persistent=False)"
         )
     if any(key in learned for key in extra):
@@ -195,7 +195,7 @@ class _Pair:
         return differ
 
     def telling(self, values: Array, spent: int, need: float, grid: bool = False) -> bool:
-        """Return whether all these values, but for `spent` of them, cannot fit by chance."""
+        """Return whether all these values, except `spent` of them, cannot fit by chance."""
         if values.size < 2:
             return False
         sizes = np.sort(np.abs(values), axis=None)
@@ -205,7 +205,7 @@ class _Pair:
         if grid and bool((np.round(4 * values) == 4 * values).all()):
             # Small whole numbers, or quarters, meet by chance far more often.
             each = min(each, math.log(1 + 4 * float(values.max() - values.min())))
-        # Values that are the same but for their sign are evidence once.
+        # Values that are the same except for their sign are evidence once.
         return (1 + int(steps.sum()) - spent) * each >= need
 
     def moved(self, one: Array, other: Array, need: float = _BEYOND_DOUBT) -> bool:
@@ -288,8 +288,8 @@ def _scaled(pair: _Pair) -> Iterator[str]:
             yield _factor_words(factor, pair.grain, pair.want.shape[-1])
     amount = float((pair.got - pair.want).mean())
     centred, way = pair.want - pair.want.mean(), "large" if amount > 0 else "small"
-    alike = abs(amount) > 10 * pair.grain and pair.same(pair.got, pair.want + amount)
-    if alike and pair.telling(centred, 1, _LIKELY_ENOUGH):
+    shifted = abs(amount) > 10 * pair.grain and pair.same(pair.got, pair.want + amount)
+    if shifted and pair.telling(centred, 1, _LIKELY_ENOUGH):
         yield f"every value is too {way} by the same amount, {abs(amount):.4g}"
 
 
@@ -360,7 +360,7 @@ def _reordered(pair: _Pair) -> Iterator[str]:
 
 
 def _by_rows(pair: _Pair) -> Iterator[str]:
-    """Find rows that are right but for a factor, or an amount, of their own."""
+    """Find rows that are right except for a factor, or an amount, of their own."""
     last = pair.want.shape[-1] if pair.want.ndim > 1 else 0
     if last < 3 or pair.want.size == last:
         return
@@ -368,7 +368,7 @@ def _by_rows(pair: _Pair) -> Iterator[str]:
     norms = np.square(want).sum(1, keepdims=True).clip(1e-30)
     factors = (got * want).sum(1, keepdims=True) / norms
     amounts = (got - want).mean(1, keepdims=True)
-    row = f"each row along {pair.along(pair.want.ndim - 1)} is right but for"
+    row = f"each row along {pair.along(pair.want.ndim - 1)} is right except for"
     for right, words in (
         (
             want * factors,
@@ -391,8 +391,8 @@ def _rearranged(pair: _Pair) -> Iterator[str]:
     # Two weights of a row change places for many reasons, as when their scores have a wrong sign.
     if pair.same(np.sort(got, -1), np.sort(want, -1)):
         return
-    alike = pair.same(np.sort(got, axis=None), np.sort(want, axis=None))
-    if alike and pair.moved(want, got, 2 * _BEYOND_DOUBT):
+    same_values = pair.same(np.sort(got, axis=None), np.sort(want, axis=None))
+    if same_values and pair.moved(want, got, 2 * _BEYOND_DOUBT):
         yield "the right values are all there, but in other places: look at reshape and transpose"
 
 

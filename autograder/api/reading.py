@@ -640,7 +640,7 @@ def _before(arguments: ast.arguments) -> list[ast.AST]:
 
 
 def _parts(node: ast.AST, without: Collection[int]) -> Iterator[ast.AST]:
-    """Yield the nodes below one, but for some, which may lie in what holds several."""
+    """Yield the nodes below one, except some, which may lie in what holds several."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.arguments | ast.arg | ast.comprehension):
             if isinstance(child, ast.arg):

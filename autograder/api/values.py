@@ -901,7 +901,7 @@ class Reader:
         return [read(part, depth + 1) if isinstance(part, list | dict) else part for part in parts]
 
     def keyed(self, parts: Sequence[Any], depth: int, step: int) -> list[Value]:
-        """Read what a dictionary or set holds; every so many parts one is a key."""
+        """Read what a dictionary or set holds; the first of every `step` parts is a key."""
         if len(parts) > 2 * MAX_KEYS:
             raise Malformed("there are too many keys")
         found = self.items(parts, depth)
@@ -986,7 +986,7 @@ def show_tensor(tensor: Tensor) -> str:
 
 
 def show_numbers(numbers: Any, digits: int = DIGITS) -> str:
-    """Write a number, or lists of them, out to so many digits."""
+    """Write a number, or lists of them, out to `digits` digits."""
     return str(_rounded(numbers, digits)).replace("'", "")
 
 

@@ -241,9 +241,9 @@ def _together(
             variants.answer(frozenset(names), example.requests)
             for names in (pair, pair[:1], pair[1:])
         )
-        alike = [all_alike(half, together, example.requests) for half in halves]
-        if any(alike):
-            whose[place] = alike.index(True)
+        same = [all_alike(half, together, example.requests) for half in halves]
+        if any(same):
+            whose[place] = same.index(True)
         elif (answer := _wrong_answer(variants, frozenset(pair), example)) is not None:
             found[place] = answer
     shortest = sorted(found, key=lambda place: len(str(found[place])))[:_TOGETHER]
@@ -251,7 +251,7 @@ def _together(
 
 
 def _chosen(answers: Mapping[str, _Answers]) -> list[int]:
-    """Choose few questions, so that every mistake shows and no two look alike that need not.
+    """Choose few questions, so that every mistake shows and no two look the same that need not.
 
     Greedy: the question comes first that serves most needs for its length.
     """

@@ -166,7 +166,7 @@ def mutants_of(source: str, file: str) -> list[Mutant]:
 
 
 def sampled(found: Sequence[Mutant], lines: Collection[int], count: int, seed: str) -> list[Mutant]:
-    """Return so many mutants, the same ones for the same seed, and all of these lines."""
+    """Return `count` mutants, the same ones for the same seed, and all of these lines."""
     if count >= len(found):
         return list(found)
     drawn = set(random.Random(seed).sample(range(len(found)), count))  # noqa: S311

@@ -21,7 +21,7 @@ _CLOSE = {"allclose", "isclose", "assert_allclose", "assert_close", "assert_almo
 _CLOSE |= {"assertAlmostEqual", "assert_array_almost_equal", "assert_array_equal", "array_equal"}
 # How tolerances are called: as a share of the right value, as a number, as digits.
 _RELATIVE, _ABSOLUTE = {"rel", "rtol", "rel_tol"}, {"abs", "atol", "abs_tol", "delta"}
-# Those that work on digits allow so many units of the last one.
+# Programs that work on digits are allowed this number of units in the last one.
 _DIGITS = {"places": 0.5, "decimal": 1.5}
 _SEEDS = {"manual_seed", "seed", "seed_everything", "manual_seed_all"}
 _DRAWS = {"rand", "randint", "randperm", "normal", "uniform", "choice", "shuffle", "random"}

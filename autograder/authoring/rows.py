@@ -143,7 +143,7 @@ def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Itera
 
 
 def _sample(found: list[_T], count: int | None, assignment: Assignment, name: str) -> list[_T]:
-    """Return so many of these, the same ones in every run of a suite that has not changed."""
+    """Return `count` of these, the same ones in every run of a suite that has not changed."""
     if count is None or count >= len(found):
         return found
     return random.Random(f"{assignment.seed}{name}").sample(found, count)  # noqa: S311
@@ -175,7 +175,7 @@ def _mutant_rows(
     used: Mapping[str, bytes],
     count: int | None,
 ) -> Iterator[Row]:
-    """Yield the rows of a component's mutants: so many of them, and all that are marked."""
+    """Yield the rows of a component's mutants: `count` of them, and all that are marked."""
     file = f"{name}.py"
     text = _text(solutions[file], file)
     found = mutants_of(text, file)

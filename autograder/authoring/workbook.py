@@ -36,7 +36,7 @@ _STYLE = {"font.size": 9, "axes.titlesize": 10}
 _STYLE |= {"axes.spines.top": False, "axes.spines.right": False}
 _COLORS = 96
 _WORDS = "Description"
-# Releases of matplotlib differ in the edges of letters. The mean of a square of so many pixels
+# Releases of matplotlib differ in the edges of letters. The mean of a square of that many pixels
 # hardly feels that (0.25 at most from 3.9 to 3.11); a bar or a line that moved, it does.
 _SQUARE = 8
 _TOLERANCE = 0.3

@@ -151,8 +151,8 @@ def main() -> None:
     if sys.getfilesystemencoding() != "utf-8" and not sys.flags.ignore_environment:
         # Names of files are UTF-8, whatever the locale.
         shown = {"PYTHONIOENCODING": getattr(sys.stdout, "encoding", "ascii"), **os.environ}
-        anew = {**shown, "PYTHONUTF8": "1"}
-        os.execve(sys.executable, sys.orig_argv, anew)  # noqa: S606 - this very command
+        again = {**shown, "PYTHONUTF8": "1"}
+        os.execve(sys.executable, sys.orig_argv, again)  # noqa: S606 - this very command
     if sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__:
         sys.stdout, sys.stderr = _output(sys.stdout), _output(sys.stderr)
     try:

@@ -208,7 +208,7 @@ def check(
 
 
 def _is_code(path: str) -> bool:
-    """Return whether a changed file is read anew by a worker that stands by."""
+    """Return whether a changed file is read again by a worker that stands by."""
     return path.endswith(".py") and not {*GIVEN} & {*Path(path).parts}
 
 

@@ -361,7 +361,7 @@ def grade_one(
         finally:
             grader.close()
     if result.status == "error":
-        # Not the student's business, but that of whoever runs it.
+        # Not the student's business, but that of the person who runs it.
         say(result.message, stderr=True)
     print_single(console, shown(result, assignment.feedback, datetime.now(UTC)))
     if out is not None:

@@ -30,9 +30,9 @@ _T = TypeVar("_T")
 
 # Of more candidates than these nothing is said.
 _MOST_NAMED = 3
-# Of so many wrong answers it is looked up which mistakes show there, before pairs are tried.
+# Of this number of wrong answers it is looked up which mistakes show there, before pairs are tried.
 _PIVOTS = 4
-# An example that costs so many short ones is a long one.
+# An example that costs as much as this number of short ones is a long one.
 _LONG = 10
 
 
@@ -108,7 +108,7 @@ class Fit:
 
     @property
     def to_the_draw(self) -> bool:
-        """Whether they are alike as samples only."""
+        """Whether they are the same as samples only."""
         return self.exact > 1 >= self.drawn
 
 
@@ -254,7 +254,7 @@ class Search:
     def _pairs(self) -> list[Names]:
         """Return the pairs that may explain what is wrong, as far as their halves tell.
 
-        What one mistake does is known; what two do together is mostly computed anew.
+        What one mistake does is known; what two do together is mostly computed again.
         """
         movers = [
             [n for n in self._answers.names if self._answers.shows(frozenset([n]), example)]

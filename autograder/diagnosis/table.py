@@ -70,7 +70,7 @@ def _is_thinned(tensor: Tensor) -> bool:
 
 
 def _places(size: int) -> Tensor:
-    """Return the places that are kept of so many numbers, the same on every machine."""
+    """Return which places of `size` numbers are kept, the same on every machine."""
     # By steps of the golden section they are spread evenly, and no pattern of rows repeats.
     found: dict[int, None] = {}
     step = 0

@@ -1,6 +1,6 @@
 """Grade a batch: the one scheduler, for a run of ours and for nbgrader's.
 
-Jobs are done side by side, ahead of whoever asks for the results; each result is written as soon as
+Jobs are done side by side, ahead of the caller; each result is written as soon as
 it is there, and unchanged work is kept.
 """
 
@@ -45,7 +45,7 @@ class Batch:
 
     Attributes:
         regraded: the earlier and the new result of every submission that was graded again.
-        damaged: the ids whose earlier result could not be read, and which were graded anew.
+        damaged: the ids whose earlier result could not be read, and which were graded again.
 
     Raises:
         UsageError: what was accepted in `out` cannot be read.

@@ -14,7 +14,7 @@ from autograder.grading import downloads
 from autograder.grading.downloads import Known
 
 ARCHIVES = (".zip", ".tar.gz")
-# What a student may have handed in by mistake: it is rejected with a reason, not passed over.
+# What a student may have handed in by mistake: it is rejected with a reason, not ignored.
 _HANDED_IN = (".py", ".ipynb", ".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".zipx")
 _WANTED = "give the folder that holds one submission an entry"
 # A file name has 255 bytes, and a result file is called <id>.json.

@@ -1,4 +1,4 @@
-"""One run at a time grades into a folder of results; whoever comes second is told who is first."""
+"""One run at a time grades into a folder of results; a second one is told who is first."""
 
 from __future__ import annotations
 

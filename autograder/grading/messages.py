@@ -1,4 +1,4 @@
-"""What passes between whoever grades many submissions and a worker: jobs, and answers to them.
+"""What a process that grades many submissions and a worker send each other: jobs and answers.
 
 One JSON object a line, in both directions; `kind` says which. Nothing in them is a student's but
 what a result holds.

@@ -2,8 +2,8 @@
 
 A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, also behind a space or a quote.
 Such a text gets an apostrophe in front, and so does one that begins with an apostrophe itself:
-whoever reads a table takes one leading apostrophe off, and has the text as it was. Where commas are
-no separators, a cell begins elsewhere: behind a semicolon or a tab such a sign gets one, too.
+a reader takes one leading apostrophe off, and has the text as it was. Where commas are no
+separators, a cell begins elsewhere: behind a semicolon or a tab such a sign gets one, too.
 """
 
 from __future__ import annotations

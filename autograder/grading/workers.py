@@ -227,7 +227,7 @@ class WorkerPool:
         assignment: what is graded.
         sandbox: how student code is isolated.
 
-    Linux ends a worker with the thread that started it (see `die_with_parent`), so whoever calls
+    Linux ends a worker with the thread that started it (see `die_with_parent`), so the caller
     this must be a thread that stays.
     """
 

@@ -96,7 +96,7 @@ class Cache:
 class AnswerStore:
     """The answers of wrong variants, one row per example: a diagnosis reads few of very many.
 
-    Most mistakes show in few examples, so many answers are equal: equal values are read once, and
+    Most mistakes show in few examples: many answers are equal: equal values are read once, and
     are one object. Only `flush` writes, everything at once; several processes may do so.
 
     Args:
@@ -172,7 +172,7 @@ class AnswerStore:
             # By when it was used last it is chosen to make room.
             path.touch(mode=0o600)
             self._opened = sqlite3.connect(path, timeout=10)
-            # It can be made anew: that it is whole after a power cut is worth no waiting.
+            # It can be made again: that it is whole after a power cut is worth no waiting.
             self._opened.execute("PRAGMA synchronous = OFF")
             self._opened.execute(
                 "CREATE TABLE IF NOT EXISTS answers (name TEXT PRIMARY KEY, value BLOB)"

@@ -196,7 +196,7 @@ class _Computed(Answers):
             return fit
         return Fit(fit.exact, drawn)
 
-    # Most mistakes show in few examples, so that many answer alike: equal answers are one object.
+    # Most mistakes show in few examples. Equal answers are one object.
 
     def _by_value(self, names: Names, example: Example) -> Fit:
         answer = self._variants.answer(names, example.requests)

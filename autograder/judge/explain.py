@@ -340,7 +340,7 @@ def _difference(mine: Value, right: Value) -> tuple[str, bool]:
     worst = int(error.nan_to_num(nan=torch.inf).flatten().argmax())
     largest = float(error.flatten()[worst])
     if not bool(wrong.any()):
-        return f"{dtypes}equal but for rounding (largest error {largest:.3g})", bool(dtypes)
+        return f"{dtypes}equal except for rounding (largest error {largest:.3g})", bool(dtypes)
     at = [int(i) for i in np.unravel_index(worst, error.shape)]
     values = [tensor.flatten()[worst].item() for tensor in (mine, right)]
     shown = [f"{value:.8g}" if isinstance(value, float) else str(value) for value in values]

@@ -192,7 +192,7 @@ def from_archive(
     wanted: Callable[[str], bool],
     most: int = MAX_FILE_BYTES,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield those files of an archive that are `wanted`, of at most so many bytes each."""
+    """Yield those files of an archive that are `wanted`, of at most `most` bytes each."""
     reader = _from_zip if name.endswith(".zip") else _from_tar
     return reader(cast(io.RawIOBase, file), name, wanted, most)
 
@@ -273,7 +273,7 @@ class _Capped(io.RawIOBase):
     """Stops a bomb: a tarball is read forward only, and no more of it than is allowed.
 
     Attributes:
-        left: how many bytes may be read, not counting what is passed over.
+        left: how many bytes may be read, not counting what is skipped.
         in_header: what is read now says something of a file, and is none of its data.
     """
 

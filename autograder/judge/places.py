@@ -1,6 +1,6 @@
 """Where things are kept between runs: a folder outside every course that is its owner's alone.
 
-Nothing here loads torch, so that whoever only has a folder to name need not either.
+Nothing here loads torch, so that code that only names a folder need not either.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class ReferenceSession:
     """Answers with a solution, computing each answer once.
 
     Everyone is asked the same questions, so the answer to the n-th request of an example is kept
-    under the example and n. A request that differs from the kept one is computed anew, after the
+    under the example and n. A request that differs from the kept one is computed again, after the
     requests before it have been performed.
 
     Attributes:

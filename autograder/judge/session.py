@@ -106,7 +106,7 @@ class Recorder:
         return reply
 
     def compared(self, dtype: object, scale: float) -> None:
-        """Note that values of this example are compared with so many times the usual tolerance."""
+        """Note that values of this example are compared with `scale` times the usual tolerance."""
         kind = fineness(dtype)
         self._slack[kind] = max(scale, self._slack.get(kind, 0.0))
 
@@ -222,7 +222,7 @@ class ComponentSession:
             self._send([planned])
         reply = self.heard[-1 if self._live else at][1]
         if reply is planned.reply:
-            # Read anew, because the test may go on to write into it.
+            # Read again, because the test may go on to write into it.
             reply = decode_reply(io.BytesIO(planned.answer).read)[1]
         if reply.error is None:
             same_kinds(reply.value, planned.reply.value)

@@ -116,13 +116,13 @@ def _meant(
     others_named: Mapping[str, str],
 ) -> tuple[bytes | None, str]:
     """Return what was meant by a component that is not there, and what is to be said of it."""
-    alike = [file for file in files if "/" not in file and _plain(file[:-3]) == name]
+    similar = [file for file in files if "/" not in file and _plain(file[:-3]) == name]
     own = [(notebook, text) for notebook, file, text in cells if file == f"{name}.py"]
-    if len(alike) + len(own) > 1:
-        places = [*map(_shown, alike), *(f"a cell of {_shown(notebook)}" for notebook, _ in own)]
+    if len(similar) + len(own) > 1:
+        places = [*map(_shown, similar), *(f"a cell of {_shown(notebook)}" for notebook, _ in own)]
         return None, f"it could be {' or '.join(places[:3])}: name one of them {name}.py"
-    if alike:
-        return files[alike[0]], f"taken from {_shown(alike[0])}: call it {name}.py"
+    if similar:
+        return files[similar[0]], f"taken from {_shown(similar[0])}: call it {name}.py"
     if own:
         return own[0][1], f"taken from a cell of {_shown(own[0][0])}"
     near = difflib.get_close_matches(name, others_named, n=1, cutoff=_NEAR)

@@ -38,7 +38,7 @@ def grade_submission(
     Before any of it runs it is read: what is out of the ordinary waits for a person.
 
     First all that anyone may be shown is settled for every component: public criteria, what is
-    drawn, which mistake it is. Then hidden questions are asked, of children that begin anew.
+    drawn, which mistake it is. Then hidden questions are asked, of new children.
 
     Args:
         judge: what to grade it with.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from autograder.api.likeness import Comparison, Slack, alike
+from autograder.api.likeness import Comparison, Slack, same_reply
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
@@ -31,7 +31,7 @@ class Variants:
 
     An example is a list of requests, the first of which resets what came before. The suite's own
     are known by their request objects, as far as they were asked. Where a test asks on with what
-    the student answered, that is another example, also if it begins alike.
+    the student answered, that is another example, even if it begins the same way.
 
     Args:
         folder: the misconceptions of an assignment.
@@ -45,7 +45,7 @@ class Variants:
     Attributes:
         computed: how many examples were answered since `begin`, each once, whether they had to be
             computed or not: what a diagnosis may cost is counted so, that it comes out the same
-            whatever is kept, and whoever was graded before. Of several mistakes at once a long
+            whatever is kept and was graded before. Of several mistakes at once a long
             example counts as many: there are too many pairs to keep.
     """
 
@@ -182,7 +182,7 @@ class Variants:
 
         def compared() -> list[bool]:
             plain, other = (self.answer(wrong, example, redraw) for redraw in (False, True))
-            return [not all(map(alike, plain, other))]
+            return [not all(map(same_reply, plain, other))]
 
         return bool(self._kept(wrong, example, "drawn", compared)[0])
 

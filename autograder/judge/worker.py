@@ -50,7 +50,7 @@ from autograder.sandbox import confine
 from autograder.sandbox.packages import PackageFault, versions
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 
-# After so many jobs forks are made cheaper.
+# After this number of jobs forks are made cheaper.
 _SETTLED = 1
 
 
@@ -97,7 +97,7 @@ def serve(
             if assignment.uses_torch:
                 torch.set_num_threads(1)
             judge, description = _judge_of(assignment, choice, checking, tell, stack, wait)
-            # Looked up here once, not by every fork anew.
+            # Looked up here once, not by every fork again.
             versions(assignment.packages)
             losses, faults = judge.suite.losses, judge.suite.faults
             answer(written(Ready(sandbox=description, losses=losses, faults=faults)))

@@ -68,7 +68,7 @@ def print_table(
         for name, component in result.components.items()
         if not component.score
     }
-    # Each may be read anew when it is asked for.
+    # Each may be read again when it is asked for.
     found = [(result.standing, result.score or 0.0) for result in results]
     standings = Counter(standing for standing, _ in found)
     legend = [f"{sign} {words}" for status, (sign, words) in _MARKS.items() if status in used]

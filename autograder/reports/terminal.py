@@ -24,7 +24,7 @@ from autograder.results import SubmissionResult
 from autograder.text import clean, counted, points
 
 _COUNTING = "grading"
-# A person reads a line for each of so many submissions, and no more.
+# A person reads a line for each of this number of submissions, and no more.
 _EACH = 50
 _EVERY_S = 5.0
 # How far back the rate looks: results that were kept from an earlier run come fast.

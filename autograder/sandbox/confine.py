@@ -69,7 +69,7 @@ _IOCTL = (0x5401, 0x541B, 0x5421, 0x5451, 0x5450)
 # asyncio wakes itself by a pair of sockets.
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
-# Asked about process 0, which is the one that asks; of any other they tell whether it is there.
+# Asked about process 0, which is the one that asks; of any other they say that it is there.
 _OWN_PROCESS = "getpgid getsid prlimit64 sched_getaffinity sched_getparam sched_getscheduler"
 # The numbers of clocks; beyond them are those of other processes, and of their computing time.
 _CLOCKS = 12

@@ -258,7 +258,7 @@ class Pool:
 
 
 def _cleared(uid: int, scratch: Path) -> bool:
-    """End what lives of a user, and remove its folder; tell whether nothing is left."""
+    """End what lives of a user, and remove its folder; return whether nothing is left."""
     end = time.monotonic() + _PATIENCE_S
     while _end_all(uid):
         if time.monotonic() > end:
@@ -269,7 +269,7 @@ def _cleared(uid: int, scratch: Path) -> bool:
 
 
 def _end_all(uid: int) -> bool:
-    """Kill all processes of a user; tell whether there were any."""
+    """Kill all processes of a user; return whether there were any."""
     found = False
     for name in filter(str.isdecimal, os.listdir("/proc")):
         with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
 """Temporary folders that outlive no process: what a killed one leaves, the next one removes.
 
-Whoever makes a folder holds a lock on it, which the kernel drops with the process, however that
-ends.
+The process that makes a folder holds a lock on it, which the kernel drops when it ends,
+whatever the reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ try:
 except ImportError:  # Windows, where no student code is confined.
     fcntl = None  # type: ignore[assignment]
 
-# Followed by so many hexadecimal digits, which nobody calls a folder of one's own.
+# Followed by this number of hexadecimal digits, which nobody calls a folder of one's own.
 _PREFIX = "gradeformer-"
 _DIGITS = 16
 

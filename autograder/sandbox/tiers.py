@@ -18,7 +18,7 @@ from autograder.sandbox.scratch import temporary_folder
 # Ours that no child may import, wherever it lies.
 _OUR_MODULES = ("autograder", "autograder.judge", "autograder.sandbox.host")
 OTHERWISE = "or grade code you trust with --sandbox none"
-# Settings of Linux that forbid namespaces to whoever is not root: their value then, and the value
+# Settings of Linux that forbid namespaces to users other than root: their value then, and the value
 # that repairs it.
 _FORBIDDING = (
     ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),

@@ -76,7 +76,7 @@ class Pipe:
         self._descriptor = descriptor
 
     def receive(self, size: int) -> bytes:
-        """Return exactly so many bytes; where no more come, the process is over."""
+        """Return exactly `size` bytes; where no more come, the process is over."""
         parts = []
         while size:
             part = read(self._descriptor, min(size, 1 << 20))

@@ -1,4 +1,4 @@
-"""Two replies are alike if they are the same answer, but for rounding and for what is not told."""
+"""Two replies are the same except for rounding and for what is not compared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.api.likeness import alike, all_alike, tolerance_of
+from autograder.api.likeness import all_alike, same_reply, tolerance_of
 from autograder.api.messages import PARTS, Reply, Request, StudentError
 from autograder.api.operations import Call
 from autograder.api.values import ABSENT, OPAQUE
@@ -23,8 +23,8 @@ def near(x: Tensor, share: float) -> Tensor:
 
 
 def both_ways(one: Reply, other: Reply, **options: Any) -> bool:
-    found = alike(one, other, **options)
-    assert alike(other, one, **options) == found
+    found = same_reply(one, other, **options)
+    assert same_reply(other, one, **options) == found
     return found
 
 
@@ -74,7 +74,7 @@ def test_another_shape_is_another_answer(other: Tensor) -> None:
     assert not both_ways(Reply(value=X), Reply(value=other))
 
 
-def test_a_list_and_a_tuple_are_alike_and_a_longer_one_is_not() -> None:
+def test_a_list_and_a_tuple_are_the_same_and_a_longer_one_is_not() -> None:
     assert both_ways(Reply(value=(X, X)), Reply(value=[X, X]))
     assert not both_ways(Reply(value=(X, X)), Reply(value=(X, X, X)))
     assert not both_ways(Reply(value=(X, X)), Reply(value=(X, X + 1)))
@@ -125,7 +125,7 @@ def test_dtypes_count_only_where_a_floating_point_tensor_goes_in() -> None:
         assert all_alike(*replies, [request]) is not counts
 
 
-def test_every_reply_of_an_answer_must_be_alike() -> None:
+def test_every_reply_of_an_answer_must_be_the_same() -> None:
     request = Request([Call("f", args=(X,))])
     right, wrong = Reply(value=X), Reply(value=X + 1)
     assert all_alike([right, right], [right, right], [request])
@@ -134,7 +134,7 @@ def test_every_reply_of_an_answer_must_be_alike() -> None:
         all_alike([right, right], [right], [request])
 
 
-def test_errors_are_alike_by_their_kind_whatever_they_say_and_wherever_they_happen() -> None:
+def test_errors_are_the_same_by_their_kind_whatever_they_say_and_wherever_they_happen() -> None:
     one = Reply(error=StudentError("ValueError", "build", "one", "a.py", 1))
     other = Reply(error=StudentError("ValueError", "call", "other", "b.py", 2))
     assert both_ways(one, other)

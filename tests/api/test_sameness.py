@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autograder.api.answer import CheckFailed
 from autograder.api.expect import Expect
-from autograder.api.likeness import alike
+from autograder.api.likeness import same_reply
 from autograder.api.messages import Reply
 from autograder.api.values import DTYPES, OPAQUE
 
@@ -231,8 +231,8 @@ def test_answers_of_any_dtype_can_be_told_apart(name: str) -> None:
     odd = torch.zeros(4 * dtype.itemsize, dtype=torch.uint8)
     odd = odd.bool() if dtype == torch.bool else odd.view(dtype)
     for other in (torch.ones(4), torch.ones(4).long()):
-        assert not alike(Reply(value=odd), Reply(value=other), dtypes=False)
-    assert alike(Reply(value=odd), Reply(value=odd.clone()))
+        assert not same_reply(Reply(value=odd), Reply(value=other), dtypes=False)
+    assert same_reply(Reply(value=odd), Reply(value=odd.clone()))
     fault(odd, torch.ones(4).to(torch.float64 if odd.is_floating_point() else torch.int64))
 
 

@@ -2,7 +2,7 @@
 
     python -m tests.docs.words
 
-Prints each place where a text that people read still has one; the exit code is 1 if there is any.
+A part of `make lint`. Prints each place where a text that people read still has one; the exit code is 1 if there is any.
 docs/glossary.md has the terms that are used instead.
 """
 
@@ -58,7 +58,8 @@ def main() -> int:
         for path in sorted(ROOT.glob(pattern))
         for number, word, usual in retired(path.read_text(encoding="utf-8"))
     ]
-    print(*found, sep="\n")
+    if found:
+        print(*found, sep="\n")
     return bool(found)
 
 

@@ -55,7 +55,7 @@ class Api:
         root: its address.
         headers: of every request that goes there, the token among them.
         token: what no message may hold.
-        wait: waits so many seconds.
+        wait: waits that many seconds.
 
     Raises:
         UsageError: what is sent to the address could be read on the way.

@@ -25,7 +25,7 @@ class Platform:
     Args:
         api: the root of its HTTP API; None for the pipeline's own or the public one.
         token: what it is shown.
-        wait: waits so many seconds.
+        wait: waits that many seconds.
     """
 
     api_variable = "GITHUB_API_URL"

@@ -3,7 +3,7 @@
 `submissions/` is a batch of folders, with an archive where intake rejects that;
 `commits/<student>.json` says which commit each of them is; `graded/` is the `--out` of
 `autograder grade`; `posted/<student>.json` what was told to whom. A result in `graded/` is always
-of the files in `submissions/`: whoever replaces those removes it first.
+of the files in `submissions/`: code that replaces those removes it first.
 """
 
 from __future__ import annotations

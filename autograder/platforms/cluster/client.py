@@ -168,7 +168,7 @@ class Grader:
         return Fault(reason=f"{type(error).__name__}: {error}")
 
     def _give_up(self, reason: Exception) -> Exception:
-        """Let whoever waits for a submission raise `reason`; return it."""
+        """Let the caller that waits for a submission raise `reason`; return it."""
         self._over = self._over or reason
         with contextlib.suppress(Exception):
             self._client.cancel(list(self._under_way))

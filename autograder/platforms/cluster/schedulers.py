@@ -28,7 +28,7 @@ _ADDRESS = r"((?:tcp|tls)://(?:\[[0-9A-Fa-f:.]+\]|[^][\s/?#@:]+):([0-9]{1,5}))/?
 PATIENCE_S = 120.0
 # For the schedulers that are made here; docs/scale.md has the same for others.
 _SETTINGS = {
-    # A submission that has lost so many Dask workers, and one more, is not graded again.
+    # A submission that has lost more Dask workers than that is not graded again.
     "distributed.scheduler.allowed-failures": 1,
     # Submissions wait in the scheduler: what waits at a worker that is lost is blamed, too.
     "distributed.scheduler.worker-saturation": 1.0,
@@ -160,7 +160,7 @@ def reached(wanted: Wanted, stack: contextlib.ExitStack) -> Reached:
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise UsageError(
             f"no Dask scheduler answers at {where} ({said}): start one with `dask scheduler`, or "
-            "see that the address is right and that TLS is configured on both sides alike"
+            "see that the address is right and that TLS is configured on both sides"
         ) from error
     return Reached(client, where, slots, patience_s)
 
@@ -172,15 +172,15 @@ def _local(count: int, stack: contextlib.ExitStack) -> Any:
     # Others of this machine can reach its ports, and who can reach a worker can run code.
     words = {"protocol": "tls://", "security": Security.temporary(), "dashboard_address": None}
     # A terminal tells all processes of Ctrl-C. The command alone hears it, and ends the others,
-    # which inherit the mask; a judge hears it again, as on one machine. Whoever starts the tracker
-    # later lets the signal through here.
+    # which inherit the mask; a judge hears it again, as on one machine. Started later, the tracker
+    # would let the signal through here.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         cluster = LocalCluster(n_workers=count, threads_per_worker=1, silence_logs=50, **words)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    # A process that could not start anew, or not in time, is replaced.
+    # A process that could not start again, or not in time, is replaced.
     cluster.adapt(minimum=count, maximum=count)
     return stack.enter_context(cluster)
 

@@ -101,9 +101,9 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
 
     The first step of autograding. A student may have lost, doubled or edited graded cells, and a
     hostile one may have changed what they are worth, or left HTML that would run in the browser of
-    whoever marks. nbgrader's own steps stop at some of that, for one student or for the whole
-    class, and the marks would be lost. After this step every graded cell is there once, with the
-    metadata of the gradebook; what the student wrote is kept, as text.
+    the person who marks. nbgrader's own steps stop at some of that, for one student or for the
+    whole class, and the marks would be lost. After this step every graded cell is there once, with
+    the metadata of the gradebook; what the student wrote is kept, as text.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:

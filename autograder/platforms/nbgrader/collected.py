@@ -1,7 +1,7 @@
 """Where a course keeps submissions and results, and which submissions may be marked.
 
 A submission may be marked if our own `Collect` put it there, or somebody by hand. nbgrader's own
-collect follows links, so that what it copied may be a file of whoever collects.
+collect follows links, so that what it copied may be a file of the person who collects.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def exchange_problem(course: Path) -> str | None:
     if named and not named.startswith("nbgrader."):
         return None
     return (
-        "nbgrader's own collect follows links to files of whoever collects: add to "
+        "nbgrader's own collect follows links to files of the person who collects: add to "
         f"{course / CONFIG}: {_SETTING}"
     )
 

@@ -140,7 +140,7 @@ def init(
                 (source / carrier.name).write_bytes(carrier.read_bytes())
             config = _config(assignments, course_id, private.is_shared(folder))
             (folder / CONFIG).write_text(config, encoding="utf-8")
-            # Where nbgrader keeps it by itself: whoever makes it gives it a mode of its own.
+            # Where nbgrader keeps it by itself: the code that makes it gives it a mode of its own.
             (folder / "gradebook.db").touch()
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}") from error

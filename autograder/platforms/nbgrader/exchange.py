@@ -95,7 +95,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
                     fault = f"it cannot be copied ({error.strerror}{where})"
                 if fault:
                     faults[record["filename"]] = fault
-            # nbgrader's pattern passes over them.
+            # nbgrader's pattern skips them.
             for name in os.listdir(inbound):  # noqa: PTH208 - a descriptor
                 if name.startswith(".") and f"+{self.coursedir.assignment_id}+" in name:
                     faults[name] = "no student's name begins with a dot"

@@ -1,6 +1,6 @@
 """The steps that `nbgrader autograde` runs in place of executing a student's notebook.
 
-One piece of code marks a class, whoever starts it: nbgrader's `Autograde` comes to one submission
+One piece of code marks a class, however started: nbgrader's `Autograde` comes to one submission
 after another, `GradeSubmission` has it graded and fills in its grade cells, and `SaveGrades` writes
 the marks. `nbgrader autograde` and formgrader do so by nbgrader's configuration, and
 `autograder grade --gradebook` by `gradebook.py`.

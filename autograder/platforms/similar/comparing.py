@@ -66,7 +66,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Part:
-    """What a pair shares of one component or other file: so many characters, as copydetect reads.
+    """What a pair shares of one component or other file, in characters, as copydetect reads.
 
     `share` is of the file's own text, in the one of the two that has more in the other; 0 to 1.
     """
@@ -80,7 +80,7 @@ class Part:
 class Pair:
     """Two submissions that share more than they should, of all and of each part.
 
-    Of `parts` the first ones, so many as are `striking`, are above the threshold.
+    The first `striking` of `parts` are above the threshold.
     """
 
     first: Work
@@ -97,7 +97,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Findings:
-    """A class of which so many were compared, and the pairs, the most similar first.
+    """How many of a class were compared, and the pairs, the most similar first.
 
     `notes` say what was left out, or should be known beside the pairs; nothing is escaped.
     """

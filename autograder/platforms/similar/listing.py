@@ -28,9 +28,9 @@ _WIDTH = 80
 # Lines around what is shared that are shown, too.
 _AROUND = 3
 _LEGEND = (
-    "most: of the component that is most alike; all: of everything; shared: characters, without "
+    "most: of the most similar component; all: of everything; shared: characters, without "
     "names, comments, texts and layout. The handout, the solution and what a third of the class "
-    "has are left out. This helps whoever looks at both sides, and proves nothing."
+    "has are left out. This helps a person who looks at both sides, and proves nothing."
 )
 _MARK = '<mark title="shared part {0}"><span class="n">{0} </span>'
 
@@ -47,7 +47,7 @@ def _percent(share: float) -> str:
 
 
 def where(pair: Pair, most: int = NAMED) -> str:
-    """Say in which components a pair is alike; of many, name the first."""
+    """Say in which components a pair is similar; of many, name the first."""
     if not pair.striking:
         return f"small parts of {len(pair.parts)}"
     named = pair.parts[: min(most, pair.striking)]

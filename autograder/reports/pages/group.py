@@ -31,7 +31,7 @@ from autograder.text import clean
 _ID = 120
 _TEXT = 300
 _SLOWEST = 10
-# Whoever has read so many places in a component knows what it does.
+# A reader who has seen this number of places in a component knows what it does.
 _PLACES = 20
 _ACCEPT = (
     "None of this was run, and it has no points yet. Look at the places in the files; then "

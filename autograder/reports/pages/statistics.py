@@ -142,7 +142,7 @@ class Item(NamedTuple):
 
 
 class Together(NamedTuple):
-    """Criteria of which every graded submission earned the same share; `lost` by so many of `n`."""
+    """Criteria of which every graded submission earned the same share; `lost` of `n` lost it."""
 
     criteria: Sequence[Criterion]
     lost: int
