@@ -43,16 +43,31 @@ def make_stub(solution: str, name: str) -> str:
     return without_marks("\n".join(lines) + "\n", name)
 
 
+def model_solution(assignment: Assignment, component: str) -> str:
+    """Return a component's solution as students read it: no markers, no marks of mutants.
+
+    Raises:
+        UsageError: there is no solution.
+    """
+    lines = _solution(assignment, component).splitlines()
+    text = "\n".join(line for line in lines if line.strip() not in (_BEGIN, _END))
+    return without_marks(f"{text}\n", f"{component}.py")
+
+
 def stub_of(assignment: Assignment, component: str) -> str:
     """Return the stub that a component's solution gives.
 
     Raises:
         UsageError: there is no solution, or its regions are no pairs of markers.
     """
+    return make_stub(_solution(assignment, component), f"{component}.py")
+
+
+def _solution(assignment: Assignment, component: str) -> str:
     path = assignment.secret / f"{component}.py"
     if not path.is_file():
         raise UsageError(f"there is no solution {path}")
-    return make_stub(path.read_text(encoding="utf-8"), path.name)
+    return path.read_text(encoding="utf-8")
 
 
 def drifted(assignment: Assignment, components: Iterable[str] = ()) -> list[str]:

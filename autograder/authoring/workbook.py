@@ -47,6 +47,7 @@ class _Question:
     grade_id: str
     points: float
     prompt: str
+    guide: str
 
 
 @dataclass
@@ -80,7 +81,9 @@ def build(assignment: Assignment) -> dict[str, Any]:
             data = base64.b64encode(pictures[name]).decode("ascii")
             text["attachments"] = {f"{name}.png": {"image/png": data}}
         if re.findall(r"\(attachment:([^)]*)\)", part.text) != list(text.get("attachments", {})):
-            raise UsageError(f"{_source(assignment)}: {name} needs its picture, and no other, once")
+            raise UsageError(
+                f"{source_of(assignment)}: {name} needs its picture, and no other, once"
+            )
         note = f"# {part.title}, {_counted(points)}: the grader fills this in.\n"
         note += "# There is nothing to run or to change here."
         check = _cell("code", f"{name}-check", f'check("{name}")')
@@ -114,6 +117,22 @@ def write(assignment: Assignment) -> list[str]:
     return differences
 
 
+def model_answers(assignment: Assignment) -> str:
+    """Return the questions with what good answers say, as Markdown; empty without questions."""
+    if not source_of(assignment).is_file():
+        return ""
+    _, parts = _read(assignment)
+    texts = []
+    for part in (part for part in parts.values() if part.questions):
+        texts.append(f"# {part.title}")
+        texts += [
+            f"**Question** ({_counted(question.points)})\n\n{question.prompt}\n\n"
+            f"**A good answer says**\n\n{question.guide}"
+            for question in part.questions
+        ]
+    return "\n\n".join(texts)
+
+
 def _compared(assignment: Assignment) -> tuple[list[str], str]:
     """Return what differs, and the text that the workbook should have."""
     nbformat = _extra("nbformat")
@@ -142,7 +161,7 @@ def _compared(assignment: Assignment) -> tuple[list[str], str]:
 
 def _read(assignment: Assignment) -> tuple[str, dict[str, _Part]]:
     """Read text.md into the introduction and a part for every component."""
-    source = _source(assignment)
+    source = source_of(assignment)
     if not source.is_file():
         raise UsageError(f"there is no {source}, from which the workbook is made")
     start, *sections = re.split(r"^# (.*)\n", source.read_text(encoding="utf-8"), flags=re.M)
@@ -160,11 +179,13 @@ def _read(assignment: Assignment) -> tuple[str, dict[str, _Part]]:
         elif name in assignment.totals and title and name not in parts:
             last = parts[name] = _Part(title, body.strip())
         elif found and last is not None and found[1] not in names:
-            prompt, guide, _ = body.partition(f"\n{_GUIDE}\n")
-            if not guide:
+            prompt, guided, guide = body.partition(f"\n{_GUIDE}\n")
+            if not guided:
                 raise UsageError(f"{source}: the question {found[1]!r} has no `{_GUIDE}`")
             names.add(found[1])
-            question = _Question(f"question_{found[1]}", float(found[2]), prompt.strip())
+            question = _Question(
+                f"question_{found[1]}", float(found[2]), prompt.strip(), guide.strip()
+            )
             last.questions.append(question)
         else:
             raise UsageError(f"{source}: `# {head}` is no section, or stands there twice")
@@ -174,7 +195,8 @@ def _read(assignment: Assignment) -> tuple[str, dict[str, _Part]]:
     return introduction, parts
 
 
-def _source(assignment: Assignment) -> Path:
+def source_of(assignment: Assignment) -> Path:
+    """Return the path of the workbook's text, which few assignments have."""
     return assignment.secret / "workbook" / "text.md"
 
 

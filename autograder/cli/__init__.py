@@ -36,6 +36,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "report": reporting.report,
     "similar": reporting.similar,
     "release": authoring.release,
+    "solutions": authoring.solutions,
     "check": authoring.check,
     "selftest": authoring.selftest,
     "demo": demo,
@@ -69,6 +70,7 @@ autograder report results --out pages --since results-of-last-week
 autograder similar submissions --assignment first_steps --out similar
 autograder similar submissions --public slides --threshold 60
 autograder release first_steps --out handout
+autograder solutions first_steps --out solutions
 autograder check first_steps
 autograder check first_steps rescale --watch
 autograder selftest first_steps --jobs 2

@@ -83,14 +83,16 @@ class Classifier(nn.Module):
         """
         ### BEGIN SOLUTION
         embedded = self.embedding(token_ids)  # (B, T, D)
-        split = (self.num_heads, embedded.size(-1) // self.num_heads)
+        head_size = embedded.size(-1) // self.num_heads
         attention = self.attention
         layers = (attention.q_linear, attention.k_linear, attention.v_linear)
         query, key, value = (
-            layer(embedded).unflatten(-1, split).transpose(1, 2)  # (B, H, T, D/H)
+            layer(embedded)
+            .unflatten(-1, (self.num_heads, head_size))
+            .transpose(1, 2)  # (B, H, T, D/H)
             for layer in layers
         )
-        scores = query @ key.transpose(-2, -1) / split[1] ** 0.5  # (B, H, T, T)
+        scores = query @ key.transpose(-2, -1) / head_size**0.5  # (B, H, T, T)
         if mask is not None:
             scores = scores.masked_fill(~mask[:, None], float("-inf"))
         weights = torch.softmax(scores, dim=-1)  # (B, H, T, T)

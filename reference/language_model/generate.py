@@ -50,6 +50,7 @@ def next_probabilities(
         # equivalent: `>= -> >`: sums that are exactly top_p are not asked with
         probabilities = probabilities.masked_fill(before >= top_p, 0)
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
+    # Back from the order of the probabilities to that of the vocabulary.
     return probabilities.scatter(-1, order, probabilities)
     ### END SOLUTION
 

@@ -2,8 +2,8 @@
 
     python -m tests.docs.words
 
-A part of `make lint`. Prints each place where a text that people read still has one; the exit code is 1 if there is any.
-docs/glossary.md has the terms that are used instead.
+A part of `make lint`. Prints each place where a text that people read still has one, and exits with
+1 if there is any. docs/glossary.md has the terms that are used instead.
 """
 
 from __future__ import annotations
