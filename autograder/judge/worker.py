@@ -47,11 +47,12 @@ from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.results import SubmissionResult
 from autograder.sandbox import confine
+from autograder.sandbox.dynamo import load_later
 from autograder.sandbox.packages import PackageFault, versions
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 
-# After this number of jobs forks are made cheaper.
-_SETTLED = 1
+# After this number of jobs forks are made cheaper: it takes as long as it saves with 20 jobs.
+_SETTLED = 20
 
 
 def serve(
@@ -96,6 +97,7 @@ def serve(
             assignment = load_assignment(root, name)
             if assignment.uses_torch:
                 torch.set_num_threads(1)
+                load_later()
             judge, description = _judge_of(assignment, choice, checking, tell, stack, wait)
             # Looked up here once, not by every fork again.
             versions(assignment.packages)
@@ -103,7 +105,6 @@ def serve(
             answer(written(Ready(sandbox=description, losses=losses, faults=faults)))
             gc.freeze()
             for number, line in enumerate(jobs):
-                # Of one submission alone it would cost more than it saves.
                 if number == _SETTLED and sys.platform == "linux":
                     confine.gather_pages()
                     judge.sandbox.settle()

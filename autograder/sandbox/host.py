@@ -6,6 +6,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import secrets
 import socket
 import struct
@@ -38,6 +39,12 @@ _SCRATCHES = "/scratch"
 _SCRATCH = "/scratch/own"
 # Nobody's uid, where there is a real root to come down from.
 _UNPRIVILEGED = 65534
+# Words of what makes torch load its compiler (see `dynamo`). The fork server then does so
+# before the child, whose first call would else take a second longer; nothing else depends on it.
+_RARE = re.compile(
+    rb"\b(func|functorch|hessian|jac(?:rev|fwd)|[jv]vp|testing|profiler|nested|jit|fx|cond|export"
+    rb"|use_deterministic_algorithms|compil\w+|nn\.attention|flex_attention|_dynamo|distributed)\b"
+)
 # All the variables of the fork server and its children.
 _ENVIRONMENT = {
     "HOME": "/",
@@ -84,6 +91,7 @@ class Sandbox:
         self.tier = tier
         self.view = view()
         always = ALWAYS if tensors else tuple(name for name in ALWAYS if name != "torch")
+        self._tensors = tensors
         self._modules = modules_of((*always, *packages))
         self._forbidden = list(dict.fromkeys(forbidden))
         operations = tuple(name for name in self._forbidden if "." not in name)
@@ -146,6 +154,8 @@ class Sandbox:
             files: by relative path.
             profile: its limits and rules; by default those that the sandbox was made with.
         """
+        if self._tensors and any(map(_RARE.search, files.values())):
+            self._ask({"complete": True})
         return self._fork(component, profile or self._profile, {}, files)
 
     def probe(self, canaries: Mapping[str, Any]) -> list[str]:
