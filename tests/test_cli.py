@@ -27,6 +27,7 @@ COMMANDS = [
         "grade",
         "explain",
         "release",
+        "solutions",
         "check",
         "stubs",
         "workbook",

@@ -99,6 +99,7 @@ COMMANDS = {
     "grade": ["batch", "--assignment", "norm", "--out", "out"],
     "explain": ["result.json", "layer_norm.shape"],
     "release": ["norm", "--out", "out"],
+    "solutions": ["norm", "--out", "model-answers"],
     "check": ["norm"],
     "selftest": ["norm"],
     "similar": ["batch", "--assignment", "norm"],

@@ -218,8 +218,8 @@ def test_rows_of_two_that_changed_places_are_no_rearrangement() -> None:
 
 def test_a_factor_or_an_amount_for_each_row_is_told() -> None:
     want, own = normal(2, 3, 5), normal(2, 3, 1, seed=1).abs() + 0.5
-    assert "is right but for a factor, not the same in all rows" in pattern(want * own, want)
-    assert "is right but for an amount, not the same in all rows" in pattern(want + own, want)
+    assert "is right except for a factor, not the same in all rows" in pattern(want * own, want)
+    assert "is right except for an amount, not the same in all rows" in pattern(want + own, want)
     assert "along D (dimension 2)" in pattern(want + own, want, names="B T D")
 
 

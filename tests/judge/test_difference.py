@@ -7,7 +7,7 @@ import warnings
 import pytest
 import torch
 
-from autograder.api.likeness import alike
+from autograder.api.likeness import same_reply
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import (
     Build,
@@ -158,8 +158,8 @@ def differ(mine: object, right: object) -> list[str]:
 
 
 def test_equal_answers_have_no_difference_but_rounding() -> None:
-    assert differ(X, X.clone()) == ["output: equal but for rounding (largest error 0)"]
-    assert differ(X, X + 1e-6) == ["output: equal but for rounding (largest error 9.54e-07)"]
+    assert differ(X, X.clone()) == ["output: equal except for rounding (largest error 0)"]
+    assert differ(X, X + 1e-6) == ["output: equal except for rounding (largest error 9.54e-07)"]
     assert differ(None, None) == []
     assert differ(1.5, 1.5) == []
 
@@ -182,7 +182,7 @@ def test_a_nan_is_the_worst_of_all() -> None:
         "output: largest error nan at [1]: answered nan, right 2; 2 of 3 values differ"
     ]
     both = torch.tensor([1.0, torch.nan])
-    assert differ(both, both.clone()) == ["output: equal but for rounding (largest error 0)"]
+    assert differ(both, both.clone()) == ["output: equal except for rounding (largest error 0)"]
 
 
 def test_what_is_worse_than_rounding_hides_what_is_not() -> None:
@@ -197,7 +197,7 @@ def test_another_shape_is_told() -> None:
 
 def test_another_dtype_is_told_beside_the_values() -> None:
     assert differ(X.double(), X) == [
-        "output: dtype float64, right float32; equal but for rounding (largest error 0)"
+        "output: dtype float64, right float32; equal except for rounding (largest error 0)"
     ]
     [line] = differ(X.double() + 1, X)
     assert line.startswith("output: dtype float64, right float32; largest error 1 ")
@@ -279,7 +279,7 @@ def test_an_answer_of_any_dtype_that_can_be_sent_can_be_compared_and_shown(
         tensors = [torch.frombuffer(data, dtype=dtype).reshape(2, 3), torch.ones(2, 3)]
         for mine in tensors:
             for right in tensors:
-                same = alike(answered(mine), answered(right))
+                same = same_reply(answered(mine), answered(right))
                 assert same or mine is not right
                 assert differ(mine, right)
         assert written_answer(answered(tensors[0]))
