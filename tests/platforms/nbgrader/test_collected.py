@@ -115,4 +115,4 @@ def test_grade_names_what_it_does_not_mark_and_exits_1_or_2(
     assert "follows links" not in done.stdout
     config_of(folder).write_text("c = get_config()\n")
     done = autograder("grade", str(config_of(folder).parent / "submitted"), *out)
-    assert "nbgrader's own collect follows links to files of whoever collects" in done.stdout
+    assert "nbgrader's own collect follows links to files of the person who collects" in done.stdout
