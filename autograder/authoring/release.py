@@ -15,7 +15,9 @@ from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.authoring.folders import must_be_new, whole, write_files
+from autograder.authoring.stubs import model_solution
 from autograder.authoring.templates import text_of
+from autograder.authoring.workbook import model_answers
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
 
@@ -52,6 +54,21 @@ def release(
     with whole(out, out.resolve(), secret=False) as made:
         write_files(made, files)
     return sorted(files)
+
+
+def write_solutions(assignment: Assignment, out: Path) -> list[str]:
+    """Write the model answers and return the paths of their files; other accounts cannot read them.
+
+    Raises:
+        UsageError: `out` cannot take them, or a component has no solution.
+    """
+    must_be_new(out, "give --out a new folder")
+    texts = {f"{name}.py": model_solution(assignment, name) for name in assignment.totals}
+    if answers := model_answers(assignment):
+        texts["answers.md"] = f"{answers}\n"
+    with whole(out, out.resolve()) as made:
+        write_files(made, {name: text.encode() for name, text in texts.items()})
+    return sorted(texts)
 
 
 def known_numbers(

@@ -81,9 +81,7 @@ def build(assignment: Assignment) -> dict[str, Any]:
             data = base64.b64encode(pictures[name]).decode("ascii")
             text["attachments"] = {f"{name}.png": {"image/png": data}}
         if re.findall(r"\(attachment:([^)]*)\)", part.text) != list(text.get("attachments", {})):
-            raise UsageError(
-                f"{source_of(assignment)}: {name} needs its picture, and no other, once"
-            )
+            raise UsageError(f"{_source(assignment)}: {name} needs its picture, and no other, once")
         note = f"# {part.title}, {_counted(points)}: the grader fills this in.\n"
         note += "# There is nothing to run or to change here."
         check = _cell("code", f"{name}-check", f'check("{name}")')
@@ -119,7 +117,7 @@ def write(assignment: Assignment) -> list[str]:
 
 def model_answers(assignment: Assignment) -> str:
     """Return the questions with what good answers say, as Markdown; empty without questions."""
-    if not source_of(assignment).is_file():
+    if not _source(assignment).is_file():
         return ""
     _, parts = _read(assignment)
     texts = []
@@ -161,7 +159,7 @@ def _compared(assignment: Assignment) -> tuple[list[str], str]:
 
 def _read(assignment: Assignment) -> tuple[str, dict[str, _Part]]:
     """Read text.md into the introduction and a part for every component."""
-    source = source_of(assignment)
+    source = _source(assignment)
     if not source.is_file():
         raise UsageError(f"there is no {source}, from which the workbook is made")
     start, *sections = re.split(r"^# (.*)\n", source.read_text(encoding="utf-8"), flags=re.M)
@@ -195,8 +193,7 @@ def _read(assignment: Assignment) -> tuple[str, dict[str, _Part]]:
     return introduction, parts
 
 
-def source_of(assignment: Assignment) -> Path:
-    """Return the path of the workbook's text, which few assignments have."""
+def _source(assignment: Assignment) -> Path:
     return assignment.secret / "workbook" / "text.md"
 
 

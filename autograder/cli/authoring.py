@@ -17,7 +17,6 @@ from autograder.authoring import checking, importing, stubs
 from autograder.authoring import new as beginning
 from autograder.authoring import release as releasing
 from autograder.authoring import selftest as proving
-from autograder.authoring.folders import must_be_new, whole, write_files
 from autograder.authoring.matrix import print_report
 from autograder.authoring.rows import KINDS, rows_of
 from autograder.authoring.stubs import MARK, must_be_filled_in, unfilled
@@ -151,15 +150,7 @@ def solutions(
     Solutions are written without the comments for the selftest; answers.md has the questions of
     the workbook with what a good answer says.
     """
-    from autograder.authoring import workbook
-
-    assignment = load_assignment(find_root(root), name)
-    must_be_new(out, "give --out a new folder")
-    files = {f"{one}.py": stubs.model_solution(assignment, one) for one in assignment.totals}
-    if answers := workbook.model_answers(assignment):
-        files["answers.md"] = f"{answers}\n"
-    with whole(out, out.resolve()) as made:
-        write_files(made, {path: text.encode() for path, text in files.items()})
+    files = releasing.write_solutions(load_assignment(find_root(root), name), out)
     say(f"{counted(len(files), 'file')} in {out}, which only you can read until you publish them")
 
 

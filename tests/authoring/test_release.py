@@ -319,7 +319,7 @@ def test_a_failing_public_check_names_the_mistake(
     assert f"likely cause: {words}" in explained
 
 
-@pytest.mark.release
+@pytest.mark.slow
 def test_a_package_that_is_missing_is_named(assignment: Assignment, folder: Path) -> None:
     named = replace(assignment, packages=("numpy", "not-there-at-all"))
     (folder / "tests" / "conftest.py").write_text(conftest(named), encoding="utf-8")

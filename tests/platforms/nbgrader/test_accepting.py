@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.platforms.nbgrader.conftest import Course
 from tests.sources import RIGHT
 
@@ -18,7 +16,6 @@ def page_of(course: Course, student: str) -> str:
     return "".join(course.outputs(student)[0]["data"]["text/html"])
 
 
-@pytest.mark.release
 def test_what_is_held_waits_in_formgrader_and_is_accepted_from_the_course_folder(
     course: Course,
 ) -> None:
