@@ -121,8 +121,10 @@ class ComponentCode:
                 raise FileNotFoundError(f"there is no {self._file.name}")
             source = spec.loader.get_data(str(self._file))
             file = str(self._file)
-            plain = compile(source, file, "exec", dont_inherit=True)
-            self._compiled = plain if self._free else own_code(source, file, self._folder)
+            if self._free:
+                self._compiled = compile(source, file, "exec", dont_inherit=True)
+            else:
+                self._compiled = own_code(source, file, self._folder, main=True)
         else:
             self.module = importlib.import_module(self._name)
 

@@ -6,7 +6,9 @@ They are lists of what is known, not of tricks: what is on none of them is for a
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
+import sys
 from collections.abc import Collection
 from types import (
     BuiltinFunctionType,
@@ -45,7 +47,7 @@ torch.nn.utils.* torch.optim.* torch.profiler torch.random torch.return_types to
 torch.sparse torch.special torch.testing torch.types torch.utils torch.utils.checkpoint
 torch.utils.data torch.utils.data.dataloader torch.utils.data.dataset torch.utils.data.distributed
 torch.utils.data.sampler torch.utils.flop_counter torch.version torch.xpu
-numpy numpy.char numpy.dtypes numpy.exceptions numpy.fft numpy.lib.stride_tricks numpy.linalg
+numpy numpy.char numpy.dtypes numpy.exceptions numpy.fft numpy.linalg
 numpy.ma numpy.polynomial.* numpy.random numpy.rec numpy.strings numpy.typing
 """)
 # What of Python's own functions runs text, or opens a module's inside.
@@ -75,6 +77,9 @@ PARTS = {
         assert_array_almost_equal assert_array_equal assert_array_less assert_equal
         assert_raises"""),
     "numpy.lib": _words("stride_tricks"),
+    # Without as_strided, which reads and writes any memory.
+    "numpy.lib.stride_tricks": _words("""broadcast_arrays broadcast_shapes broadcast_to
+        sliding_window_view"""),
     "string": _words("""ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits
         punctuation printable whitespace capwords Template"""),
     "resource": _words("getrusage RUSAGE_SELF"),
@@ -116,8 +121,11 @@ torch.PyTorchFileWriter torch.DeserializationStorageContext torch.fork torch.wai
 torch.LiteScriptModule torch.CallStack torch.GraphExecutorState torch.ExecutionPlan
 torch.FunctionSchema torch.DisableTorchFunction torch.DisableTorchFunctionSubclass torch.DispatchKey
 torch.DispatchKeySet torch.merge_type_from_type_comment torch.unify_type_list torch.freeze_model
-torch.import_ir torch.script_if_tracing
+torch.import_ir torch.script_if_tracing enum.global_enum traceback.walk_stack traceback.walk_tb
+logging.currentframe
 """)
+# Where the functions of `os` and `os.path` say that they are from.
+BEHIND_OS = _words("posix nt genericpath ntpath posixpath")
 # These look an attribute up by a name that they are given: it must stand there.
 BY_NAME = _words("operator.attrgetter operator.methodcaller")
 # These read stored objects, or run texts, unless a keyword says that they must not.
@@ -126,6 +134,8 @@ LOADERS = {
     "torch.load": ("weights_only", True),
     "numpy.load": ("allow_pickle", False),
 }
+# These copy attributes whose names they can be given.
+WRAPPERS = {"functools.wraps": 1, "functools.update_wrapper": 2}
 # The names of the interpreter that have no underscore in front.
 INTERPRETER = frozenset(
     name
@@ -170,8 +180,11 @@ __spec__ __mro_entries__ __wrapped__ __getnewargs__ __getnewargs_ex__ __set_stat
 TAKEN_BEGINNINGS = ("__torch", "__array_", "__dlpack", "__cuda", "__dataframe")
 # Ordinary to be asked for, but nobody gives an own meaning to these.
 NEVER_BOUND = _words("__name__ __class__")
-# Names under which modules, and torch's operations, lie in others, on whatever it may be.
-LEADS_ON = _words("aten sys torch builtins importlib ctypes")
+# Names under which torch's operations and raw memory lie in others, on whatever it may be.
+LEADS_ON = _words("aten ctypes")
+# What modules that are none of this course have to offer: nobody asks for it by a text alone.
+RUNS = _words("""loads load Unpickler find_class import_module from_address from_buffer cast memmove
+    string_at CDLL PyDLL Popen call check_call check_output modules exec eval compile""")
 # To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
 DEFINED_ONLY = _words("""__getattr__ __annotations__ __getstate__ __setstate__ __reduce__ __get__
     __set__ __delete__""")
@@ -194,6 +207,43 @@ BY_POSITION = _words("bool bytearray bytes dict float frozenset int list set str
 CODE = (".py", ".pyc", ".pyo", ".pyi", ".pyw", ".so", ".pyd", ".pth", ".dll", ".dylib", ".zip")
 # What of libraries may be set.
 _SET = ("torch.backends.", "sys.stdin", "sys.stdout", "sys.stderr", "sys.argv", "numpy.random.")
+
+
+@functools.cache
+def _by_identity(loaded: frozenset[str]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for dotted in (*UNUSUAL, *BY_NAME, *LOADERS, *WRAPPERS):
+        value: object = sys.modules.get(dotted.partition(".")[0])
+        for name in dotted.split(".")[1:]:
+            value = getattr(value, name, None)
+        if value is not None and not isinstance(value, ModuleType):
+            found[id(value)] = dotted
+    return found
+
+
+def listed_name(value: object, dotted: str) -> str:
+    """Return the name by which a list has a function or class, whatever it is called here.
+
+    Args:
+        value: what it is; None where that is not known.
+        dotted: what it is called, which stays if it is on none of the lists.
+    """
+    loaded = frozenset(name for name in ("torch", "numpy", "asyncio") if name in sys.modules)
+    return _by_identity(loaded).get(id(value), dotted)
+
+
+def is_lent(module: str, name: str, value: object) -> bool:
+    """Return whether a module that came as a value is asked for something ordinary in it.
+
+    Packages of the assignment have no lists; what lies in them is asked in turn.
+    """
+    top = module.partition(".")[0]
+    if top not in sys.stdlib_module_names and top not in ("torch", "numpy", "torchgen"):
+        return True
+    if not covers(module) or (module in PARTS and name not in PARTS[module]):
+        return False
+    listed = listed_name(value, f"{module}.{name}")
+    return listed not in UNUSUAL | BY_NAME | LOADERS.keys() | WRAPPERS.keys()
 
 
 def covers(module: str) -> bool:

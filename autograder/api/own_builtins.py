@@ -14,7 +14,7 @@ import sys
 import types
 import typing
 import weakref
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -26,18 +26,22 @@ from types import (
 from typing import Any, NoReturn
 
 from autograder.api import ordinary as known
-from autograder.api.scopes import dotted_name
+from autograder.api.scopes import dotted_name, mangled, with_classes, without_main
 
 # Where `open` takes an opener, behind file and mode.
 _OPENER = 4
-# What `x.__dict__`, `x._name` and `x._name += 1` call; no submission may write these names.
+# What `x.__dict__`, `x._name`, `x._name += 1`, `x.name` and `x.name = 1` call; no submission may
+# write these names.
 _DICT, _PRIVATE, _CHANGED = "__vars__", "__private__", "__changed__"
+_LENDER, _HOLDER = "__lender__", "__holder__"
 _CODE = (ModuleType, FunctionType, BuiltinFunctionType, type)
 # What `dataclasses` writes of itself, and by which names objects and fields go in it.
 _WRITTEN = {"hash", "super", "type", "NotImplemented"}
 _THEMSELVES = ("self", "other", "__dataclass_self__")
 # The classes of submissions, by id; and what stands for a base.
 _made: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
+# By file, the names that a submission's module has from a library and nowhere else.
+_followed: dict[str, frozenset[str]] = {}
 # Whose private names a class that inherits from them may ask for.
 _INHERITED = ("torch.nn.", "torch.optim.")
 _ALIASES = (GenericAlias, type(typing.List[int]))  # noqa: UP006 - that is another class
@@ -52,53 +56,74 @@ def own_builtins() -> dict[str, Any]:
     # Python itself takes from here what it calls for `import`, which stays, and for `class`.
     table.update(__build_class__=_build_class)
     table.update({_DICT: _vars, _PRIVATE: _getattr, _CHANGED: _asked})
+    table.update({_LENDER: _lender, _HOLDER: _holder})
     return table
 
 
-def own_code(source: bytes, file: str, folder: str) -> CodeType:
-    """Return the code of a submission's file, in which a text's `x.__dict__` and `x._name` call.
+def own_code(source: bytes, file: str, folder: str, main: bool = False) -> CodeType:
+    """Return the code of a submission's file, in which attributes are looked up by `own_builtins`.
+
+    What an imported name stands for has been read; of all other values only the run can tell.
 
     Args:
         source: its text.
         file: where it lies.
         folder: the submission.
+        main: whether it is run as a program; else its main part is left out, which is not read.
     """
     tree = ast.parse(source, file)
-    libraries = _libraries(tree, folder)
+    if not main:
+        without_main(tree)
+    libraries = _followed[file] = _libraries(tree, folder)
+    # A pattern is no expression: its names are read, and cannot be calls.
+    patterns = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.pattern)
+        for part in ast.walk(node)
+    }
     # From the leaves up, and without recursion: an expression may be longer than the stack is deep.
-    changed = [_ask_in(node, libraries) for node in reversed(list(ast.walk(tree)))]
-    return compile(tree if any(changed) else source, file, "exec", dont_inherit=True)
+    for node, owner in reversed(list(with_classes(tree))):
+        if id(node) not in patterns:
+            _ask_in(node, owner, libraries)
+    return compile(tree, file, "exec", dont_inherit=True)
 
 
-def _ask_in(parent: ast.AST, libraries: Collection[str]) -> bool:
-    """Replace the attributes right below a node as `_asking` says; return whether any was."""
-    changed = False
+def _ask_in(parent: ast.AST, owner: str, libraries: Collection[str]) -> None:
+    """Replace the attributes right below a node as `_asking` says."""
     target = parent.target if isinstance(parent, ast.AugAssign) else None
-    if isinstance(target, ast.Attribute) and _is_looked_at(target.attr):
-        target.value = _calling(_CHANGED, target.value, target.attr)
-        changed = True
+    if isinstance(target, ast.Attribute) and _is_looked_at(mangled(target.attr, owner)):
+        target.value = _calling(_CHANGED, target.value, mangled(target.attr, owner))
     for field, held in ast.iter_fields(parent):
-        nodes = held if isinstance(held, list) else [held]
-        asked = [_asking(n, libraries) if isinstance(n, ast.Attribute) else n for n in nodes]
-        if any(new is not old for new, old in zip(asked, nodes, strict=True)):
-            setattr(parent, field, asked if isinstance(held, list) else asked[0])
-            changed = True
-    return changed
+        if isinstance(held, list):
+            held[:] = [
+                _asking(one, owner, libraries) if isinstance(one, ast.Attribute) else one
+                for one in held
+            ]
+        elif isinstance(held, ast.Attribute):
+            setattr(parent, field, _asking(held, owner, libraries))
 
 
-def _asking(node: ast.Attribute, libraries: Collection[str]) -> ast.expr:
-    """Return an attribute as it is looked up, by a call where the object decides about its name.
+def _asking(node: ast.Attribute, owner: str, libraries: Collection[str]) -> ast.expr:
+    """Return an attribute as it is looked up, where the value decides about its name.
 
     Args:
         node: the attribute.
+        owner: the class that it stands in.
         libraries: names that mean a library, or something in it: the reader has followed these.
     """
-    followed = dotted_name(node.value).partition(".")[0] in libraries
-    if not isinstance(node.ctx, ast.Load) or followed:
+    if dotted_name(node.value).partition(".")[0] in libraries:
         return node
-    if node.attr == "__dict__":
+    name = mangled(node.attr, owner)
+    if not isinstance(node.ctx, ast.Load):
+        node.value = _calling(_HOLDER, node.value, name)
+    elif name == "__dict__":
         return _calling(_DICT, node.value)
-    return _calling(_PRIVATE, node.value, node.attr) if _is_looked_at(node.attr) else node
+    elif _is_looked_at(name):
+        return _calling(_PRIVATE, node.value, name)
+    else:
+        node.value = _calling(_LENDER, node.value, name)
+    return node
 
 
 def _is_looked_at(name: str) -> bool:
@@ -114,20 +139,24 @@ def _calling(function: str, value: ast.expr, *names: str) -> ast.expr:
     return ast.fix_missing_locations(ast.copy_location(call, value))
 
 
-def _libraries(tree: ast.Module, folder: str) -> set[str]:
-    """Return the names that a text imports from elsewhere, and gives no other meaning."""
+def _libraries(tree: ast.Module, folder: str) -> frozenset[str]:
+    """Return the names that a module imports from elsewhere, and gives no other meaning."""
     imported: set[str] = set()
     other: set[str] = set()
+    for node in _of_module(tree):
+        for name, top in _imports(node):
+            if not _is_in(folder, node, top):
+                imported.add(name)
     for node in ast.walk(tree):
         match node:
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                for alias in names:
-                    top = (getattr(node, "module", "") or alias.name).partition(".")[0]
-                    place = os.path.join(folder, top)  # noqa: PTH118 - this runs at every start
-                    own = getattr(node, "level", 0) or os.path.exists(place)  # noqa: PTH110
-                    own = own or os.path.exists(f"{place}.py") or top == "provided"  # noqa: PTH110
-                    name = alias.asname or alias.name.partition(".")[0]
-                    (other if own else imported).add(name)
+            case ast.Import() | ast.ImportFrom():
+                for name, top in _imports(node):
+                    own = _is_in(folder, node, top)
+                    if own and name == "*":
+                        # Any name may be another's.
+                        return frozenset()
+                    if own:
+                        other.add(name)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
                 other.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -138,7 +167,32 @@ def _libraries(tree: ast.Module, folder: str) -> set[str]:
                 other.add(name)
             case ast.MatchMapping(rest=str(name)):
                 other.add(name)
-    return imported - other
+    return frozenset(imported - other)
+
+
+def _of_module(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the statements of a module that are in no function and no class."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield each name that a statement imports, with the top of the module that it is from."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        for alias in node.names:
+            module = (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
+            yield alias.asname or alias.name.partition(".")[0], module.partition(".")[0]
+
+
+def _is_in(folder: str, node: ast.AST, top: str) -> bool:
+    """Return whether a statement imports a module of the submission's, or one that is provided."""
+    place = os.path.join(folder, top)  # noqa: PTH118 - this runs at every start
+    there = os.path.exists(place) or os.path.exists(f"{place}.py")  # noqa: PTH110
+    return bool(getattr(node, "level", 0)) or there or top == "provided"
 
 
 def _refusing(name: str) -> Callable[..., NoReturn]:
@@ -150,7 +204,7 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
     """Look an attribute up, unless a submission may not write its name."""
-    found = getattr(_asked(owner, name), name, *default)
+    found = getattr(_asked(_lender(owner, name), name), name, *default)
     if name in known.SETTERS:
         return _setting(owner, found)
     if isinstance(found, ModuleType):
@@ -158,9 +212,49 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
     return found
 
 
+def _lender(owner: Any, name: str) -> Any:
+    """Return a value that is asked for a public name; a module lends what the text could ask for.
+
+    A module is found by its import, which was read. Where one comes as a value, out of an object of
+    some library, only its ordinary names are for submissions.
+    """
+    if issubclass(type(owner), ModuleType) and not _is_own(owner):
+        place = str(vars(owner).get("__name__"))
+        if not known.is_lent(place, str(name), vars(owner).get(name)):
+            raise AttributeError(f"{name} is not looked up for submissions: import {place}")
+    return owner
+
+
+def _holder(owner: Any, name: str) -> Any:
+    """Return a value that gets an attribute, unless it is a library's."""
+    kind = owner if isinstance(owner, type) else type(owner)
+    if issubclass(kind, ModuleType):
+        place = str(vars(owner).get("__name__"))
+        taken = name in known.NEVER_BOUND or name in _followed.get(
+            str(vars(owner).get("__file__")), ()
+        )
+        if taken if _is_own(owner) else not known.may_be_set(f"{place}.{name}"):
+            raise AttributeError(f"{name} is a module's: submissions change no library")
+    elif (kind is owner and _is_librarys(kind)) or _is_inside(kind, name):
+        raise AttributeError(f"{name} is a library's: submissions change no library")
+    return owner
+
+
+def _is_inside(kind: type, name: str) -> bool:
+    """Return whether a name is private to a library class above one; torch's are for heirs."""
+    private = name.startswith("_") and not name.endswith("__") and name not in known.PUBLIC
+    return private and any(
+        name in vars(base) and _is_librarys(base) and not base.__module__.startswith("torch.")
+        for base in kind.__mro__
+    )
+
+
 def _asked(owner: Any, name: str) -> Any:
     """Return an object that is asked for a name, unless a submission may not write that."""
-    if type(name) is not str or owner is builtins or not _is_ordinary(owner, name):
+    # What lacked a name may be anything.
+    strange = name == "obj" and isinstance(owner, AttributeError)
+    strange |= name in known.LEADS_ON and name not in _held_by(owner)
+    if type(name) is not str or owner is builtins or strange or not _is_ordinary(owner, name):
         raise AttributeError(f"{name} is not looked up for submissions: it is no public name")
     return owner
 
@@ -267,6 +361,13 @@ def _build_class(body: Any, name: str, *bases: Any, **keywords: Any) -> Any:
         makers = {*map(type, types.resolve_bases(bases)), keywords.get("metaclass", type)}
         if all(isinstance(maker, type) and _is_librarys(maker) for maker in makers):
             _made[id(made)] = made
+    if isinstance(made, type) and not _is_librarys(made):
+        home = sys.modules.get(made.__module__)
+        if home is not None and home.__name__ != "__main__" and not _is_own(home):
+            raise TypeError(f"{name} says that it is of {made.__module__}, and is not")
+        for inside in body.__code__.co_names:
+            if inside in vars(made) and any(_is_inside(base, inside) for base in made.__bases__):
+                raise TypeError(f"{name} changes {inside}, which is private to its base")
     return made
 
 

@@ -37,8 +37,13 @@ _Kind = tuple[tuple[str, ...], tuple[str, ...]]
 _WIDEST = 120
 
 
-# What to write instead, by how the words of a finding begin.
+# What to write instead, by how the words of a finding begin; the first counts.
 _INSTEAD = {
+    "imports pdb": "delete the lines for the debugger",
+    "uses breakpoint": "delete the lines for the debugger",
+    "uses locals": "hand over the values that you need, in a dictionary of your own",
+    "uses globals": "keep the values in a dictionary of your own",
+    "uses torch.jit": "leave torch.jit away: the function works without it",
     "imports": "import plain modules of Python's library, torch, numpy or your own files",
     "uses": "use the public functions that the libraries' pages describe, or write it out",
     "asks for": "use public names; hand over what you need as an argument",
@@ -339,6 +344,8 @@ class _Reader:
         if node.level or (self._own.holds(module.partition(".")[0]) and not _elsewhere(module)):
             for alias in node.names:
                 self._brought(node, self._canonical(f"{module}.{alias.name}".lstrip("."), {}))
+                if alias.name in known.INTERPRETER or not self._is_protocol(alias.name):
+                    self._add(node, f"asks for {alias.name}")
             return
         if not self._is_ordinary(module):
             if not self._is_mistaken(module):
@@ -445,7 +452,7 @@ class _Reader:
         if (
             attr in known.INTERPRETER | known.LEADS_ON
             or not self._is_protocol(attr)
-            or (by_text and (attr in known.DEFINED_ONLY | known.SETTERS))
+            or (by_text and (attr in known.DEFINED_ONLY | known.SETTERS | known.RUNS))
         ):
             self._add(node, f"asks for {attr}")
         elif by_text and (_is_private(attr) or attr == "obj"):
@@ -460,15 +467,36 @@ class _Reader:
             if dotted not in known.BUILT_ON:
                 self._add(node, f"{verb} {dotted}, which is private")
         elif (
-            dotted in known.UNUSUAL
+            self._listed(dotted) in known.UNUSUAL
             or known.is_listed(self._terms.unusual, dotted)
             or (module in known.PARTS and name not in known.PARTS[module])
         ):
             self._add(node, f"{verb} {dotted}")
         elif not self._is_ordinary(dotted):
             found = self._object(dotted)
-            if isinstance(found, ModuleType) and not self._is_ordinary(found.__name__):
+            strange = isinstance(found, ModuleType) and not self._is_ordinary(found.__name__)
+            if strange or (found is None and _is_module(module, name)):
                 self._add(node, f"{verb} {dotted}, a module that is none of this course")
+            elif home := self._is_lent_by(found, module):
+                self._add(node, f"{verb} {dotted}, which is of {home}")
+
+    def _is_lent_by(self, found: object, module: str) -> str:
+        """Return the library that a function or class is of, if it is none of this course."""
+        home = getattr(found, "__module__", None)
+        if isinstance(found, ModuleType) or not isinstance(home, str) or home.startswith("_"):
+            return ""
+        tops = home.partition(".")[0], module.partition(".")[0]
+        # Where this package stands in for something, that is ordinary or not by its own name.
+        known_ = tops[0] in (tops[1], "autograder") or tops[0] in known.BEHIND_OS
+        other = not known_ and _elsewhere(home)
+        return home if other and not self._is_ordinary(home) else ""
+
+    def _listed(self, dotted: str) -> str:
+        """Return the name by which a list has what a full name stands for."""
+        return known.listed_name(self._object(dotted), dotted)
+
+    def _listed_meanings(self, dotted: str, scopes: tuple[Scope, ...]) -> set[str]:
+        return set(map(self._listed, self._meanings(dotted, scopes)))
 
     def _brought(self, node: ast.AST, meanings: Collection[str]) -> None:
         """Look at what came by a star, or out of a module of the submission's own."""
@@ -483,7 +511,7 @@ class _Reader:
             return
         if self._modules(dotted, scopes):
             self._add(node, f"hands the module {dotted} around")
-        elif self._meanings(dotted, scopes) & (known.BY_NAME | known.LOADERS.keys()):
+        elif self._listed_meanings(dotted, scopes) & (known.BY_NAME | known.LOADERS.keys()):
             self._add(node, f"hands {dotted} around")
 
     def _modules(self, dotted: str, scopes: tuple[Scope, ...]) -> bool:
@@ -568,7 +596,7 @@ class _Reader:
     def _call(self, node: ast.Call, scopes: tuple[Scope, ...]) -> None:
         name = dotted_name(node.func)
         builtin = bool(name) and not any(name in scope.bound for scope in scopes)
-        meanings = self._meanings(name, scopes) if name else set()
+        meanings = self._listed_meanings(name, scopes) if name else set()
         own = name in self._own.given or any(name in scope.bound for scope in scopes)
         # A module cannot be called; what looks up by name is looked at here.
         self._in_place.add(id(node.func))
@@ -597,8 +625,7 @@ class _Reader:
         for word in node.keywords:
             if word.arg == "eval_str" and not _is_constant(word.value, False):
                 self._add(node, "calls something with eval_str, which runs text")
-        wraps = {"functools.wraps": 1, "functools.update_wrapper": 2}
-        for wrapper, most in wraps.items():
+        for wrapper, most in known.WRAPPERS.items():
             if wrapper in meanings and (node.keywords or len(node.args) > most):
                 self._add(node, f"calls {name} with names of attributes")
         opens = (name == "open" and builtin) or "io.open" in meanings
@@ -633,10 +660,14 @@ def is_elsewhere(path: str) -> bool:
 
 def _before(arguments: ast.arguments) -> list[ast.AST]:
     """Return what of a function's arguments is evaluated where it is defined."""
+    defaults = [*arguments.defaults, *(one for one in arguments.kw_defaults if one)]
+    return [*_of_arguments(arguments), *defaults]
+
+
+def _of_arguments(arguments: ast.arguments) -> list[ast.AST]:
     named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     named += tuple(extra for extra in (arguments.vararg, arguments.kwarg) if extra)
-    found: list[ast.AST] = [one.annotation for one in named if one.annotation]
-    return [*found, *arguments.defaults, *(one for one in arguments.kw_defaults if one)]
+    return [one.annotation for one in named if one.annotation]
 
 
 def _parts(node: ast.AST, without: Collection[int]) -> Iterator[ast.AST]:
@@ -660,23 +691,21 @@ def _is_private(name: str) -> bool:
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what stands in texts of annotations, which some libraries evaluate."""
+    annotated: list[ast.AST] = []
     match node:
-        case ast.arg(annotation=ast.expr() as annotation):
-            pass
         case ast.AnnAssign(annotation=annotation):
-            pass
-        case ast.FunctionDef(returns=ast.expr() as annotation):
-            pass
-        case ast.AsyncFunctionDef(returns=ast.expr() as annotation):
-            pass
-        case _:
-            return
-    for inner in ast.walk(annotation):
+            annotated = [annotation]
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            annotated = [*_of_arguments(node.args), *([node.returns] if node.returns else [])]
+    for inner in (part for annotation in annotated for part in ast.walk(annotation)):
         if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             try:
                 text = ast.parse(inner.value.strip(), mode="eval").body
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
+            for part in ast.walk(text):
+                if hasattr(part, "lineno"):
+                    ast.copy_location(part, inner)
             yield ast.copy_location(ast.Expr(text), inner)
 
 
@@ -691,6 +720,17 @@ def _is_there(top: str) -> bool:
     """Return whether there is such a module."""
     try:
         return top in sys.modules or importlib.util.find_spec(top) is not None
+    except (ImportError, ValueError):
+        return True
+
+
+@functools.cache
+def _is_module(package: str, name: str) -> bool:
+    """Return whether a package has a module of that name, which may not be loaded yet."""
+    if not hasattr(sys.modules.get(package), "__path__"):
+        return False
+    try:
+        return importlib.util.find_spec(f"{package}.{name}") is not None
     except (ImportError, ValueError):
         return True
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# Whether a type checker reads the text, which never runs it.
+_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -57,7 +59,7 @@ class Own:
         """Take note of a module."""
         name = self.name(file)
         if not main:
-            tree.body = list(_without_main(tree.body))
+            without_main(tree)
         _mangle(tree)
         self.scopes[name] = scope_of(tree, "module")
         for node in ast.walk(tree):
@@ -103,8 +105,12 @@ class Own:
         return [name for name in found if self.holds(name)], named
 
 
-def _without_main(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements that run when a module is imported."""
+def without_main(tree: ast.Module) -> None:
+    """Leave out what does not run when a module is imported: its main part, and type checkers'."""
+    tree.body = list(_imported_part(tree.body))
+
+
+def _imported_part(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         match statement:
             case ast.If(
@@ -116,30 +122,44 @@ def _without_main(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 orelse=orelse,
             ):
                 yield from orelse
+            case ast.If(test=test, orelse=orelse) if dotted_name(test) in _CHECKING:
+                yield from orelse
             case _:
                 yield statement
 
 
-def _mangle(tree: ast.Module) -> None:
-    """Write the names of classes' own, as __x in a class C, as Python takes them: _C__x."""
+def with_classes(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Yield every node, outer ones first, with the class whose own names (as __x) are meant in it.
+
+    Where a class itself stands, its decorators and bases, that is the class around it.
+    """
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, owner = waiting.pop()
+        inner = node.name.lstrip("_") if isinstance(node, ast.ClassDef) else owner
+        outside: list[ast.AST] = []
+        if isinstance(node, ast.ClassDef):
+            outside = [*node.decorator_list, *node.bases, *node.keywords]
+        for child in ast.iter_child_nodes(node):
+            waiting.append((child, owner if child in outside else inner))
+        yield node, owner
+
+
+def _mangle(tree: ast.Module) -> None:
+    """Write the names of classes' own, as __x in a class C, as Python takes them: _C__x."""
+    for node, owner in with_classes(tree):
         for name in ("id", "attr", "arg", "name", "asname", "rest"):
             text = getattr(node, name, None)
             if isinstance(text, str):
-                setattr(node, name, _mangled(text, owner))
+                setattr(node, name, mangled(text, owner))
         if isinstance(node, ast.Global | ast.Nonlocal):
-            node.names = [_mangled(text, owner) for text in node.names]
+            node.names = [mangled(text, owner) for text in node.names]
         if isinstance(node, ast.MatchClass):
-            node.kwd_attrs = [_mangled(text, owner) for text in node.kwd_attrs]
-        inner = node.name.lstrip("_") if isinstance(node, ast.ClassDef) else owner
-        outside = [*node.decorator_list, *node.bases] if isinstance(node, ast.ClassDef) else []
-        for child in ast.iter_child_nodes(node):
-            waiting.append((child, owner if child in outside else inner))
+            node.kwd_attrs = [mangled(text, owner) for text in node.kwd_attrs]
 
 
-def _mangled(name: str, owner: str) -> str:
+def mangled(name: str, owner: str) -> str:
+    """Return a name as Python takes it in a class."""
     own = owner and name.startswith("__") and not name.endswith("__") and "." not in name
     return f"_{owner}{name}" if own else name
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
+from autograder.authoring import workbook
 from autograder.authoring.folders import must_be_new, whole, write_files
 from autograder.authoring.stubs import model_solution
 from autograder.authoring.templates import text_of
-from autograder.authoring.workbook import model_answers
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
 
@@ -28,14 +28,17 @@ _KNOWN_FILE = "known_mistakes.json"
 
 
 def release(
-    assignment: Assignment, out: Path, known: Callable[[Assignment], Mapping[str, Any]]
+    assignment: Assignment,
+    out: Path,
+    known: Callable[[Assignment], Mapping[str, Any]],
+    with_workbook: bool = False,
 ) -> list[str]:
     """Write the student's folder and return the paths of its files.
 
     `known` computes the numbers of known mistakes, by component.
 
     Raises:
-        UsageError: `out` cannot take them, or a stub or the handout is missing.
+        UsageError: `out` cannot take them, or a stub, the handout or the workbook is missing.
     """
     must_be_new(out, "give --out a new folder")
     stubs = [f"{component}.py" for component in assignment.totals]
@@ -48,6 +51,8 @@ def release(
     files = {name: (assignment.public / name).read_bytes() for name in copied}
     files |= assignment.provided()
     files["tests/conftest.py"] = conftest(assignment).encode()
+    if with_workbook:
+        files[workbook.FILE] = workbook.plain(assignment)
     if numbers := known(assignment):
         table = json.dumps(numbers, separators=(",", ":"))
         files[f"tests/{_KNOWN_FILE}"] = f"{table}\n".encode()
@@ -64,7 +69,7 @@ def write_solutions(assignment: Assignment, out: Path) -> list[str]:
     """
     must_be_new(out, "give --out a new folder")
     texts = {f"{name}.py": model_solution(assignment, name) for name in assignment.totals}
-    if answers := model_answers(assignment):
+    if answers := workbook.model_answers(assignment):
         texts["answers.md"] = f"{answers}\n"
     with whole(out, out.resolve()) as made:
         write_files(made, {name: text.encode() for name, text in texts.items()})

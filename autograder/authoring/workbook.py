@@ -17,6 +17,7 @@ import base64
 import importlib
 import io
 import itertools
+import json
 import re
 import runpy
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from autograder.assignment import Assignment
 from autograder.authoring.templates import text_of
 from autograder.errors import UsageError
 
-_FILE = "workbook.ipynb"
+FILE = "workbook.ipynb"
 _GUIDE = "## a good answer says"
 _QUESTION = re.compile(r"question (\w+), (\d+(?:\.\d+)?) points?")
 _ANSWER = "*Your answer:*"
@@ -111,8 +112,28 @@ def write(assignment: Assignment) -> list[str]:
     """
     differences, text = _compared(assignment)
     if differences:
-        (assignment.public / _FILE).write_text(text, encoding="utf-8")
+        (assignment.public / FILE).write_text(text, encoding="utf-8")
     return differences
+
+
+def plain(assignment: Assignment) -> bytes:
+    """Return the workbook for a class without nbgrader: no grade cells, and nothing is locked.
+
+    Raises:
+        UsageError: it was not generated yet, or the assignment has none.
+    """
+    path = assignment.public / FILE
+    if not path.is_file():
+        if not (source := _source(assignment)).is_file():
+            raise UsageError(f"{assignment.name} has no workbook: there is no {source}")
+        raise UsageError(f"there is no {path}: run `autograder workbook {assignment.name}` first")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook["cells"] = [
+        cell | {"metadata": {}}
+        for cell in notebook["cells"]
+        if not cell["metadata"].get("nbgrader", {}).get("locked")
+    ]
+    return f"{json.dumps(notebook, indent=1, ensure_ascii=False)}\n".encode()
 
 
 def model_answers(assignment: Assignment) -> str:
@@ -135,7 +156,7 @@ def _compared(assignment: Assignment) -> tuple[list[str], str]:
     """Return what differs, and the text that the workbook should have."""
     nbformat = _extra("nbformat")
     new = build(assignment)
-    path = assignment.public / _FILE
+    path = assignment.public / FILE
     old_text = path.read_text(encoding="utf-8") if path.is_file() else ""
     try:
         old = nbformat.reads(old_text, as_version=nbformat.NO_CONVERT)

@@ -121,6 +121,9 @@ def import_(
 def release(
     name: Name,
     out: Annotated[Path, typer.Option(help="A new folder for the students.")],
+    workbook: Annotated[
+        bool, typer.Option("--workbook", help="Add the workbook, for a class without nbgrader.")
+    ] = False,
     root: Root = None,
 ) -> None:
     """Write the student's folder: stubs, handout, public suite."""
@@ -135,7 +138,7 @@ def release(
     with Stages(plain()) as stages:
         stages("reading the assignment")
         files = releasing.release(
-            assignment, out, lambda found: releasing.known_numbers(found, stages)
+            assignment, out, lambda found: releasing.known_numbers(found, stages), workbook
         )
     say(f"{counted(len(files), 'file')} in {out}")
 

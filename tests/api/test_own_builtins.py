@@ -309,3 +309,77 @@ def test_fields_of_all_kinds_make_a_dataclass(monkeypatch: pytest.MonkeyPatch) -
         "y = [A(1) < A(2), hash(B()) == hash(B(x=1)), B() == B(), repr(A(1))]\n"
     )
     assert found["y"] == [True, True, True, "A(self=1, other=[], _c=3)"]
+
+
+def test_names_of_a_classs_own_are_found() -> None:
+    found = run(
+        "def eps(make):\n    return make\n"
+        "class _A:\n    __size = 2\n"
+        "    @eps\n    def __twice(self):\n        return 2 * self.__size\n"
+        "    def f(self):\n        self.__x = 1\n        self.__x += self.__twice()\n"
+        "        return self.__x\n"
+        "    class B:\n        __y = 4\n        def f(self):\n            return self.__y\n"
+        "x, y = _A().f(), _A.B().f()\nz = _A()._A__twice()\n"
+    )
+    assert (found["x"], found["y"], found["z"]) == (5, 4, 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = box['pickle'].loads",
+        "x = box['torch'].serialization.pickle",
+        "x = box['torch'].load",
+        "x = box['sys'].modules",
+        "x = getattr(box['torch'], 'lo' + 'ad')",
+        "x = getattr(box['array'], 'cty' + 'pes')",
+        "try:\n    box['f'].nothing\nexcept AttributeError as error:\n    x = error.obj",
+        "box['torch'].relu = 1",
+        "type(box['layer']).forward = 1",
+        "box['stream']._stream = 'modules'",
+        "class A(type(box['stream'])):\n    _stream = 'modules'",
+        "class A:\n    __module__ = 'builtins'",
+    ],
+)
+def test_a_library_that_comes_as_a_value_lends_and_takes_nothing(text: str) -> None:
+    import contextlib
+    import io
+    import pickle
+    import sys
+
+    import numpy
+
+    box = {"pickle": pickle, "torch": torch, "sys": sys, "f": torch.relu}
+    box |= {"array": numpy.zeros(1), "layer": torch.nn.Identity()}
+    box["stream"] = contextlib.redirect_stdout(io.StringIO())
+    forward = torch.nn.Identity.forward
+    with pytest.raises((AttributeError, TypeError), match=r"submissions|private|says that"):
+        run(text, box=box)
+    assert torch.nn.Identity.forward is forward
+
+
+def test_ordinary_attributes_of_values_are_as_ever() -> None:
+    found = run(
+        "import collections, enum\n"
+        "def f():\n    import math\n    return math.sqrt(4)\n"
+        "class A(torch.nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.torch = 3\n"
+        "        self._shadow = torch.nn.Parameter(torch.ones(1))\n"
+        "        self._shadow._decays = True\n        self._shadow.grad = torch.ones(1)\n"
+        "P = collections.namedtuple('P', 'x y')\nP.__doc__ = 'a point'\n"
+        "def g():\n    pass\ng.calls = 1\ng.calls += 1\n"
+        "class C(enum.Enum):\n    RED = 1\n"
+        "match C.RED:\n    case C.RED:\n        seen = P.__doc__\n"
+        "a, x = A(), f()\n"
+    )
+    assert found["seen"] == "a point" and found["x"] == 2
+    assert getattr(found["a"], "torch") == 3 and getattr(found["g"], "calls") == 2  # noqa: B009
+
+
+def test_what_is_not_read_does_not_run() -> None:
+    text = "x = 1\nif __name__ == '__main__':\n    x = 2\nelse:\n    y = x\n"
+    text += "if typing.TYPE_CHECKING:\n    x = 3\nif TYPE_CHECKING:\n    x = 4\n"
+    assert (run(text)["x"], run(text)["y"]) == (1, 1)
+    scope: dict[str, object] = {"__builtins__": own_builtins(), "__name__": "__main__"}
+    exec(own_code(b"if __name__ == '__main__':\n    x = 2\n", "work.py", "/", main=True), scope)
+    assert scope["x"] == 2

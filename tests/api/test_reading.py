@@ -307,3 +307,27 @@ def test_a_relative_import_and_a_star_are_followed() -> None:
         assert found(text, helper=bare)
     star = "from helper import *\nif not t:\n    t = 1\nx = t._C\n"
     assert found(star, helper=helper.decode())
+
+
+def test_an_annotations_text_is_found_where_it_stands() -> None:
+    text = "import torch\n\n\ndef f(\n    x: 'torch.Tensor',\n    y: 'globals()' = 'eval',\n):\n"
+    text += "    pass\n"
+    assert found(text) == [(6, "uses globals")]
+
+
+def test_what_only_type_checkers_read_is_not_held() -> None:
+    text = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from torch._C import Size\n"
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("imports pdb", "debugger"),
+        ("uses breakpoint", "debugger"),
+        ("uses locals", "dictionary"),
+        ("uses torch.jit, a module that is none of this course", "leave torch.jit away"),
+    ],
+)
+def test_what_is_often_held_has_words_of_its_own(what: str, words: str) -> None:
+    assert words in instead(what)

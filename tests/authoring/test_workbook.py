@@ -23,6 +23,7 @@ from autograder.api.component import Component
 from autograder.api.run import Run, Show, drawings_of
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import workbook
+from autograder.authoring.release import release
 from autograder.errors import UsageError
 from autograder.judge.collection import complaints
 from autograder.judge.reference import import_apart
@@ -319,3 +320,26 @@ def test_an_unwritten_component_shows_nothing(assignment: Assignment, tmp_path: 
     with pytest.raises(StudentRaised):
         draw(Component(session, lambda answer: None), Show())
     assert views(assignment, "layer_norm", tmp_path) == []
+
+
+def test_a_class_without_nbgrader_gets_no_grade_cells(small: Assignment, tmp_path: Path) -> None:
+    out = tmp_path / "handout"
+    assert workbook.FILE in release(small, out, lambda _: {}, with_workbook=True)
+    plain = nbformat.read(out / workbook.FILE, as_version=4)
+    nbformat.validate(plain)
+    whole = {cell["id"]: cell for cell in read(small)["cells"]}
+    kept = {cell["id"]: cell for cell in plain["cells"]}
+    assert set(whole) - set(kept) == {"layer_norm"}
+    assert {str(cell["metadata"]) for cell in plain["cells"]} == {"{}"}
+    assert [cell["source"] for cell in kept.values()] == [whole[name]["source"] for name in kept]
+    assert kept["layer_norm-text"]["attachments"] == whole["layer_norm-text"]["attachments"]
+    assert "question_scale" in kept
+
+
+def test_who_wants_a_workbook_that_is_not_there_is_told_what_to_do(small: Assignment) -> None:
+    path_of(small).unlink()
+    with pytest.raises(UsageError, match="run `autograder workbook norm` first"):
+        workbook.plain(small)
+    shutil.rmtree(small.secret / "workbook")
+    with pytest.raises(UsageError, match=r"norm has no workbook: there is no .*text\.md"):
+        workbook.plain(small)

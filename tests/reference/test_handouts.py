@@ -43,6 +43,7 @@ def test_both_handouts_have_the_same_sections() -> None:
     assert list(first) == list(second)
     assert first["Sources"] == second["Sources"]
     assert first["Set up"] == second["Set up"]
+    assert first["In a notebook service"] == second["In a notebook service"]
 
 
 def test_the_results_of_a_run_are_explained_in_the_same_words() -> None:

@@ -1,0 +1,2 @@
+import layer_norm
+layer_norm.__name__ = "__main__"
