@@ -184,7 +184,8 @@ class Comparison:
         slack: how much more than usual marks allow.
         drawn: whether the values depend on random draws; then forms, shapes and the distribution of
             each tensor's values count, and 1 is where two samples surely part.
-        void: whether where the other answer is no finite number, any wrong number will do.
+        void: whether where one of both answers is no finite number, any wrong number will do for
+            the other.
         enough: beyond this distance nothing more is compared: that it is greater is the answer.
 
     Attributes:
@@ -322,8 +323,10 @@ class Comparison:
         finite = np.abs(np.nan_to_num(other, nan=0.0, posinf=0.0, neginf=0.0))
         if self.void and right is not None:
             at_right = in_float64(right)
-            wrong = ~(np.abs(one - at_right) <= relative * np.abs(at_right) + absolute)
-            void = ~np.isfinite(other) & np.isfinite(one) & wrong
+            allowed = relative * np.abs(at_right) + absolute
+            wrong, theirs = (~(np.abs(a - at_right) <= allowed) for a in (one, other))
+            # Where one of both is no finite number, and the other is as wrong.
+            void = (np.isfinite(one) != np.isfinite(other)) & wrong & theirs
             self.voided = self.voided or bool(void.any())
             error = np.where(void, 0.0, error)
         absolute *= max(1.0, float(finite.max()))
@@ -418,11 +421,11 @@ def with_one_symptom(
     if not (one.inputs_after or other.inputs_after) or one.error or other.error:
         return one, other
     given = request.tensors()
-    kept = [any(_same(after, tensor) for tensor in given) for after in right.inputs_after]
+    kept = [any(same_tensor(after, tensor) for tensor in given) for after in right.inputs_after]
     if not all(kept) or len(one.inputs_after) != len(kept) or len(other.inputs_after) != len(kept):
         return one, other
     triples = zip(one.inputs_after, other.inputs_after, right.inputs_after, strict=True)
-    changed = [not (_same(mine, r) or _same(theirs, r)) for mine, theirs, r in triples]
+    changed = [not (same_tensor(mine, r) or same_tensor(theirs, r)) for mine, theirs, r in triples]
     comparable = [
         theirs if both else mine
         for mine, theirs, both in zip(one.inputs_after, other.inputs_after, changed, strict=True)
@@ -437,7 +440,8 @@ def _leaves(reply: Reply) -> bool:
     return any(tensor.device.type != "meta" for tensor in tensors_in(reply.value))
 
 
-def _same(one: Tensor, other: Tensor) -> bool:
+def same_tensor(one: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors are the same, on the same device, to the bit."""
     if one.device != other.device or (one.shape, one.dtype) != (other.shape, other.dtype):
         return False
     return one.device.type == "meta" or torch.equal(one, other)

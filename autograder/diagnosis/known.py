@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.component import Session
-from autograder.api.likeness import Comparison, Slack
+from autograder.api.likeness import Comparison, Slack, raised_wrongly
 from autograder.api.messages import Reply, Request
 from autograder.diagnosis.search import Answers, Example, Fit, Names, Search, Solution
 from autograder.diagnosis.table import (
@@ -113,6 +113,10 @@ class _Tabled(Answers):
 
     def right(self, example: Example) -> Sequence[Reply]:
         return self._questions[example].right.replies
+
+    def raises(self, names: Names, example: Example) -> bool:
+        known = self._known(names, example)
+        return known is not None and any(map(raised_wrongly, known.replies, self.right(example)))
 
     def draws(self, example: Example) -> bool:
         return self._questions[example].right.drawn

@@ -160,6 +160,10 @@ class Answers(ABC):
         """Return the right answer."""
 
     @abstractmethod
+    def raises(self, names: Names, example: Example) -> bool:
+        """Return whether the mistakes end in an exception, and not the right one."""
+
+    @abstractmethod
     def draws(self, example: Example) -> bool:
         """Return whether the right answer depends on random draws."""
 
@@ -338,7 +342,8 @@ class Search:
             and not entries.isdisjoint(example.entries)
             and not self._nearer(names, example)
             if example in self._failing
-            else self._refutes(names, example)
+            # What is right elsewhere may be written without the mistake.
+            else not entries.isdisjoint(example.entries) and self._refutes(names, example)
             for example in self._examples
         )
 
@@ -369,9 +374,12 @@ class Search:
 
         It does unless it is theirs, or they do not show there. An answer that is not the right one
         either does not tell where the student may choose it, or where it passed and what is right
-        depends on draws.
+        depends on draws. A right one does not tell where the mistakes end in an exception: at such
+        an edge the same mistake can be written otherwise.
         """
         if self._answers.fit(names, example).holds or not self._answers.shows(names, example):
+            return False
+        if example.passed and self._answers.raises(names, example):
             return False
         if self._answers.fit(RIGHT, example).holds:
             return True

@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.api.lazy import Tensor, torch
-from autograder.api.likeness import Comparison, all_alike
+from autograder.api.likeness import (
+    CLEARLY,
+    Comparison,
+    all_alike,
+    raised_wrongly,
+    same_tensor,
+)
 from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import (
@@ -146,11 +152,18 @@ class _Computed(Answers):
     def right(self, example: Example) -> Sequence[Reply]:
         return self._variants.answer(RIGHT, example.requests)
 
+    def raises(self, names: Names, example: Example) -> bool:
+        answer = self._variants.answer(names, example.requests)
+        return any(map(raised_wrongly, answer, self.right(example)))
+
     def draws(self, example: Example) -> bool:
         return self._variants.drawn(RIGHT, example.requests)
 
     def unlike_right_draws(self, example: Example) -> bool:
-        return self._as_samples(RIGHT, example) > 1
+        if self.draws(example):
+            return self._as_samples(RIGHT, example) > 1
+        # Where nothing is drawn that is right, numbers tell.
+        return self.fit(RIGHT, example).exact >= CLEARLY
 
     def cost(self, example: Example) -> int:
         return self._variants.cost(example.requests)
@@ -188,13 +201,25 @@ class _Computed(Answers):
         if fit.exact <= 1 or not self._variants.drawn(names, example.requests):
             return fit
         drawn = self._as_samples(names, example)
-        if drawn > 1 or not self._component_draws(example):
+        if drawn > 1 or not self._component_draws(example) or self._keeps_a_part(names, example):
             return fit
         # What two mistakes make of a sample together, others may make of it, too.
         halves = [frozenset([name]) for name in names] if len(names) > 1 else []
         if halves and not any(self.fit(half, example).holds for half in halves):
             return fit
         return Fit(fit.exact, drawn)
+
+    def _keeps_a_part(self, names: Names, example: Example) -> bool:
+        """Return whether the component has a tensor right that the mistakes draw by chance."""
+        requests = example.requests
+        drawn = [self._variants.answer(names, requests, redraw) for redraw in (False, True)]
+        for mine, right, *others in zip(example.replies, self.right(example), *drawn, strict=True):
+            tensors = [list(reply.tensors()) for reply in (mine, right, *others)]
+            if len(set(map(len, tensors))) == 1:
+                for one, other, first, second in zip(*tensors, strict=True):
+                    if same_tensor(one, other) and not same_tensor(first, second):
+                        return True
+        return False
 
     # Most mistakes show in few examples. Equal answers are one object.
 

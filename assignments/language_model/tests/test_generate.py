@@ -95,8 +95,13 @@ def test_order(component, expect, temperature, top_k, top_p, right):
     ids=["temperature -0.5", "top_k 0", "top_k -1", "top_p 0", "top_p 1.5"],
 )
 def test_errors(component, expect, name, value):
-    """a negative temperature, top_k < 1, top_p <= 0 or top_p > 1 raises ValueError"""
-    expect.raises(component.call("next_probabilities", LOGITS, **{name: value}), "ValueError")
+    """a negative temperature, top_k < 1, top_p <= 0 or top_p > 1 raises ValueError
+
+    With a temperature of 0, too, where top_k and top_p change nothing.
+    """
+    for given in ({}, {"temperature": 0.0}):
+        answer = component.call("next_probabilities", LOGITS, **{**given, name: value})
+        expect.raises(answer, "ValueError")
 
 
 @pytest.mark.criterion(points=0.5, source="handout")

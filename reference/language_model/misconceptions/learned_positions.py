@@ -65,8 +65,8 @@ MISCONCEPTIONS = {
         "slides, page 26",
     ),
     "start_uniform": (
-        "your table starts with uniform numbers from -0.02 to 0.02 (rand, uniform_); use a normal "
-        "distribution (randn, normal_)",
+        "your table starts with numbers that end at -0.02 and 0.02, as uniform_ makes them; use a "
+        "normal distribution (randn, normal_)",
         "slides, page 26",
     ),
     "start_uniform_deviation": (

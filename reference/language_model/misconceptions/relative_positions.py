@@ -276,7 +276,7 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "float32_result": (
-        "you converted to float32 (.float()) and returned float32; the results have the query's "
+        "your results are float32 whatever the query's dtype (.float()); they have the query's "
         "dtype",
         "handout",
     ),

@@ -68,8 +68,8 @@ MISCONCEPTIONS = {
         "session, knowledge point 3",
     ),
     "float32_result": (
-        "you converted to float32 (.float()) and returned float32; the results have the query's "
-        "dtype",
+        "your results are float32 whatever the query's dtype (.float(), or a tensor made without "
+        "dtype); they have the query's dtype",
         "handout",
     ),
     "query_in_place": (

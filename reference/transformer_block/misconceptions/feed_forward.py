@@ -28,7 +28,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "lookup_float32": (
-        "your memory_lookup converts to float32 and returns float32; the result has the dtype of x",
+        "your memory_lookup returns float32 whatever the dtype of x (.float(), or a tensor made "
+        "without dtype); the result has the dtype of x",
         "handout",
     ),
     "cpu_tensor": (

@@ -97,7 +97,8 @@ MISCONCEPTIONS = {
         "slides, page 8",
     ),
     "float32_result": (
-        "you converted the input to float32 and returned float32; the result has the input's dtype",
+        "your result is float32 whatever the input's dtype (.float(), or a tensor made without "
+        "dtype); it has the input's dtype",
         "handout",
     ),
     "cpu_tensor": (

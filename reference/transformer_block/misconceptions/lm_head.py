@@ -87,8 +87,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "float32_result": (
-        "you computed the scores in float32 and returned float32; the result has the dtype of "
-        "hidden",
+        "your result is float32 whatever the dtype of hidden (.float(), or a tensor made without "
+        "dtype); it has the dtype of hidden",
         "handout",
     ),
     "cpu_tensor": (

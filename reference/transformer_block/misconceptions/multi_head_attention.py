@@ -89,8 +89,8 @@ MISCONCEPTIONS = {
         "session, knowledge point 4",
     ),
     "float32_weights": (
-        "you computed the softmax in float32 and returned float32 weights; they have the input's "
-        "dtype",
+        "your weights are float32 whatever the input's dtype (softmax in float32, or a tensor made "
+        "without dtype); they have the input's dtype",
         "handout",
     ),
     "detached_weights": (

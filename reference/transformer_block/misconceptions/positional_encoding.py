@@ -175,8 +175,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "trained_encoding": (
-        "you made the encoding a Parameter, so it is saved and trained; the course computes it "
-        "and learns nothing",
+        "you made the encoding a Parameter, so it is one of the module's parameters and saved; the "
+        "course computes it and learns nothing",
         "slides, pages 24 and 26",
     ),
 }

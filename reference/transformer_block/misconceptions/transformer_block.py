@@ -107,7 +107,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "float32_result": (
-        "you returned the stream as float32 (.float()); the result has the input's dtype",
+        "your result is float32 whatever the input's dtype (.float(), or a tensor made without "
+        "dtype); it has the input's dtype",
         "handout",
     ),
     "weights_returned": (
@@ -128,7 +129,8 @@ MISCONCEPTIONS = {
         "session, knowledge point 5",
     ),
     "norm_eps": (
-        "you gave the norms an eps of 1e-12; use the default of LayerNorm",
+        "you gave the norms an eps far below 1e-5 (such as 1e-8 or 1e-12); use the default of "
+        "LayerNorm",
         "slides, page 8; session, knowledge point 5",
     ),
     "none_treated_as_pre": (
