@@ -15,12 +15,19 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic.functional_validators import AfterValidator
+from pydantic import (
+    Field,
+    StrictBool,
+    StrictInt,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic.functional_validators import AfterValidator, BeforeValidator
 
 from autograder.errors import UsageError
 from autograder.sandbox.packages import PackageFault, check_name, modules_of
-from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault
+from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault, number
 
 PACKAGE = Path(__file__).resolve().parent
 # Folders of the public part that every student is given as they are, and every child.
@@ -53,9 +60,9 @@ class ComponentSpec(Strict):
     """
 
     name: str
-    points: Annotated[Decimal, Field(gt=0)]
+    points: Annotated[Decimal, BeforeValidator(number), Field(gt=0, le=10_000)]
     uses: tuple[str, ...] = ()
-    program: bool = False
+    program: StrictBool = False
     limits: Limits = Limits()
     rules: Forbidden = Forbidden()
 
@@ -86,8 +93,8 @@ def check_component_name(name: str) -> str:
 class _Specification(Strict):
     schema_: Annotated[Literal[1], Field(alias="schema")]
     name: str
-    title: str
-    seed: int = 0
+    title: Annotated[str, Field(min_length=1)]
+    seed: StrictInt = 0
     packages: tuple[Annotated[str, AfterValidator(check_name)], ...] = ()
     limits: Limits = Limits()
     rules: Forbidden = Forbidden()
@@ -122,9 +129,9 @@ class _Specification(Strict):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"the component {name!r} stands there twice")
-        for number, component in enumerate(components):
+        for place, component in enumerate(components):
             for used in component.uses:
-                if used not in names[:number]:
+                if used not in names[:place]:
                     raise ValueError(
                         f"{component.name!r} uses {used!r}, which is no component before it"
                     )
@@ -261,17 +268,33 @@ def load_assignment(root: Path, name: str) -> Assignment:
     """
     path = root / "assignments" / name / "assignment.toml"
     if Path(name).name != name or not path.is_file():
+        if name and Path(name).name == name and path.parent.is_dir():
+            what = "is no file" if path.exists() else "is missing"
+            raise UsageError(f"{path} {what}: it says what the components of {name} are")
         known = sorted(p.parent.name for p in (root / "assignments").glob("*/assignment.toml"))
         raise UsageError(f"there is no assignment {name!r}; there is: {', '.join(known) or 'none'}")
+    tables: dict[str, Any] = {}
     try:
-        found = _Specification.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = _Specification.model_validate(tables)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
     except ValidationError as error:
-        raise UsageError(f"{path}: {first_fault(error)}") from error
+        raise UsageError(f"{path}: {_with_names(first_fault(error), tables)}") from error
     if found.name != name:
         raise UsageError(f"{path}: name is {found.name!r}, but its folder is called {name!r}")
     named = (found.name, found.title, found.seed, found.components, found.packages)
     longest = max(spec.limits.component_wall_s for spec in found.components)
     wall_s = found.limits.submission_wall_s or 2.5 * longest
     return Assignment(root.resolve(), *named, wall_s, found.feedback)
+
+
+def _with_names(said: str, tables: dict[str, Any]) -> str:
+    """Say a component's name where its number in the list stands."""
+
+    def named(found: re.Match[str]) -> str:
+        component = tables["components"][int(found[1])]
+        name = component.get("name") if isinstance(component, dict) else None
+        return f"component {name!r}, " if isinstance(name, str) else found[0]
+
+    return re.sub(r"^components\.(\d+)\.", named, said)

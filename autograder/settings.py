@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from autograder.api.rules import OPERATIONS, Rules
+
+# Of a value that is told.
+_LONGEST = 80
 
 
 class Strict(BaseModel):
@@ -16,12 +20,32 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def number(value: object) -> object:
+    """Return a number of TOML's; a text or a truth value is none.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if type(value) not in (int, float):
+        raise ValueError("give a number, without quotes")
+    return value
+
+
 def first_fault(error: ValidationError) -> str:
     """Return what is wrong first in a file of settings: the key, the reason and the value."""
-    first = error.errors()[0]
+    # A key that is misspelt is missed, too: that it is misspelt says more.
+    first = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in first["loc"])
-    value = f" (it is {first['input']!r})" if first["type"] != "missing" else ""
-    return f"{place}: {first['msg'].removeprefix('Value error, ')}{value}"
+    if first["type"] == "extra_forbidden":
+        known = {name for table in Strict.__subclasses__() for name in table.model_fields}
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+        return f"{place}: there is no such key{f'; did you mean {near[0]}?' if near else ''}"
+    said = first["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
+    value = repr(first["input"])
+    # Of a table it is known where it stands.
+    shown = first["type"] != "missing" and not isinstance(first["input"], dict | list)
+    told = f" (it is {value if len(value) <= _LONGEST else value[:_LONGEST] + '…'})"
+    return f"{place}: {said}{told if shown else ''}".removeprefix(": ")
 
 
 class Limits(Strict):
@@ -36,14 +60,21 @@ class Limits(Strict):
         deaths: criteria it hangs or crashes over, after which the rest of the component is not run.
     """
 
-    call_cpu_s: Annotated[float, Field(gt=0)] = 2.0
-    call_wall_s: Annotated[float, Field(gt=0)] = 20.0
-    component_cpu_s: Annotated[int, Field(gt=0)] = 10
-    component_wall_s: Annotated[float, Field(gt=0)] = 60.0
-    memory_mb: Annotated[int, Field(gt=0)] = 1024
-    output_kb: Annotated[int, Field(gt=0)] = 1024
-    deaths: Annotated[int, Field(gt=0)] = 3
-    submission_wall_s: Annotated[float, Field(gt=0)] | None = None
+    call_cpu_s: Annotated[float, Field(gt=0, strict=True)] = 2.0
+    call_wall_s: Annotated[float, Field(gt=0, strict=True)] = 20.0
+    component_cpu_s: Annotated[int, Field(gt=0, strict=True)] = 10
+    component_wall_s: Annotated[float, Field(gt=0, strict=True)] = 60.0
+    memory_mb: Annotated[int, Field(gt=0, strict=True)] = 1024
+    output_kb: Annotated[int, Field(gt=0, strict=True)] = 1024
+    deaths: Annotated[int, Field(gt=0, strict=True)] = 3
+    submission_wall_s: Annotated[float, Field(gt=0, strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Limits:
+        for one, all_ in (("call_cpu_s", "component_cpu_s"), ("call_wall_s", "component_wall_s")):
+            if getattr(self, one) > getattr(self, all_):
+                raise ValueError(f"{one} is more than {all_}, which ends all calls together")
+        return self
 
 
 class Forbidden(Strict):

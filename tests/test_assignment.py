@@ -33,8 +33,15 @@ def test_a_name_that_leads_elsewhere_is_unknown(small_project: Path, name: str) 
     [
         ("schema = 1", "schema = ", "not valid TOML"),
         ("schema = 1", "schema = 2", r"schema: .*\(it is 2\)"),
-        ("points = 14", "points = -1", r"components\.0\.points: .*\(it is -1\)"),
-        ("points = 14", "pionts = 14", r"components\.0\.points: Field required"),
+        ("points = 14", "points = -1", r"component .layer_norm., points: .*\(it is -1\)"),
+        ("points = 14", "pionts = 14", r"component .layer_norm., pionts: .*did you mean points\?"),
+        ("points = 14", 'points = "14"', r"points: give a number, without quotes \(it is '14'\)"),
+        ("points = 14", "points = 1e300", r"less than or equal to 10000"),
+        ("points = 14", 'points = 14\nprogram = "yes"', r"program: .*boolean \(it is 'yes'\)"),
+        ("points = 14", 'points = 14\nuses = "x"', r"uses: Input should be a valid list|a list"),
+        ("deaths = 3", 'deaths = "3"', r"limits\.deaths: .*integer \(it is '3'\)"),
+        ("deaths = 3", "deaths = 3\ncall_cpu = 1", r"call_cpu: there .*; did you mean call_cpu_s"),
+        ("call_cpu_s = 2", "call_cpu_s = 200", r"call_cpu_s is more than component_cpu_s"),
         ('name = "layer_norm"', 'name = "layer-norm"', "cannot be the name of a Python module"),
         ('"rms_norm"', '"rmsnorm"', "'rmsnorm' is no known operation; known: layer_norm"),
         ("deaths = 3", "deaths = 0", r"limits\.deaths: .*\(it is 0\)"),
@@ -47,7 +54,7 @@ def test_a_name_that_leads_elsewhere_is_unknown(small_project: Path, name: str) 
                 "hidden_until = 2026-12-01T12:00:00": r"its offset .* as 2026-12-01T12:00:00Z",
                 "hidden_until = 2026-12-01": r"give a date and a time",
                 "hidden_until = 12": r"give a date and a time .*\(it is 12\)",
-                "hiden = 1": r"feedback\.hiden: Extra inputs",
+                "hiden = 1": r"feedback\.hiden: there is no such key; did you mean hidden\?",
             }.items()
         ),
     ],
@@ -62,6 +69,16 @@ def test_a_malformed_file_is_one_sentence(
     with pytest.raises(UsageError, match=said) as caught:
         load_assignment(small_project, "norm")
     assert str(path) in str(caught.value)
+
+
+def test_a_folder_without_its_file_is_told_apart(small_project: Path) -> None:
+    path = small_project / "assignments" / "norm" / "assignment.toml"
+    path.unlink()
+    with pytest.raises(UsageError, match=r"assignment\.toml is missing"):
+        load_assignment(small_project, "norm")
+    path.mkdir()
+    with pytest.raises(UsageError, match=r"assignment\.toml is no file"):
+        load_assignment(small_project, "norm")
 
 
 @pytest.mark.parametrize(

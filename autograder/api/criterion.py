@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,22 +76,31 @@ def criterion_of(item: pytest.Item, visibility: str) -> Criterion:
     name = f"{component}.{test.removeprefix('test_')}"
     marker = item.get_closest_marker("criterion")
     title = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
-    if marker is None or not {"points", "source"} <= set(marker.kwargs) or not title:
+    if marker is None:
         raise pytest.UsageError(
-            f"{name}: a criterion needs a docstring and "
-            '@pytest.mark.criterion(points=..., source="...")'
-        )
-    unknown = sorted(marker.kwargs.keys() - _KNOWN)
-    if unknown:
-        raise pytest.UsageError(
-            f"{name}: a criterion has no {unknown[0]!r}; it knows {', '.join(sorted(_KNOWN))}"
+            f'{name}: @pytest.mark.criterion(points=..., source="...") is missing above the test'
         )
     given = marker.kwargs
+    unknown = sorted(given.keys() - _KNOWN)
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], _KNOWN, n=1)
+        meant = f"did you mean {near[0]}?" if near else f"it knows {', '.join(sorted(_KNOWN))}"
+        raise pytest.UsageError(f"{name}: a criterion has no {unknown[0]!r}; {meant}")
+    for key in ("points", "source"):
+        if key not in given:
+            raise pytest.UsageError(f"{name}: its criterion(...) has no {key}=...")
+    if not title:
+        raise pytest.UsageError(f"{name}: it has no docstring, whose first line is its title")
+    points = given["points"]
+    if type(points) not in (int, float) or not 0 < points < math.inf:
+        raise pytest.UsageError(f"{name}: points={points!r} cannot be: give a number above 0")
     examples = given.get("examples", EXAMPLES)
     if type(examples) is not int or not 1 <= examples <= EXAMPLES:
         raise pytest.UsageError(
             f"{name}: examples={examples!r} cannot be: give a whole number from 1 to {EXAMPLES}"
         )
     form, free = (bool(given.get(name, False)) for name in ("form", "free"))
-    points, source = float(given["points"]), given["source"]
-    return Criterion(name, component, title, points, source, visibility, form, free, examples)
+    source = given["source"]
+    return Criterion(
+        name, component, title, float(points), source, visibility, form, free, examples
+    )

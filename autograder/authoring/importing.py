@@ -587,6 +587,7 @@ def _files(source: Source, name: str) -> tuple[dict[str, str], dict[str, Any]]:
             distributions[one][0] for one in sorted(modules - own) if one in distributions
         ],
         "components": components,
+        "torch": any("import torch" in text for text in files.values()),
         "introduction": handout.replace("\n# ", "\n### ").lstrip("# "),
         "questions": [
             (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import json
 import multiprocessing
 import os
@@ -13,10 +14,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+from autograder.api.criterion import component_of
 from autograder.assignment import Assignment
 from autograder.authoring import workbook
 from autograder.authoring.folders import must_be_new, whole, write_files
-from autograder.authoring.stubs import model_solution
+from autograder.authoring.stubs import model_solution, must_be_filled_in
 from autograder.authoring.templates import text_of
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
@@ -46,6 +48,13 @@ def release(
         if not source.is_file():
             raise UsageError(f"there is no {source}, which every release needs")
     suite = sorted((assignment.public / "tests").iterdir())
+    for path in suite:
+        if path.name == "conftest.py":
+            raise UsageError(
+                f"{path} would be replaced by the one that a release brings: delete it"
+            )
+        if path.suffix == ".py" and path.name.startswith("test_"):
+            must_be_of_a_component(assignment, path)
     tests = [f"tests/{path.name}" for path in suite if path.suffix in (".py", ".json", ".toml")]
     copied = ("README.md", *stubs, *tests)
     files = {name: (assignment.public / name).read_bytes() for name in copied}
@@ -61,6 +70,19 @@ def release(
     return sorted(files)
 
 
+def must_be_of_a_component(assignment: Assignment, path: Path) -> None:
+    """See that a test file is about a component: else its points would count nowhere.
+
+    Raises:
+        UsageError: it is not.
+    """
+    name = component_of(path)
+    if name not in assignment.totals:
+        near = difflib.get_close_matches(name, assignment.totals, n=1)
+        meant = f": did you mean test_{near[0]}.py?" if near else ""
+        raise UsageError(f"{path} is about no component of {assignment.name}{meant}")
+
+
 def write_solutions(assignment: Assignment, out: Path) -> list[str]:
     """Write the model answers and return the paths of their files; other accounts cannot read them.
 
@@ -68,6 +90,7 @@ def write_solutions(assignment: Assignment, out: Path) -> list[str]:
         UsageError: `out` cannot take them, or a component has no solution.
     """
     must_be_new(out, "give --out a new folder")
+    must_be_filled_in(assignment)
     texts = {f"{name}.py": model_solution(assignment, name) for name in assignment.totals}
     if answers := workbook.model_answers(assignment):
         texts["answers.md"] = f"{answers}\n"
@@ -171,6 +194,11 @@ def conftest(assignment: Assignment) -> str:
 def _stand_ins(assignment: Assignment) -> str:
     """Write the sources of the stand-ins as a dictionary that can be read."""
     used = dict.fromkeys(name for spec in assignment.components for name in spec.uses)
+    for name in used:
+        if not (stand_in := assignment.stand_in(name)).is_file():
+            raise UsageError(
+                f"there is no stand-in {stand_in}, which students' runs need where {name} is broken"
+            )
     sources = {name: assignment.stand_in(name).read_text(encoding="utf-8") for name in used}
     items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in sources.items())
     return f"{{\n{items}}}" if items else "{}"

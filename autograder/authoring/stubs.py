@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -67,7 +68,14 @@ def _solution(assignment: Assignment, component: str) -> str:
     path = assignment.secret / f"{component}.py"
     if not path.is_file():
         raise UsageError(f"there is no solution {path}")
-    return path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+        ast.parse(text)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not written in UTF-8: {error}") from error
+    except SyntaxError as error:
+        raise UsageError(f"{path}, line {error.lineno}: {error.msg}") from error
+    return text
 
 
 def drifted(assignment: Assignment, components: Iterable[str] = ()) -> list[str]:

@@ -30,7 +30,7 @@ from autograder.judge.begin import begin
 from autograder.platforms.cluster.schedulers import Wanted, wanted
 from autograder.platforms.nbgrader import course
 from autograder.platforms.nbgrader.collected import exchange_problem, results_folder, why_not
-from autograder.project import assignment_of, find_root
+from autograder.project import FOLDERS, assignment_of, find_root
 from autograder.reports import disputes, moved
 from autograder.reports.exports.roster import read_roster
 from autograder.reports.feedback import print_single
@@ -105,8 +105,9 @@ def grade(
     how = Settings(sandbox, jobs, resume, _cluster_of(cluster, jobs, one), wait, roster)
     if roster is not None and (one or gradebook is not None):
         raise UsageError("--roster names the entries of a class: leave out --one and --gradebook")
-    if one and (gradebook is not None or jobs is not None):
-        raise UsageError("--one grades a single submission: leave out --gradebook and --jobs")
+    for option, given in (("--gradebook", gradebook), ("--jobs", jobs)):
+        if one and given is not None:
+            raise UsageError(f"--one grades a single submission: leave out {option}")
     if fail_under is not None and not one:
         raise UsageError("--fail-under goes with --one, which grades a single submission")
     if gradebook is not None:
@@ -117,10 +118,32 @@ def grade(
         raise UsageError("--out is missing: give it, or --gradebook for a course")
     found = load_assignment(find_root(root), assignment)
     if out is not None:
+        _must_be_apart(found, batch, out)
         warn(found, out)
     if out is None or one:
         raise typer.Exit(grade_one(found, batch, out, how, fail_under))
     raise typer.Exit(grade_class(found, batch, out, how))
+
+
+def _must_be_apart(assignment: Assignment, batch: Path, out: Path) -> None:
+    """See that results and submissions are not taken for one another.
+
+    Raises:
+        UsageError: they could be.
+    """
+    place, given = out.resolve(), batch.resolve()
+    if place == given or given in place.parents:
+        raise UsageError(
+            f"--out {out} lies in {batch}: the next run would take the results for a submission; "
+            "name a folder elsewhere"
+        )
+    for folder in (assignment.root / name for name in FOLDERS):
+        if place == folder or folder in place.parents:
+            raise UsageError(f"--out {out} lies in {folder}: name a folder outside of it")
+    if store.holds_results(batch):
+        raise UsageError(
+            f"{batch} holds results, not submissions: name the folder with one submission an entry"
+        )
 
 
 def _cluster_of(cluster: str | None, jobs: int | None, one: bool) -> Wanted | None:

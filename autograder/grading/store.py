@@ -45,6 +45,11 @@ def make_writable(out: Path) -> None:
         raise UsageError(f"{out} cannot hold results ({error.strerror}): {repair}") from error
 
 
+def holds_results(folder: Path) -> bool:
+    """Return whether results were written into a folder."""
+    return (folder / "results").is_dir() and (folder / "results.csv").is_file()
+
+
 def path_of(out: Path, submission: str) -> Path:
     """Return where a submission's result file is."""
     return out / "results" / f"{submission}.json"

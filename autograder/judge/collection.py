@@ -315,10 +315,10 @@ def complaints(path: Path, public: bool = False) -> Iterator[str]:
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError) as error:
-        yield f"{path.name} cannot be read: {error}"
+        yield f"{_shown(path)} cannot be read: {str(error).replace('<unknown>, ', '')}"
         return
     for node in ast.walk(tree):
-        where = f"{path.name}, line {getattr(node, 'lineno', 0)}"
+        where = f"{_shown(path)}, line {getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from (f"{where}: {said}" for said in _imported(node, path))
         elif isinstance(node, ast.Attribute):
@@ -333,6 +333,11 @@ def complaints(path: Path, public: bool = False) -> Iterator[str]:
             taken = [argument.arg for argument in node.args.args]
             if node.name.startswith("test_") and "reference" in taken:
                 yield f"{where}: a public test has no `reference`, which no student has"
+
+
+def _shown(path: Path) -> str:
+    """Return a test file by its place in the project: a public and a hidden one have one name."""
+    return "/".join(path.parts[-4:])
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[str]:

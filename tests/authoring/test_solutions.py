@@ -65,3 +65,13 @@ def test_a_component_without_a_solution_is_named(
     assert done.returncode == 2
     assert f"there is no solution {missing}" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_not_filled_in_is_not_published(
+    autograder, small_project: Path, tmp_path: Path
+) -> None:
+    path = small_project / "reference" / "norm" / "layer_norm.py"
+    path.write_text(f"{path.read_text()}# REPLACE(author): more\n")
+    done = autograder("solutions", "norm", "--root", small_project, "--out", tmp_path / "out")
+    assert done.returncode == 2 and "norm is not filled in" in done.stderr
+    assert not (tmp_path / "out").exists()

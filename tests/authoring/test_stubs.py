@@ -1,6 +1,8 @@
 """Stubs come from the solutions and give nothing of them away."""
 
 import ast
+import re
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +63,22 @@ def test_every_function_of_a_stub_is_unwritten(assignment: Assignment) -> None:
 def test_unpaired_markers_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"a\.py"):
         stubs.make_stub(text, "a.py")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (b"x = '\xe9'\n", r"layer_norm\.py is not written in UTF-8"),
+        (b"x = 1\ndef f(:\n", r"layer_norm\.py, line 2: invalid syntax"),
+    ],
+)
+@pytest.mark.parametrize("command", ["stubs", "release", "solutions"])
+def test_a_solution_that_cannot_be_read_is_one_sentence(
+    autograder, small_project: Path, tmp_path: Path, command: str, source: bytes, said: str
+) -> None:
+    (small_project / "reference" / "norm" / "layer_norm.py").write_bytes(source)
+    more = [] if command == "stubs" else ["--out", tmp_path / "out"]
+    done = autograder(command, "norm", "--root", small_project, *more)
+    assert done.returncode == 2
+    assert re.search(said, done.stderr), done.stderr
+    assert not (tmp_path / "out").exists()

@@ -343,3 +343,19 @@ def test_who_wants_a_workbook_that_is_not_there_is_told_what_to_do(small: Assign
     shutil.rmtree(small.secret / "workbook")
     with pytest.raises(UsageError, match=r"norm has no workbook: there is no .*text\.md"):
         workbook.plain(small)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("test_layer_nrom.py", r"about no component of norm: did you mean test_layer_norm\.py\?"),
+        ("conftest.py", "would be replaced by the one that a release brings: delete it"),
+    ],
+)
+def test_a_release_brings_no_test_that_counts_nowhere(
+    small: Assignment, tmp_path: Path, file: str, said: str
+) -> None:
+    (small.public / "tests" / file).write_text("")
+    with pytest.raises(UsageError, match=said):
+        release(small, tmp_path / "out", lambda _: {})
+    assert not (tmp_path / "out").exists()
