@@ -22,11 +22,13 @@ from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
 from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines
 from autograder.api.make import Make
+from autograder.api.messages import Reply, Request
 from autograder.api.page import Line, document
 from autograder.api.reading import Finding, Ordinary, each_reading, instead, read
 from autograder.api.rules import Rules, used_by
 from autograder.api.run import Run, drawings_of
 from autograder.api.tally import HIDDEN_CHECKS, Condensed, Tally
+from autograder.api.watch import LONGEST_S, Timeout, Watch
 from autograder.api.wording import error_words, find, forbidden_words, lines_of
 from autograder.text import clean
 
@@ -79,12 +81,12 @@ class Examples:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self.unwritten: StudentRaised | None = None
+        self.ended_by: StudentRaised | None = None
 
     @contextlib.contextmanager
     def beginning(self, item: pytest.Item) -> Iterator[None]:
         """Begin a test; for a property, begin every example it draws."""
-        self.unwritten = None
+        self.ended_by = None
         self._run.begin({})
         handle = getattr(getattr(item, "obj", None), "hypothesis", None)
         if handle is None:
@@ -99,11 +101,11 @@ class Examples:
             try:
                 inner(*args, **kwargs)
             except StudentRaised as raised:
-                if raised.error.kind != "NotAttempted":
+                if raised.error.kind != "NotAttempted" and not _is_endless(raised):
                     raise
                 # There is nothing to be made smaller.
-                self.unwritten = raised
-                pytest.skip("not written yet")
+                self.ended_by = raised
+                pytest.skip("not written yet, or endless")
 
         handle.inner_test = noted
         try:
@@ -138,6 +140,20 @@ def out_of_the_ordinary(
     return {name: found.about(f"{name}.py", without) for name, found, without in readings}
 
 
+class _Watched(Executor):
+    """The student's component, of which a call that never ends is ended."""
+
+    watch: Watch
+
+    def perform(self, request: Request) -> Reply:
+        with self.watch.over():
+            return super().perform(request)
+
+
+def _is_endless(failure: BaseException) -> bool:
+    return isinstance(failure, StudentRaised) and Timeout.__name__ in failure.error.classes
+
+
 class StudentPlugin:
     """Points and plain words instead of tracebacks.
 
@@ -148,6 +164,7 @@ class StudentPlugin:
         page: where to write the results as HTML, if they are wanted so.
         stand_ins: working components, by name, for those that others use.
         packages: the modules that they may import beside torch and numpy.
+        longest_s: how long one call may take.
 
     Attributes:
         folder: as given.
@@ -161,6 +178,7 @@ class StudentPlugin:
         page: Path | None = None,
         stand_ins: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
+        longest_s: float = LONGEST_S,
     ) -> None:
         self._run = Run(self.session)
         self._known = known or {}
@@ -178,6 +196,7 @@ class StudentPlugin:
         self._found: dict[str, list[Finding]] = {}
         self._condenses = False
         self._tally = Tally(terms)
+        self._watch = Watch(longest_s)
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -199,9 +218,11 @@ class StudentPlugin:
         if component not in self._sessions:
             self._enforce(component)
             terms = self._terms[component]
-            session = Executor(
-                self.folder, component, program=terms.program, free=terms.review == "note"
-            )
+            with self._watch.over():
+                session = _Watched(
+                    self.folder, component, program=terms.program, free=terms.review == "note"
+                )
+            session.watch = self._watch
             self._sessions[component] = session
             if session.load_error is None and loaded():
                 # More take longer over the small tensors of the questions than they save.
@@ -286,7 +307,7 @@ class StudentPlugin:
         elif call.when == "call":
             outcome = "passed"
             failure = (
-                None if call.excinfo is None else self._examples.unwritten or call.excinfo.value
+                None if call.excinfo is None else self._examples.ended_by or call.excinfo.value
             )
             if failure is not None and not self._because_of_others(item, report, failure):
                 outcome = self._failed(report, criterion, failure)
@@ -300,7 +321,7 @@ class StudentPlugin:
         criterion = self._criteria[item.nodeid]
         component = criterion.component
         broken = [name for name in self._upstream.used_by(component) if self._tally.broken(name)]
-        if not broken or not may_be_upstream(failure, component):
+        if not broken or _is_endless(failure) or not may_be_upstream(failure, component):
             return False
         asked, drawn, plain = self._run.question, self._run.drawn, self._sessions
 
@@ -330,9 +351,12 @@ class StudentPlugin:
         """Fail what used something forbidden, even if nothing came of it: so does the grader."""
         file = f"{criterion.component}.py"
         used = [use for use in self._guard.uses() if use.file == file]
-        if outcome != "passed" or not used:
+        if not used:
             return outcome
         words = forbidden_words(used[0])
+        self._tally.forbidden[criterion.component] = words
+        if outcome != "passed":
+            return outcome
         report.outcome = "failed"
         report.longrepr = f"{criterion.title}\n{words}; a file that does so scores 0"
         self._tally.tell(criterion, [Line(words)])
@@ -349,7 +373,8 @@ class StudentPlugin:
             found = find(failure, self._run.question)
             outcome = found.outcome
             fact, *more = lines_of(found.facts, found.hints)
-            causes = self._causes(criterion, outcome)
+            # Each of their questions might take as long.
+            causes = [] if _is_endless(failure) else self._causes(criterion, outcome)
             told = [Line(fact), *(Line(words, cause=True) for words in causes), *map(Line, more)]
             self._tally.tell(criterion, told)
             leads = ["likely cause: ", *["or: "] * len(causes)]
@@ -360,6 +385,7 @@ class StudentPlugin:
             report.longrepr = (str(self.folder), 0, lines[-1])
             report.gradeformer = "not attempted"
             return outcome
+        report.outcome = "failed"
         if self._run.drawn:
             shown = ", ".join(f"{key}={value!r}" for key, value in self._run.drawn.items())
             lines.append("smallest failing input: " + clean(shown))

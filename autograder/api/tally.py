@@ -28,6 +28,8 @@ class Tally:
         self._followed: dict[str, str] = {}
         # Why a component did not run: a word and a sentence.
         self.stopped: dict[str, tuple[str, str]] = {}
+        # What a component used that it may not: then it earns nothing, whatever passes.
+        self.forbidden: dict[str, str] = {}
 
     @property
     def components(self) -> list[str]:
@@ -66,6 +68,9 @@ class Tally:
             return f"{component:<22} not attempted (worth {total:g})"
         rows = self._rows(component)
         points = sum(row.max_score for row in rows)
+        if component in self.forbidden:
+            nothing = f"0 of {points:g} public points (worth {total:g} in all)"
+            return f"{component:<22} {nothing}: {self.forbidden[component]}"
         earned = sum(row.score for row in rows)
         shared = [f"{row.passed} of {row.cases}" for row in rows if 0 < row.passed < row.cases]
         partly = f"; in part: {', '.join(shared)} cases" if shared else ""

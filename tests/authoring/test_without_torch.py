@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -152,8 +153,8 @@ def folder(project: Path, tmp_path: Path) -> Path:
     return tmp_path / "release"
 
 
-def run(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-I", "-c", RUN, "-p", "no:cacheprovider"]
+def run(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", "-c", RUN, "-p", "no:cacheprovider", *more]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
 
 
@@ -172,6 +173,32 @@ def test_what_is_wrong_is_told_without_torch(folder: Path) -> None:
     assert "expected [2.0, 4.5, 6.75]" in done.stdout
     (folder / "means.py").write_text(MEANS.replace("rows.mean(axis=0)", "rows[1:].mean(axis=0)"))
     assert "likely cause: you leave the first row out of the mean" in run(folder).stdout
+
+
+def test_who_uses_what_is_forbidden_has_no_points_at_home_either(folder: Path) -> None:
+    (folder / "means.py").write_text(MEANS.replace("rows.mean(axis=0)", "np.average(rows, axis=0)"))
+    done = run(folder)
+    assert done.returncode == 1
+    assert re.search(
+        r"means +0 of 2 public points \(worth 4 in all\): .*numpy.average", done.stdout
+    )
+    assert re.search(r"words +1 of 1 public points", done.stdout)
+
+
+def test_a_loop_that_never_ends_is_stopped_and_named(folder: Path) -> None:
+    endless = "    while len(rows):\n        try:\n            rows = rows + 1\n"
+    endless += "        except ValueError:\n            pass\n"
+    (folder / "means.py").write_text(MEANS.replace("    return float(rows.std())", endless))
+    (folder / "words.py").write_text(
+        WORDS.replace("    for word", "    while text:\n        pass\n    for word")
+    )
+    done = run(folder, "--longest=0.5")
+    assert done.returncode == 1
+    assert "it was stopped because it took too long: does a loop never end?" in done.stdout
+    assert re.search(r"\(words\.py, line [56]\)", done.stdout), done.stdout
+    assert re.search(r"\(means\.py, line 1[2-4]\)", done.stdout), done.stdout
+    # What ends keeps its points.
+    assert re.search(r"means +1 of 2 public points", done.stdout)
 
 
 def test_what_needs_torch_says_so(project: Path, folder: Path) -> None:
