@@ -14,6 +14,7 @@ In a result, with its message:
     Rejected                   the submission is `rejected`
     StudentRaised              the criterion failed by the component's own error
     CheckFailed                the criterion failed by its answer
+    Timeout                    a call of the student's own run never ended
     WorkerLost                 the submission is an `error`, at the second time
 
 Refusals of the judge or a child, which become one of those above before anybody sees them:

@@ -6,7 +6,7 @@ import difflib
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from autograder.api.rules import OPERATIONS, Rules
 
@@ -68,13 +68,6 @@ class Limits(Strict):
     output_kb: Annotated[int, Field(gt=0, strict=True)] = 1024
     deaths: Annotated[int, Field(gt=0, strict=True)] = 3
     submission_wall_s: Annotated[float, Field(gt=0, strict=True)] | None = None
-
-    @model_validator(mode="after")
-    def _reachable(self) -> Limits:
-        for one, all_ in (("call_cpu_s", "component_cpu_s"), ("call_wall_s", "component_wall_s")):
-            if getattr(self, one) > getattr(self, all_):
-                raise ValueError(f"{one} is more than {all_}, which ends all calls together")
-        return self
 
 
 class Forbidden(Strict):
