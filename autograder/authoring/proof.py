@@ -278,7 +278,9 @@ def _never_lost(
         wrong = (r for r in reports if r.kind == "misconception" and r.component == component)
         lost = failed.union(*(r.lost for r in wrong))
         count = sum(mutant.component == component for mutant in mutants)
-        tried = f"no misconception and none of {count} mutants" if count else "no misconception"
+        tried = "no misconception, and no mutant was tried"
+        if count:
+            tried = f"no misconception and none of {count} mutants"
         yield from (f"criterion {name} is lost by {tried}" for name in names if name not in lost)
 
 

@@ -29,12 +29,12 @@ from autograder.api.operations import (
     WriteGiven,
 )
 from autograder.api.values import (
-    FORM_WORDS,
     SHOWN_VALUES,
     Embedding,
     Opaque,
     Value,
     form_of,
+    kind_words,
     show_tensor,
     show_value,
 )
@@ -270,7 +270,7 @@ def written_answer(reply: Reply) -> list[str]:
     lines = [f"{name}: {_written(value)}" for name, value in _leaves(reply)]
     form = form_of(reply.value)
     if form not in ("tensor", "none") or not lines:
-        lines.insert(0, f"returned {FORM_WORDS[form]}")
+        lines.insert(0, f"returned {kind_words(reply.value)}")
     if reply.gradient not in ("not asked", "computed"):
         lines.append(f"gradients: {reply.gradient}")
     return _capped(lines)
@@ -291,7 +291,8 @@ def differences(reply: Reply, right: Reply) -> list[str]:
     rounding: list[str] = []
     forms = [form_of(answer.value) for answer in (reply, right)]
     if forms[0] != forms[1]:
-        lines.append(f"form: answered {FORM_WORDS[forms[0]]}, right {FORM_WORDS[forms[1]]}")
+        kinds = [kind_words(answer.value) for answer in (reply, right)]
+        lines.append(f"form: answered {kinds[0]}, right {kinds[1]}")
     if reply.gradient != right.gradient:
         lines.append(f"gradients: answered {reply.gradient}, right {right.gradient}")
     for name in dict.fromkeys((*theirs, *mine)):

@@ -109,8 +109,12 @@ def test_a_call_of_a_module_comes_with_what_made_it_and_nothing_else() -> None:
         ),
         (answered(None), ["output: none"]),
         (answered(1.5), ["returned a plain number", "output: 1.5"]),
-        (answered("text"), ["returned something else", "output: 'text'"]),
-        (answered(OPAQUE), ["returned something else", "output: no value"]),
+        (answered("text"), ["returned a text", "output: 'text'"]),
+        (
+            answered("a", "b", "c"),
+            ["returned a tuple of 3", "output 1: 'a'", "output 2: 'b'", "output 3: 'c'"],
+        ),
+        (answered(OPAQUE), ["returned an object of another class", "output: no value"]),
         (Reply(), ["returned None (is the `return` missing?)"]),
         (
             answered(X[:1], gradient="detached"),
