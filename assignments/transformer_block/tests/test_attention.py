@@ -60,14 +60,18 @@ def expect_slope(expect, make, gradients, ask, tensors, cotangent):
 def test_scale(component, expect):
     """the scores are divided by the square root of d_k
 
-    The query fits the first key with a score of 4 / sqrt(4) = 2, the second with 0.
+    The query fits the first key with a score of 4 / sqrt(4) = 2, the second with 0. With three
+    features that is 3 / sqrt(3), which is no whole number.
     """
     query, key = torch.ones(1, 4), torch.tensor([[1.0] * 4, [0.0] * 4])
-    output, weights = component.call(
-        "scaled_dot_product_attention", query, key, torch.tensor([[1.0, 0.0], [0.0, 10.0]])
-    ).tensors("output", "weights")
+    value = torch.tensor([[1.0, 0.0], [0.0, 10.0]])
+    answer = component.call("scaled_dot_product_attention", query, key, value)
+    output, weights = answer.tensors("output", "weights")
     expect.close(weights, [[0.8807971, 0.1192029]], "the matrix of weights", names="Tq Tk")
     expect.close(output, [[0.8807971, 1.1920292]], "the output", names="Tq d_v")
+    answer = component.call("scaled_dot_product_attention", query[:, :3], key[:, :3], value)
+    what = "the matrix of weights with three features"
+    expect.close(answer.tensors("output", "weights")[1], [[0.8496746, 0.1503254]], what)
 
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1")
