@@ -143,10 +143,6 @@ def _libraries(tree: ast.Module, folder: str) -> frozenset[str]:
     """Return the names that a module imports from elsewhere, and gives no other meaning."""
     imported: set[str] = set()
     other: set[str] = set()
-    for node in _of_module(tree):
-        for name, top in _imports(node):
-            if not _is_in(folder, node, top):
-                imported.add(name)
     for node in ast.walk(tree):
         match node:
             case ast.Import() | ast.ImportFrom():
@@ -155,8 +151,7 @@ def _libraries(tree: ast.Module, folder: str) -> frozenset[str]:
                     if own and name == "*":
                         # Any name may be another's.
                         return frozenset()
-                    if own:
-                        other.add(name)
+                    (other if own else imported).add(name)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
                 other.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -168,16 +163,6 @@ def _libraries(tree: ast.Module, folder: str) -> frozenset[str]:
             case ast.MatchMapping(rest=str(name)):
                 other.add(name)
     return frozenset(imported - other)
-
-
-def _of_module(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the statements of a module that are in no function and no class."""
-    waiting: list[ast.AST] = list(tree.body)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
-            waiting += ast.iter_child_nodes(node)
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -230,9 +215,9 @@ def _holder(owner: Any, name: str) -> Any:
     kind = owner if isinstance(owner, type) else type(owner)
     if issubclass(kind, ModuleType):
         place = str(vars(owner).get("__name__"))
-        taken = name in known.NEVER_BOUND or name in _followed.get(
-            str(vars(owner).get("__file__")), ()
-        )
+        # What the text there has from a library stays what was read.
+        file = str(getattr(vars(owner).get("__spec__"), "origin", ""))
+        taken = name in known.NEVER_BOUND or name in _followed.get(file, ())
         if taken if _is_own(owner) else not known.may_be_set(f"{place}.{name}"):
             raise AttributeError(f"{name} is a module's: submissions change no library")
     elif (kind is owner and _is_librarys(kind)) or _is_inside(kind, name):

@@ -376,6 +376,15 @@ def test_ordinary_attributes_of_values_are_as_ever() -> None:
     assert getattr(found["a"], "torch") == 3 and getattr(found["g"], "calls") == 2  # noqa: B009
 
 
+def test_a_module_that_is_imported_in_a_function_is_used_there() -> None:
+    # On no list: an assignment says that it is ordinary, or a person has accepted the file.
+    found = run(
+        "def f():\n    import pickle\n    import xml.sax.saxutils as s\n"
+        "    return pickle.loads(pickle.dumps(3)), s.escape('<')\nx = f()\n"
+    )
+    assert found["x"] == (3, "&lt;")
+
+
 def test_what_is_not_read_does_not_run() -> None:
     text = "x = 1\nif __name__ == '__main__':\n    x = 2\nelse:\n    y = x\n"
     text += "if typing.TYPE_CHECKING:\n    x = 3\nif TYPE_CHECKING:\n    x = 4\n"
