@@ -66,6 +66,10 @@ def test_lengths_in_turn(component, reference, expect, make, seed, lengths):
     for batch, length in enumerate(lengths, start=1):
         x = make.normal(batch, length, 3, seed=seed + length)
         expect.close(module(x).output, right(x).output, names="B T D")
+    # What a call kept of the table is not that of a later one.
+    for one in (module, right):
+        one.load({"weight": make.normal(5, 3, seed=seed + 9)})
+    expect.close(module(x).output, right(x).output, "the result with other weights", names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
