@@ -56,7 +56,9 @@ def run(
     batch = Batch(assignment, out, sandbox, jobs, resume=kept is not None)
     try:
         words = batch.start(tell)
-        entries = [_entry(folder / "rows" / f"{n:04}", row, words) for n, row in enumerate(rows)]
+        suite = assignment.suite_hash()
+        places = [folder / "rows" / f"{number:04}" for number in range(len(rows))]
+        entries = [_entry(*given, words, suite) for given in zip(places, rows, strict=True)]
         found = batch.run(entries, progress)
     finally:
         batch.close()
@@ -70,7 +72,7 @@ def run(
     return report.model_copy(update={"why": why})
 
 
-def _entry(place: Path, row: Row, sandbox: str) -> Entry:
+def _entry(place: Path, row: Row, sandbox: str, suite: str) -> Entry:
     """Hand a row in.
 
     Its id is a hash of all that its result follows from and that no result says of itself: `Graded`
@@ -82,7 +84,7 @@ def _entry(place: Path, row: Row, sandbox: str) -> Entry:
     # Of these only marks are wanted, and the search for misconceptions is expensive: it tries all
     # pairs before it gives up on work that answers at random.
     diagnose = row.kind not in ("mutant", "trivial")
-    how = repr((row.id, sandbox, sorted(row.files.items()), row.exempt, row.only, diagnose))
+    how = repr((row.id, sandbox, suite, sorted(row.files.items()), row.exempt, row.only, diagnose))
     name = hashlib.sha256(how.encode()).hexdigest()
     return Entry(name, place, row.exempt, row.only, diagnose)
 

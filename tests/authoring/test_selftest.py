@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -373,6 +374,17 @@ def test_what_was_graded_by_an_earlier_selftest_is_kept(asked) -> None:
     assert len(asked("--fresh")) == len(first)
     # As many as there are, whatever else was asked meanwhile.
     assert asked("--kind", "stub") == asked() == []
+
+
+def test_checkouts_of_one_machine_share_what_is_kept(asked, tmp_path: Path) -> None:
+    count = len(asked())
+    other = Path(shutil.copytree(asked.root, tmp_path / "other"))
+    assert asked("--root", str(other)) == []
+    suite = other / "assignments" / "norm" / "tests" / "test_layer_norm.py"
+    suite.write_text(suite.read_text() + "# changed\n")
+    assert len(asked("--root", str(other))) == count
+    # Neither takes the other's place.
+    assert asked() == asked("--root", str(other)) == []
 
 
 def test_of_trivial_work_only_marks_are_wanted(asked) -> None:
