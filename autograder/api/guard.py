@@ -7,7 +7,9 @@ What reaches around the public interface does not meet it, and is held for a per
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dataclasses
+import functools
 import importlib
 import os
 import sys
@@ -18,7 +20,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from autograder.api.messages import ForbiddenUse
-from autograder.api.own_builtins import add_slots, run_plain
+from autograder.api.own_builtins import add_slots, copy_names, redirect, run_plain
 from autograder.api.rules import OPERATIONS, Rules, resolve
 
 # The folder of provided code, as a package.
@@ -91,6 +93,9 @@ class Guard:
         self._set(dataclasses, "exec", run_plain)
         if found := getattr(dataclasses, "_add_slots", None):
             self._set(dataclasses, "_add_slots", add_slots(found))
+        self._set(functools, "update_wrapper", copy_names(functools.update_wrapper))
+        if found := getattr(contextlib, "_RedirectStream", None):
+            self._set(found, "__enter__", redirect(found.__enter__))
         self._set(builtins, "__import__", self._importing(builtins.__import__))
         by_name = self._importing_by_name(importlib.import_module)
         self._set(importlib, "import_module", by_name)

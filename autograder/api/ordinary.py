@@ -44,9 +44,9 @@ torch.backends.* torch.cpu torch.cuda torch.cuda.amp torch.distributions.* torch
 torch.functional torch.linalg torch.masked torch.mps torch.mtia torch.nn torch.nn.attention
 torch.nn.functional torch.nn.init torch.nn.modules.* torch.nn.parallel torch.nn.parameter
 torch.nn.utils.* torch.optim.* torch.profiler torch.random torch.return_types torch.signal
-torch.sparse torch.special torch.testing torch.types torch.utils torch.utils.checkpoint
+torch.sparse torch.special torch.testing torch.types torch.utils
 torch.utils.data torch.utils.data.dataloader torch.utils.data.dataset torch.utils.data.distributed
-torch.utils.data.sampler torch.utils.flop_counter torch.version torch.xpu
+torch.utils.data.sampler torch.version torch.xpu
 numpy numpy.char numpy.dtypes numpy.exceptions numpy.fft numpy.linalg
 numpy.ma numpy.polynomial.* numpy.random numpy.rec numpy.strings numpy.typing
 """)
@@ -66,8 +66,8 @@ PARTS = {
     "importlib": _words("metadata resources"),
     "importlib.metadata": _words("version PackageNotFoundError"),
     "importlib.resources": _words("files open_text open_binary read_text read_binary as_file"),
-    "inspect": _words("""signature Parameter Signature getdoc cleandoc getsource getfullargspec
-        getmro getgeneratorstate getcoroutinestate""")
+    # Without signature and getfullargspec: defaults of a library's functions may be modules.
+    "inspect": _words("getdoc cleandoc getsource getmro getgeneratorstate getcoroutinestate")
     | {name for name in dir(inspect) if name.startswith("is")},
     "multiprocessing": _words("cpu_count Pool Process"),
     "io": _words("""StringIO BytesIO TextIOWrapper SEEK_SET SEEK_CUR SEEK_END TextIOBase IOBase
@@ -93,7 +93,11 @@ PARTS = {
     "torch.distributed": _words("""is_available is_initialized get_rank get_world_size barrier
         init_process_group destroy_process_group all_reduce all_gather broadcast ReduceOp"""),
     "types": _words("""SimpleNamespace MappingProxyType GeneratorType FunctionType LambdaType
-        MethodType ModuleType NoneType EllipsisType GenericAlias UnionType BuiltinFunctionType"""),
+        MethodType ModuleType NoneType EllipsisType TracebackType GenericAlias UnionType
+        BuiltinFunctionType"""),
+    # What hands out or takes torch's operators themselves is left out.
+    "torch.utils.checkpoint": _words("checkpoint checkpoint_sequential"),
+    "torch.utils.flop_counter": _words("FlopCounterMode"),
     "torch.utils.tensorboard": _words("SummaryWriter"),
     "unittest": _words("""TestCase TestSuite TextTestRunner skip skipIf skipUnless SkipTest
         expectedFailure"""),
@@ -122,7 +126,8 @@ torch.LiteScriptModule torch.CallStack torch.GraphExecutorState torch.ExecutionP
 torch.FunctionSchema torch.DisableTorchFunction torch.DisableTorchFunctionSubclass torch.DispatchKey
 torch.DispatchKeySet torch.merge_type_from_type_comment torch.unify_type_list torch.freeze_model
 torch.import_ir torch.script_if_tracing enum.global_enum traceback.walk_stack traceback.walk_tb
-logging.currentframe
+logging.currentframe torch.utils.data.IterDataPipe torch.utils.data.MapDataPipe
+torch.utils.data.DFIterDataPipe torch.utils.data.functional_datapipe
 """)
 # Where the functions of `os` and `os.path` say that they are from.
 BEHIND_OS = _words("posix nt genericpath ntpath posixpath")
@@ -130,7 +135,6 @@ BEHIND_OS = _words("posix nt genericpath ntpath posixpath")
 BY_NAME = _words("operator.attrgetter operator.methodcaller")
 # These read stored objects, or run texts, unless a keyword says that they must not.
 LOADERS = {
-    "inspect.signature": ("eval_str", False),
     "torch.load": ("weights_only", True),
     "numpy.load": ("allow_pickle", False),
 }
@@ -152,6 +156,8 @@ neg pos abs invert int float complex index round trunc floor ceil bool hash len 
 lt le eq ne gt ge {_BINARY}
 init new del call iter next getitem setitem delitem contains missing reversed length_hint
 enter exit aenter aexit aiter anext await getattr setattr delattr get set delete set_name
+cause context traceback suppress_context notes members args origin parameters
+required_keys optional_keys total
 init_subclass class_getitem subclasshook instancecheck subclasscheck post_init slots
 format bytes sizeof dir fspath copy deepcopy getstate setstate reduce array array_priority
 class name qualname module doc annotations mro
@@ -181,10 +187,7 @@ TAKEN_BEGINNINGS = ("__torch", "__array_", "__dlpack", "__cuda", "__dataframe")
 # Ordinary to be asked for, but nobody gives an own meaning to these.
 NEVER_BOUND = _words("__name__ __class__")
 # Names under which torch's operations and raw memory lie in others, on whatever it may be.
-LEADS_ON = _words("aten ctypes")
-# What modules that are none of this course have to offer: nobody asks for it by a text alone.
-RUNS = _words("""loads load Unpickler find_class import_module from_address from_buffer cast memmove
-    string_at CDLL PyDLL Popen call check_call check_output modules exec eval compile""")
+LEADS_ON = _words("aten ctypes multiprocessing_context")
 # To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
 DEFINED_ONLY = _words("""__getattr__ __annotations__ __getstate__ __setstate__ __reduce__ __get__
     __set__ __delete__""")

@@ -11,6 +11,7 @@ import builtins
 import functools
 import os
 import sys
+import threading
 import types
 import typing
 import weakref
@@ -21,6 +22,7 @@ from types import (
     FunctionType,
     GenericAlias,
     MappingProxyType,
+    MethodType,
     ModuleType,
 )
 from typing import Any, NoReturn
@@ -34,6 +36,7 @@ _OPENER = 4
 # write these names.
 _DICT, _PRIVATE, _CHANGED = "__vars__", "__private__", "__changed__"
 _LENDER, _HOLDER = "__lender__", "__holder__"
+_CHANGED_BY_NOBODY = (ModuleType, type)
 _CODE = (ModuleType, FunctionType, BuiltinFunctionType, type)
 # What `dataclasses` writes of itself, and by which names objects and fields go in it.
 _WRITTEN = {"hash", "super", "type", "NotImplemented"}
@@ -42,6 +45,9 @@ _THEMSELVES = ("self", "other", "__dataclass_self__")
 _made: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
 # By file, the names that a submission's module has from a library and nowhere else.
 _followed: dict[str, frozenset[str]] = {}
+# By class and name, whether it is private to a library's class above, and whether it is asked for.
+_inside: dict[tuple[type, str], bool] = {}
+_asked_for: set[tuple[type, str]] = set()
 # Whose private names a class that inherits from them may ask for.
 _INHERITED = ("torch.nn.", "torch.optim.")
 _ALIASES = (GenericAlias, type(typing.List[int]))  # noqa: UP006 - that is another class
@@ -75,33 +81,45 @@ def own_code(source: bytes, file: str, folder: str, main: bool = False) -> CodeT
     if not main:
         without_main(tree)
     libraries = _followed[file] = _libraries(tree, folder)
-    # A pattern is no expression: its names are read, and cannot be calls.
-    patterns = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.pattern)
-        for part in ast.walk(node)
-    }
+    left = {id(part) for node in _unevaluated(tree) for part in ast.walk(node)}
     # From the leaves up, and without recursion: an expression may be longer than the stack is deep.
     for node, owner in reversed(list(with_classes(tree))):
-        if id(node) not in patterns:
-            _ask_in(node, owner, libraries)
+        if id(node) not in left:
+            _ask_in(node, owner, libraries, left)
     return compile(tree, file, "exec", dont_inherit=True)
 
 
-def _ask_in(parent: ast.AST, owner: str, libraries: Collection[str]) -> None:
-    """Replace the attributes right below a node as `_asking` says."""
+def _unevaluated(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield what must stay as it is: patterns are no expressions, and annotations may be texts."""
+    texts = any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "__future__"
+        and any(alias.name == "annotations" for alias in node.names)
+        for node in tree.body
+    )
+    for node in ast.walk(tree):
+        if isinstance(node, ast.pattern):
+            yield node
+        elif texts:
+            found = (getattr(node, name, None) for name in ("annotation", "returns"))
+            yield from (part for part in found if isinstance(part, ast.AST))
+
+
+def _ask_in(parent: ast.AST, owner: str, libraries: Collection[str], left: Collection[int]) -> None:
+    """Replace the attributes right below a node as `_asking` says, but those in `left`."""
+
+    def asked(node: Any) -> Any:
+        skipped = not isinstance(node, ast.Attribute) or id(node) in left
+        return node if skipped else _asking(node, owner, libraries)
+
     target = parent.target if isinstance(parent, ast.AugAssign) else None
     if isinstance(target, ast.Attribute) and _is_looked_at(mangled(target.attr, owner)):
         target.value = _calling(_CHANGED, target.value, mangled(target.attr, owner))
     for field, held in ast.iter_fields(parent):
         if isinstance(held, list):
-            held[:] = [
-                _asking(one, owner, libraries) if isinstance(one, ast.Attribute) else one
-                for one in held
-            ]
+            held[:] = map(asked, held)
         elif isinstance(held, ast.Attribute):
-            setattr(parent, field, _asking(held, owner, libraries))
+            setattr(parent, field, asked(held))
 
 
 def _asking(node: ast.Attribute, owner: str, libraries: Collection[str]) -> ast.expr:
@@ -203,44 +221,62 @@ def _lender(owner: Any, name: str) -> Any:
     A module is found by its import, which was read. Where one comes as a value, out of an object of
     some library, only its ordinary names are for submissions.
     """
-    if issubclass(type(owner), ModuleType) and not _is_own(owner):
-        place = str(vars(owner).get("__name__"))
-        if not known.is_lent(place, str(name), vars(owner).get(name)):
+    thing = owner.__origin__ if type(owner) in _ALIASES else owner
+    # What stands for another says that it is of its class.
+    if isinstance(thing, ModuleType) and not _is_own(thing):
+        place = str(getattr(thing, "__name__", ""))
+        if not known.is_lent(place, str(name), getattr(thing, str(name), None)):
             raise AttributeError(f"{name} is not looked up for submissions: import {place}")
     return owner
 
 
 def _holder(owner: Any, name: str) -> Any:
     """Return a value that gets an attribute, unless it is a library's."""
-    kind = owner if isinstance(owner, type) else type(owner)
-    if issubclass(kind, ModuleType):
-        place = str(vars(owner).get("__name__"))
+    # Most that is set is set on objects, and public.
+    if name[:1] != "_" and not isinstance(owner, _CHANGED_BY_NOBODY):
+        return owner
+    if isinstance(owner, ModuleType):
         # What the text there has from a library stays what was read.
         file = str(getattr(vars(owner).get("__spec__"), "origin", ""))
         taken = name in known.NEVER_BOUND or name in _followed.get(file, ())
+        place = str(vars(owner).get("__name__"))
         if taken if _is_own(owner) else not known.may_be_set(f"{place}.{name}"):
             raise AttributeError(f"{name} is a module's: submissions change no library")
-    elif (kind is owner and _is_librarys(kind)) or _is_inside(kind, name):
+    elif isinstance(owner, type):
+        if _is_librarys(owner) or _is_inside(owner, name):
+            raise AttributeError(f"{name} is a library's: submissions change no library")
+    elif name[:1] == "_" and _is_inside(type(owner), name):
         raise AttributeError(f"{name} is a library's: submissions change no library")
     return owner
 
 
 def _is_inside(kind: type, name: str) -> bool:
     """Return whether a name is private to a library class above one; torch's are for heirs."""
-    private = name.startswith("_") and not name.endswith("__") and name not in known.PUBLIC
-    return private and any(
-        name in vars(base) and _is_librarys(base) and not base.__module__.startswith("torch.")
-        for base in kind.__mro__
-    )
+    key = kind, name
+    if key not in _inside:
+        private = name.startswith("_") and not name.endswith("__") and name not in known.PUBLIC
+        _inside[key] = private and any(
+            name in vars(base) and _is_librarys(base) and not base.__module__.startswith("torch.")
+            for base in kind.__mro__
+        )
+    return _inside[key]
 
 
 def _asked(owner: Any, name: str) -> Any:
     """Return an object that is asked for a name, unless a submission may not write that."""
+    kind = type(owner)
+    if (kind, name) in _asked_for:
+        return owner
     # What lacked a name may be anything.
     strange = name == "obj" and isinstance(owner, AttributeError)
     strange |= name in known.LEADS_ON and name not in _held_by(owner)
     if type(name) is not str or owner is builtins or strange or not _is_ordinary(owner, name):
+        # Of what is not there nothing is learned.
+        if type(name) is str and not strange and not hasattr(owner, name):
+            return owner
         raise AttributeError(f"{name} is not looked up for submissions: it is no public name")
+    if _made.get(id(kind)) is kind and _is_own(_giver(owner, name)):
+        _asked_for.add((kind, name))
     return owner
 
 
@@ -249,12 +285,16 @@ def _vars(owner: Any) -> Any:
     if isinstance(owner, ModuleType):
         raise AttributeError("what is in a module is not listed for submissions")
     held = vars(owner)
+    # What a library's class keeps for itself is set by no dictionary.
+    inner = any(
+        _is_inside(type(owner), name) for base in type(owner).__mro__ for name in vars(base)
+    )
     shown = {
         name: value
         for name, value in held.items()
         if type(name) is str and _is_ordinary(owner, name) and not isinstance(value, ModuleType)
     }
-    return held if len(shown) == len(held) else MappingProxyType(shown)
+    return MappingProxyType(shown) if inner or len(shown) < len(held) else held
 
 
 def _setattr(owner: Any, name: str, value: Any) -> None:
@@ -275,12 +315,15 @@ def _setting(owner: Any, method: Any) -> Callable[..., None]:
 
 
 def _changeable(owner: Any, name: str) -> Any:
+    """Return an object whose attribute is set by a name that is computed."""
     library = isinstance(owner, type) and not _is_own(owner)
-    if type(name) is not str or not _is_ordinary(owner, name) or library:
+    dunder = isinstance(name, str) and name.startswith("__") and name.endswith("__")
+    taken = name in known.INTERPRETER or (dunder and not _is_ordinary(owner, name))
+    if type(name) is not str or taken or library:
         raise AttributeError(f"{name} is not changed by submissions")
-    if isinstance(owner, ModuleType):
+    if isinstance(owner, ModuleType) and not _is_own(owner):
         raise AttributeError(f"{name} is a module's: submissions change no module")
-    return owner
+    return _holder(owner, name)
 
 
 def _is_ordinary(owner: Any, name: str) -> bool:
@@ -290,20 +333,30 @@ def _is_ordinary(owner: Any, name: str) -> bool:
         return True
     if name.startswith("__") and name.endswith("__") and known.is_taken(name):
         return False
+    if isinstance(owner, ModuleType) and f"{owner.__name__}.{name}" in known.BUILT_ON:
+        return True
+    # A method has what its function has.
+    owner = owner.__func__ if isinstance(owner, MethodType) else owner
     if not isinstance(owner, _CODE) and name in _held_by(owner):
         return True
     giver = _giver(owner, name)
     # What a method of torch's that a submission's own one stands in for does beside.
-    return _is_own(giver) or (isinstance(owner, super) and _is_librarys(giver, _INHERITED))
+    heir = isinstance(owner, super) or _is_own(type(owner))
+    return _is_own(giver) or (heir and _is_librarys(giver, _INHERITED))
 
 
 def _held_by(owner: Any) -> Collection[str]:
+    if type(owner) is threading.local:
+        return vars(owner)
     try:
         # Not what it says itself: it may stand for a class, as list[int] does.
-        found: Collection[str] = object.__getattribute__(owner, "__dict__")
+        found: dict[str, Any] = object.__getattribute__(owner, "__dict__")
     except AttributeError:
         return ()
-    return found
+    # Where torch's modules have what is set on them.
+    parts = [found.get(part) for part in ("_parameters", "_buffers", "_modules")]
+    inner = [part for part in parts if type(part) is dict]
+    return set(found).union(*inner) if inner else found
 
 
 def _giver(owner: Any, name: str) -> Any:
@@ -311,12 +364,19 @@ def _giver(owner: Any, name: str) -> Any:
     if isinstance(owner, (ModuleType, FunctionType)):
         return owner
     kind = owner if isinstance(owner, type) else type(owner)
-    places = kind.__mro__
+    if kind in weakref.ProxyTypes or kind in _ALIASES:
+        # These stand for another.
+        kind = owner.__origin__ if kind in _ALIASES else owner.__class__
+    places: tuple[Any, ...] = kind.__mro__ if isinstance(kind, type) else ()
     if isinstance(owner, super):
         parent: Any = owner
         own = parent.__self__
         mro = (own if isinstance(own, type) else type(own)).__mro__
         places = mro[mro.index(parent.__thisclass__) + 1 :]
+    if isinstance(owner, type):
+        # A class is asked for names of its metaclass, too.
+        above: Any = type(owner)
+        places = (*places, *above.__mro__)
     return next((one for one in places if name in vars(one)), kind)
 
 
@@ -324,9 +384,17 @@ def _is_own(thing: Any) -> bool:
     """Return whether a module, function or class is a submission's: it has builtins of its own."""
     if isinstance(thing, type):
         return _made.get(id(thing)) is thing
-    function = isinstance(thing, FunctionType)
-    table = thing.__builtins__ if function else vars(thing).get("__builtins__")
+    if isinstance(thing, FunctionType):
+        # A decorator of a library's returns a function of its own, which stands for the inner one.
+        inner = vars(thing).get("__wrapped__")
+        return any(_DICT in _builtins_of(one) for one in (thing, inner))
+    table = vars(thing).get("__builtins__") if isinstance(thing, ModuleType) else None
     return isinstance(table, dict) and _DICT in table
+
+
+def _builtins_of(function: Any) -> Collection[str]:
+    found: Collection[str] = function.__builtins__ if isinstance(function, FunctionType) else ()  # type: ignore[attr-defined]
+    return found
 
 
 def _is_librarys(kind: Any, modules: tuple[str, ...] = ("",)) -> bool:
@@ -344,14 +412,17 @@ def _build_class(body: Any, name: str, *bases: Any, **keywords: Any) -> Any:
     if all(isinstance(b, type) or type(b) in _ALIASES or b is typing.NamedTuple for b in bases):
         # A metaclass of one's own could return any class there is.
         makers = {*map(type, types.resolve_bases(bases)), keywords.get("metaclass", type)}
-        if all(isinstance(maker, type) and _is_librarys(maker) for maker in makers):
+        new = isinstance(made, type) and made.__module__ == body.__globals__.get("__name__")
+        if new or all(isinstance(maker, type) and _is_librarys(maker) for maker in makers):
             _made[id(made)] = made
     if isinstance(made, type) and not _is_librarys(made):
         home = sys.modules.get(made.__module__)
         if home is not None and home.__name__ != "__main__" and not _is_own(home):
             raise TypeError(f"{name} says that it is of {made.__module__}, and is not")
         for inside in body.__code__.co_names:
-            if inside in vars(made) and any(_is_inside(base, inside) for base in made.__bases__):
+            # A method may be another's: that is what bases are for.
+            text = not callable(vars(made).get(inside, _build_class))
+            if text and any(_is_inside(base, inside) for base in made.__bases__):
                 raise TypeError(f"{name} changes {inside}, which is private to its base")
     return made
 
@@ -378,6 +449,30 @@ def _open(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
     return builtins.open(file, mode, *args, **kwargs)  # noqa: PTH123 - it stands in for it
 
 
+def copy_names(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `functools.update_wrapper`, which takes nothing from a module, nor changes a class."""
+
+    @functools.wraps(original)
+    def update_wrapper(wrapper: Any, wrapped: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(wrapped, ModuleType) or isinstance(wrapper, type | ModuleType):
+            raise TypeError("only functions are wrapped")
+        return original(wrapper, wrapped, *args, **kwargs)
+
+    return update_wrapper
+
+
+def redirect(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return how `contextlib` begins to redirect a stream, which is standard output or errors."""
+
+    @functools.wraps(original)
+    def enter(self: Any) -> Any:
+        if self._stream not in ("stdout", "stderr"):
+            raise TypeError("only standard output and errors are redirected")
+        return original(self)
+
+    return enter
+
+
 def run_plain(text: str, scope: Any, made: Any) -> None:
     """Run what `dataclasses` writes for a class, if it names nothing but arguments and fields.
 
@@ -398,5 +493,7 @@ def run_plain(text: str, scope: Any, made: Any) -> None:
             case (
                 ast.Name() | ast.Attribute() | ast.Lambda() | ast.NamedExpr() | ast.comprehension()
             ):
+                raise TypeError("the name of a field of a dataclass is no plain name")
+            case ast.Import() | ast.ImportFrom() | ast.ClassDef() | ast.Global():
                 raise TypeError("the name of a field of a dataclass is no plain name")
     exec(text, scope, made)  # noqa: S102 - it was read

@@ -452,7 +452,7 @@ class _Reader:
         if (
             attr in known.INTERPRETER | known.LEADS_ON
             or not self._is_protocol(attr)
-            or (by_text and (attr in known.DEFINED_ONLY | known.SETTERS | known.RUNS))
+            or (by_text and (attr in known.DEFINED_ONLY | known.SETTERS))
         ):
             self._add(node, f"asks for {attr}")
         elif by_text and (_is_private(attr) or attr == "obj"):

@@ -392,3 +392,64 @@ def test_what_is_not_read_does_not_run() -> None:
     scope: dict[str, object] = {"__builtins__": own_builtins(), "__name__": "__main__"}
     exec(own_code(b"if __name__ == '__main__':\n    x = 2\n", "work.py", "/", main=True), scope)
     assert scope["x"] == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p = torch.nn.Parameter(torch.ones(1))\nx = not getattr(p, '_no_decay', False)",
+        "class A:\n    def f(self):\n        return 1\n    f._step = True\n"
+        "x = getattr(A().f, '_step')",
+        "class M(type):\n    _made = {}\n    def __call__(cls):\n"
+        "        cls._made[cls] = cls._made.get(cls) or super().__call__()\n"
+        "        return cls._made[cls]\n"
+        "class A(metaclass=M):\n    _y = True\n    def f(self):\n        return self._y\n"
+        "x = A() is A() and A().f()",
+        "try:\n    raise ValueError from KeyError()\nexcept ValueError as e:\n"
+        "    x = e.__cause__ is not None and e.__traceback__ is not None",
+        "class A(torch.nn.Module):\n    def f(self):\n        return self._get_name()\n"
+        "x = A().f() == 'A'",
+        "net = torch.nn.Identity()\nnet.register_buffer('_ema', torch.ones(1))\nx = bool(net._ema)",
+        "import threading\nlocal = threading.local()\nlocal._x = True\nx = local._x",
+        "@torch.no_grad()\ndef f():\n    pass\nf._calls = 0\nf._calls += 1\nx = f._calls == 1",
+        "p = torch.nn.Linear(1, 1)\nsetattr(p, '_late', True)\nx = p._late",
+        "import argparse\nclass A(argparse.HelpFormatter):\n"
+        "    def _split_lines(self, text, width):\n        return text.split()\nx = True",
+        "import enum\nclass E(enum.Enum):\n    A = 1\nx = 'A' in E.__members__",
+        "import weakref\nclass A:\n    def _s(self):\n        return True\n"
+        "a = A()\nx = weakref.proxy(a)._s()",
+        "x = list[int].__args__ == (int,)",
+        "def f(shadowed):\n    return shadowed\n"
+        "def g(nn):\n    import torch.nn as nn\n    return nn.init._calculate_fan_in_and_fan_out\n"
+        "x = callable(g(1))",
+    ],
+)
+def test_private_names_of_ones_own_are_found_wherever_they_are(text: str) -> None:
+    assert run(text)["x"] is True
+
+
+def test_annotations_that_are_texts_stay_as_they_are_written() -> None:
+    text = "from __future__ import annotations\nimport typing\ndef f(typing):\n    pass\n"
+    text += "class A:\n    names: typing.ClassVar[list] = []\nx = A.__annotations__['names']\n"
+    assert run(text)["x"] == "typing.ClassVar[list]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import enum\nclass E(enum.Enum):\n    A = 1\nE._convert_",
+        "vars(stream)['_stream'] = 'modules'",
+        "stream.__dict__.update(_stream='modules')",
+        "import weakref\nweakref.proxy(module).loads",
+        "import types\ntypes.GenericAlias(module, (int,)).loads",
+    ],
+)
+def test_what_stands_for_a_library_lends_no_more(text: str) -> None:
+    import contextlib
+    import io
+    import pickle
+
+    stream = contextlib.redirect_stdout(io.StringIO())
+    with pytest.raises((AttributeError, TypeError)):
+        run(text, stream=stream, module=pickle)
+    assert stream._stream == "stdout"
