@@ -393,8 +393,8 @@ def _is_own(thing: Any) -> bool:
 
 
 def _builtins_of(function: Any) -> Collection[str]:
-    found: Collection[str] = function.__builtins__ if isinstance(function, FunctionType) else ()  # type: ignore[attr-defined]
-    return found
+    found: Collection[str] = getattr(function, "__builtins__", ())
+    return found if isinstance(function, FunctionType) else ()
 
 
 def _is_librarys(kind: Any, modules: tuple[str, ...] = ("",)) -> bool:
