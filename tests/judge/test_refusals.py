@@ -281,11 +281,11 @@ CASES: dict[str, tuple[Mapping[str, str], str]] = {
     ),
     "no docstring": (
         {A_TESTS: PUBLIC.replace('    """double doubles"""\n', "")},
-        "work.double: a criterion needs a docstring and @pytest.mark.criterion",
+        "work.double: it has no docstring, whose first line is its title",
     ),
     "no source": (
         {A_TESTS: PUBLIC.replace(', source="handout"', "")},
-        "work.double: a criterion needs a docstring",
+        "work.double: its criterion(...) has no source=...",
     ),
     "two of one name": (
         {R_TESTS: HIDDEN.replace("test_half", "test_double")},
