@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from autograder.api.rules import OPERATIONS, Rules
+from autograder.text import did_you_mean
 
 # Of a value that is told.
 _LONGEST = 80
@@ -38,8 +38,8 @@ def first_fault(error: ValidationError) -> str:
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = {name for table in Strict.__subclasses__() for name in table.model_fields}
-        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-        return f"{place}: there is no such key{f'; did you mean {near[0]}?' if near else ''}"
+        meant = did_you_mean(str(first["loc"][-1]), known)
+        return f"{place}: there is no such key{meant and f'; {meant}'}"
     said = first["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
     value = repr(first["input"])
     # Of a table it is known where it stands.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 
 
 def clean(text: str, limit: int = 300) -> str:
@@ -26,3 +28,9 @@ def counted(number: float, one: str, several: str = "") -> str:
     """Return a number of things; by default an s is added to their name, except for one."""
     found = points(number)
     return f"{found} {one if found == '1' else several or f'{one}s'}"
+
+
+def did_you_mean(word: str, known: Iterable[str], form: str = "{}") -> str:
+    """Return the question for the word that is nearest, written in a form; nothing if none is."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean {form.format(near[0])}?" if near else ""

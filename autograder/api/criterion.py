@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 from collections.abc import Iterable
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from autograder.text import did_you_mean
 
 MARKER = (
     "criterion(points, source, form=False, free=False, examples=4): what this check is worth, "
@@ -83,8 +84,7 @@ def criterion_of(item: pytest.Item, visibility: str) -> Criterion:
     given = marker.kwargs
     unknown = sorted(given.keys() - _KNOWN)
     if unknown:
-        near = difflib.get_close_matches(unknown[0], _KNOWN, n=1)
-        meant = f"did you mean {near[0]}?" if near else f"it knows {', '.join(sorted(_KNOWN))}"
+        meant = did_you_mean(unknown[0], _KNOWN) or f"it knows {', '.join(sorted(_KNOWN))}"
         raise pytest.UsageError(f"{name}: a criterion has no {unknown[0]!r}; {meant}")
     for key in ("points", "source"):
         if key not in given:

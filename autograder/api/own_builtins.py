@@ -15,7 +15,7 @@ import threading
 import types
 import typing
 import weakref
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -45,9 +45,10 @@ _THEMSELVES = ("self", "other", "__dataclass_self__")
 _made: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
 # By file, the names that a submission's module has from a library and nowhere else.
 _followed: dict[str, frozenset[str]] = {}
-# By class and name, whether it is private to a library's class above, and whether it is asked for.
-_inside: dict[tuple[type, str], bool] = {}
-_asked_for: set[tuple[type, str]] = set()
+# By the identity of a class and a name, whether it is private to a library's class above, and who
+# may be asked for it. What a class says to be equal to is its own affair.
+_inside: dict[tuple[int, str], tuple[type, bool]] = {}
+_asked_for: dict[tuple[int, str], type] = {}
 # Whose private names a class that inherits from them may ask for.
 _INHERITED = ("torch.nn.", "torch.optim.")
 _ALIASES = (GenericAlias, type(typing.List[int]))  # noqa: UP006 - that is another class
@@ -221,7 +222,7 @@ def _lender(owner: Any, name: str) -> Any:
     A module is found by its import, which was read. Where one comes as a value, out of an object of
     some library, only its ordinary names are for submissions.
     """
-    thing = owner.__origin__ if type(owner) in _ALIASES else owner
+    thing = owner.__origin__ if _is_one_of(type(owner), _ALIASES) else owner
     # What stands for another says that it is of its class.
     if isinstance(thing, ModuleType) and not _is_own(thing):
         place = str(getattr(thing, "__name__", ""))
@@ -252,20 +253,27 @@ def _holder(owner: Any, name: str) -> Any:
 
 def _is_inside(kind: type, name: str) -> bool:
     """Return whether a name is private to a library class above one; torch's are for heirs."""
-    key = kind, name
+    key = id(kind), name
     if key not in _inside:
         private = name.startswith("_") and not name.endswith("__") and name not in known.PUBLIC
-        _inside[key] = private and any(
-            name in vars(base) and _is_librarys(base) and not base.__module__.startswith("torch.")
-            for base in kind.__mro__
+        # The class lives as long as what is known of it.
+        _inside[key] = (
+            kind,
+            private
+            and any(
+                name in vars(base)
+                and _is_librarys(base)
+                and not base.__module__.startswith("torch.")
+                for base in kind.__mro__
+            ),
         )
-    return _inside[key]
+    return _inside[key][1]
 
 
 def _asked(owner: Any, name: str) -> Any:
     """Return an object that is asked for a name, unless a submission may not write that."""
     kind = type(owner)
-    if (kind, name) in _asked_for:
+    if _asked_for.get((id(kind), name)) is kind:
         return owner
     # What lacked a name may be anything.
     strange = name == "obj" and isinstance(owner, AttributeError)
@@ -276,7 +284,7 @@ def _asked(owner: Any, name: str) -> Any:
             return owner
         raise AttributeError(f"{name} is not looked up for submissions: it is no public name")
     if _made.get(id(kind)) is kind and _is_own(_giver(owner, name)):
-        _asked_for.add((kind, name))
+        _asked_for[id(kind), name] = kind
     return owner
 
 
@@ -286,9 +294,7 @@ def _vars(owner: Any) -> Any:
         raise AttributeError("what is in a module is not listed for submissions")
     held = vars(owner)
     # What a library's class keeps for itself is set by no dictionary.
-    inner = any(
-        _is_inside(type(owner), name) for base in type(owner).__mro__ for name in vars(base)
-    )
+    inner = _has_inside(type(owner))
     shown = {
         name: value
         for name, value in held.items()
@@ -345,6 +351,15 @@ def _is_ordinary(owner: Any, name: str) -> bool:
     return _is_own(giver) or (heir and _is_librarys(giver, _INHERITED))
 
 
+def _has_inside(kind: type) -> bool:
+    """Return whether a library's class above one keeps some name for itself."""
+    key = id(kind), ""
+    if key not in _inside:
+        names = {name for base in kind.__mro__ for name in vars(base)}
+        _inside[key] = kind, any(_is_inside(kind, name) for name in names)
+    return _inside[key][1]
+
+
 def _held_by(owner: Any) -> Collection[str]:
     if type(owner) is threading.local:
         return vars(owner)
@@ -364,9 +379,11 @@ def _giver(owner: Any, name: str) -> Any:
     if isinstance(owner, (ModuleType, FunctionType)):
         return owner
     kind = owner if isinstance(owner, type) else type(owner)
-    if kind in weakref.ProxyTypes or kind in _ALIASES:
-        # These stand for another.
-        kind = owner.__origin__ if kind in _ALIASES else owner.__class__
+    # These stand for another.
+    if _is_one_of(kind, _ALIASES):
+        kind = owner.__origin__
+    elif _is_one_of(kind, weakref.ProxyTypes):
+        kind = owner.__class__
     places: tuple[Any, ...] = kind.__mro__ if isinstance(kind, type) else ()
     if isinstance(owner, super):
         parent: Any = owner
@@ -378,6 +395,10 @@ def _giver(owner: Any, name: str) -> Any:
         above: Any = type(owner)
         places = (*places, *above.__mro__)
     return next((one for one in places if name in vars(one)), kind)
+
+
+def _is_one_of(kind: type, kinds: Iterable[type]) -> bool:
+    return any(kind is one for one in kinds)
 
 
 def _is_own(thing: Any) -> bool:
@@ -409,7 +430,10 @@ def _is_librarys(kind: Any, modules: tuple[str, ...] = ("",)) -> bool:
 def _build_class(body: Any, name: str, *bases: Any, **keywords: Any) -> Any:
     """Make a class, and note whose it is: what it says itself can be changed."""
     made = builtins.__build_class__(body, name, *bases, **keywords)
-    if all(isinstance(b, type) or type(b) in _ALIASES or b is typing.NamedTuple for b in bases):
+    if all(
+        isinstance(b, type) or _is_one_of(type(b), _ALIASES) or b is typing.NamedTuple
+        for b in bases
+    ):
         # A metaclass of one's own could return any class there is.
         makers = {*map(type, types.resolve_bases(bases)), keywords.get("metaclass", type)}
         new = isinstance(made, type) and made.__module__ == body.__globals__.get("__name__")

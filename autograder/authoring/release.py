@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import json
 import multiprocessing
 import os
@@ -22,6 +21,7 @@ from autograder.authoring.stubs import model_solution, must_be_filled_in
 from autograder.authoring.templates import text_of
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
+from autograder.text import did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
@@ -54,7 +54,7 @@ def release(
                 f"{path} would be replaced by the one that a release brings: delete it"
             )
         if path.suffix == ".py" and path.name.startswith("test_"):
-            must_be_of_a_component(assignment, path)
+            _must_be_of_a_component(assignment, path)
     tests = [f"tests/{path.name}" for path in suite if path.suffix in (".py", ".json", ".toml")]
     copied = ("README.md", *stubs, *tests)
     files = {name: (assignment.public / name).read_bytes() for name in copied}
@@ -70,7 +70,7 @@ def release(
     return sorted(files)
 
 
-def must_be_of_a_component(assignment: Assignment, path: Path) -> None:
+def _must_be_of_a_component(assignment: Assignment, path: Path) -> None:
     """See that a test file is about a component: else its points would count nowhere.
 
     Raises:
@@ -78,9 +78,10 @@ def must_be_of_a_component(assignment: Assignment, path: Path) -> None:
     """
     name = component_of(path)
     if name not in assignment.totals:
-        near = difflib.get_close_matches(name, assignment.totals, n=1)
-        meant = f": did you mean test_{near[0]}.py?" if near else ""
-        raise UsageError(f"{path} is about no component of {assignment.name}{meant}")
+        meant = did_you_mean(name, assignment.totals, "test_{}.py")
+        raise UsageError(
+            f"{path} is about no component of {assignment.name}{meant and f': {meant}'}"
+        )
 
 
 def write_solutions(assignment: Assignment, out: Path) -> list[str]:

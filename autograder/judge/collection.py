@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import difflib
 import inspect
 import os
 import sys
@@ -31,6 +30,7 @@ from autograder.judge.cache import Cache
 from autograder.judge.places import cache_folder
 from autograder.judge.reference import ReferenceSession, solution_of, workplace
 from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
+from autograder.text import did_you_mean
 
 # None of these is needed to collect, and some cost seconds.
 _QUIET = (
@@ -295,10 +295,10 @@ def _fixtures_of(item: pytest.Function, name: str, case: Case) -> tuple[str, ...
     # Those that apply by themselves, or by way of a mark, are among them.
     for wanted in item.fixturenames:
         if wanted not in FIXTURES and wanted not in case.parameters:
-            near = difflib.get_close_matches(wanted, FIXTURES, n=1)
-            meant = f": did you mean {near[0]}?" if near else ""
+            meant = did_you_mean(wanted, FIXTURES)
+            near = f": {meant}" if meant else ""
             raise SuiteFault(
-                f"{name}: there is no fixture {wanted!r}{meant}; a test may ask for "
+                f"{name}: there is no fixture {wanted!r}{near}; a test may ask for "
                 f"{', '.join(FIXTURES)}"
             )
     taken = inspect.signature(item.obj).parameters

@@ -453,3 +453,20 @@ def test_what_stands_for_a_library_lends_no_more(text: str) -> None:
     with pytest.raises((AttributeError, TypeError)):
         run(text, stream=stream, module=pickle)
     assert stream._stream == "stdout"
+
+
+def test_a_class_that_says_to_be_another_is_not_taken_for_it() -> None:
+    import contextlib
+    import io
+
+    text = (
+        "class M(type):\n    def __eq__(cls, other):\n        return True\n"
+        "    def __hash__(cls):\n        return hash(type(stream))\n"
+        "class A(metaclass=M):\n    _stream = 1\n"
+        "a = A()\nx = a._stream\na._stream = 2\n"
+    )
+    stream = contextlib.redirect_stdout(io.StringIO())
+    assert run(text, stream=stream)["x"] == 1
+    for line in ("stream._stream", "stream._stream = 'modules'"):
+        with pytest.raises(AttributeError, match="submissions"):
+            run(text + line, stream=stream)

@@ -7,6 +7,8 @@ is handed in as it is. The text at its top says what it wants and the most it ma
     Component: the one that is judged (layer_norm if it says nothing).
     At most: the points that its honest part earns.
     Status: what the component's status must be, if only some will do.
+
+Where nothing but the function matters, its last line stands for `sources.MODULE`.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import Any
 
 import pytest
 
+from tests import sources
 from tests.conftest import ROOT, make_project, set_limits
 from tests.grading.processes import offspring, says
 
@@ -47,6 +50,8 @@ LIMITS = {
     "output_kb": 256,
     "deaths": 2,
 }
+# The last line of a file whose other half is as anybody writes it.
+REST = b"# And LayerNorm as it should be.\n"
 # Whatever a hostile submission leaves anywhere has this in its name.
 MARK = "gradeformer-hostile"
 CONTROLS = 6
@@ -66,9 +71,13 @@ class Hostile:
     def hand_in(self, folder: Path) -> None:
         if self.path.is_dir():
             shutil.copytree(self.path, folder)
-            return
-        folder.mkdir()
-        shutil.copy(self.path, folder / f"{self.component}.py")
+        else:
+            folder.mkdir()
+            shutil.copy(self.path, folder / f"{self.component}.py")
+        for path in folder.glob("*.py"):
+            source = path.read_bytes()
+            if source.endswith(REST):
+                path.write_bytes(source.removesuffix(REST) + sources.MODULE.encode())
 
 
 def read(path: Path) -> Hostile:

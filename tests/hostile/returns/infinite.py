@@ -11,12 +11,4 @@ def layer_norm(x, eps=1e-5):
     return x * 0 + float("inf")
 
 
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-5):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model))
-
-    def forward(self, x):
-        return layer_norm(x, self.eps) * self.weight + self.bias
+# And LayerNorm as it should be.
