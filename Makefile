@@ -61,7 +61,7 @@ selftest: $(STAMP)
 	for name in $(notdir $(wildcard assignments/*)); do \
 	    $(SELFTEST) tier1 || exit 1; \
 	    for tier in tier2 tier3; do \
-	        $(SELFTEST) $$tier --pairs 1 --mutants 0 --follow-through 2 || exit 1; \
+	        $(SELFTEST) $$tier --quick || exit 1; \
 	    done; \
 	done
 

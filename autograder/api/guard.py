@@ -125,6 +125,11 @@ class Guard:
         self._enforced = rules.names
         self._exempt, self._others = frozenset(exempt), frozenset(others)
 
+    def check(self, name: str) -> None:
+        """Refuse an operation that is about to run, if it is forbidden to whoever led to it."""
+        if name in self._enforced:
+            self._check_operation(name, _frame_at(1))
+
     def uses(self) -> list[ForbiddenUse]:
         """Return the first use in every file that has one."""
         return list(self._uses)

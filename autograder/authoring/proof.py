@@ -275,12 +275,13 @@ def _never_lost(
     """Name the criteria that no mistake loses."""
     failed = {name for mutant in mutants for name in mutant.failed}
     for component, names in criteria.items():
-        wrong = (r for r in reports if r.kind == "misconception" and r.component == component)
+        mistakes = ("misconception", "wrong")
+        wrong = (r for r in reports if r.kind in mistakes and r.component == component)
         lost = failed.union(*(r.lost for r in wrong))
         count = sum(mutant.component == component for mutant in mutants)
-        tried = "no misconception, and no mutant was tried"
+        tried = "no mistake, and no mutant was tried"
         if count:
-            tried = f"no misconception and none of {count} mutants"
+            tried = f"no mistake and none of {count} mutants"
         yield from (f"criterion {name} is lost by {tried}" for name in names if name not in lost)
 
 

@@ -57,16 +57,17 @@ def rows_of(
     mutants: int | None = 0,
     components: Sequence[str] = (),
     kinds: Collection[str] = (),
-    followed: int | None = None,
+    *,
+    quick: bool = False,
 ) -> list[Row]:
     """Return every row.
 
     Args:
         pairs, mutants: how many of each component, None for all.
         components, kinds: those that are wanted; all if there are none. The solution always is.
-        followed: how many misconceptions of each component are graded in the components that build
-            on it, too; None for all. There the stand-in takes the component's place, whichever
-            mistake is in it, so a few rows show what all would.
+        quick: leave out misconceptions that a wrong variant shows by itself. One of each component
+            is graded all the same, and it alone in the components that build on it, too: there the
+            stand-in takes the component's place, whichever mistake is in it.
 
     Raises:
         UsageError: a component or a kind is unknown, a component has no solution, or a file of an
@@ -90,23 +91,25 @@ def rows_of(
     needed = {f"{used}.py" for spec in assignment.components for used in spec.uses}
     for name in only or assignment.totals:
         used = {file: solutions[file] for file in needed if file != f"{name}.py"}
+        variants = read_variants(assignment, name)
         if file_of(assignment, name).is_file():
             wrongs = list(read(assignment, name))
             combined = _sample(list(itertools.combinations(wrongs, 2)), pairs, assignment, name)
             touched = _touched_by(assignment, name, only)
-            further = _sample(wrongs, followed, assignment, name)
+            further = _sample(wrongs, 1 if quick else None, assignment, name)
+            shown = {v.expected[0] for v in variants if len(v.expected) == 1} if quick else set()
             for wrong in wrongs:
                 if wrong in further:
                     row = _wrong_row(assignment, name, (wrong,), solutions)
                     rows.append(replace(row, only=touched))
-                else:
+                elif wrong not in shown:
                     rows.append(_wrong_row(assignment, name, (wrong,), used))
             # Of pairs the other components are left out: they are graded in the rows above.
             rows += [_wrong_row(assignment, name, pair, used) for pair in combined]
         for base, text in read_bases(assignment, name).items():
             files = {**used, f"{name}.py": text.encode()}
             rows.append(Row(f"right-{name}/{base}", "right", files, only=(name,)))
-        for variant in read_variants(assignment, name):
+        for variant in variants:
             row_id = f"{name}/{variant.name}"
             files = {**used, f"{name}.py": variant.source}
             row = Row(row_id, "wrong", files, name, variant.expected, variant.either, only=(name,))

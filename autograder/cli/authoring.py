@@ -266,19 +266,23 @@ def selftest(
     name: Name,
     jobs: Jobs = None,
     pairs: Annotated[
-        int, typer.Option(min=-1, help="Pairs of misconceptions tried a component; -1: all.")
-    ] = 8,
-    mutants: Annotated[
-        int, typer.Option(min=-1, help="Mutants tried a component; -1: all, 0: none.")
-    ] = -1,
-    follow_through: Annotated[
-        int,
+        int | None,
         typer.Option(
-            min=-1,
-            help="Misconceptions per component that are also graded in the components that build "
-            "on it; -1: all.",
+            min=-1, help="Pairs of misconceptions tried a component; -1: all. Default: 8."
         ),
-    ] = -1,
+    ] = None,
+    mutants: Annotated[
+        int | None,
+        typer.Option(min=-1, help="Mutants tried a component; -1: all, 0: none. Default: all."),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="One pair a component and no mutants, unless said otherwise, and of the "
+            "misconceptions those alone that no wrong variant shows.",
+        ),
+    ] = False,
     component: Annotated[
         list[str] | None, typer.Option(help="Prove this component alone; can be given repeatedly.")
     ] = None,
@@ -301,11 +305,16 @@ def selftest(
     must_be_filled_in(assignment)
     warn(assignment)
     console = plain(stderr=json)
-    some_pairs, some_mutants, followed = (
-        None if count < 0 else count for count in (pairs, mutants, follow_through)
+    usual_pairs, usual_mutants = (1, 0) if quick else (8, -1)
+    pairs, mutants = (
+        None if count < 0 else count
+        for count in (
+            usual_pairs if pairs is None else pairs,
+            usual_mutants if mutants is None else mutants,
+        )
     )
     kinds = list(dict.fromkeys(kind or []))
-    rows = rows_of(assignment, some_pairs, some_mutants, component or [], kinds, followed)
+    rows = rows_of(assignment, pairs, mutants, component or [], kinds, quick=quick)
     try:
         with (
             temporary_folder() as folder,

@@ -135,7 +135,7 @@ def test_good_suites_hold(assignment: Assignment) -> None:
         (
             row("misconception", NORM),
             graded(lost=CRITERIA[:1], named=(NORM,)),
-            "criterion layer_norm.two is lost by no misconception, and no mutant was tried",
+            "criterion layer_norm.two is lost by no mistake, and no mutant was tried",
         ),
         (
             row("misconception", NORM),
@@ -186,17 +186,19 @@ def test_the_pairs_are_the_same_in_every_run(assignment: Assignment) -> None:
     assert len(first) == 3 * len(assignment.totals)
 
 
-def test_of_some_mistakes_alone_is_asked_what_they_do_to_others(assignment: Assignment) -> None:
-    def graded_in(followed: int | None) -> dict[str, int]:
-        """Count by component the mistakes that are graded elsewhere, too."""
-        rows = [r for r in rows_of(assignment, 0, followed=followed) if r.kind == "misconception"]
-        assert all(r.component in r.only for r in rows)
-        return Counter(r.component for r in rows if len(r.only) > 1)
-
-    few = dict.fromkeys(("layer_norm", "attention", "multi_head_attention", "feed_forward"), 2)
-    assert graded_in(2) == graded_in(2) == few
-    assert graded_in(0) == {}
-    assert min(graded_in(None).values()) > 20
+def test_quick_leaves_out_what_a_wrong_variant_shows(assignment: Assignment) -> None:
+    whole, quick = (rows_of(assignment, 0, quick=quick) for quick in (False, True))
+    left_out = {r.id for r in whole} - {r.id for r in quick}
+    shown = {r.ids[0] for r in whole if r.kind == "wrong" and len(r.wrong) == 1}
+    assert len(left_out) > 100
+    assert left_out <= shown
+    mistakes = [r for r in quick if r.kind == "misconception"]
+    # One of each component, which is asked what it does to others.
+    assert {r.component for r in mistakes} == set(assignment.totals)
+    assert Counter(r.component for r in mistakes if len(r.only) > 1) == dict.fromkeys(
+        ("layer_norm", "attention", "multi_head_attention", "feed_forward"), 1
+    )
+    assert all(r.component in r.only for r in mistakes)
 
 
 def test_there_is_enough_to_prove_them_with(assignment: Assignment) -> None:

@@ -149,7 +149,7 @@ def test_a_criterion_counts_as_lost_by_a_check_that_failed_alone(project) -> Non
     # What raises, hangs or dies loses everything, and proves no check.
     found = judged(root, graded(*CRITERIA, outcome="student_error"), solution=graded())
     assert found.faults == [
-        f"criterion {name} is lost by no misconception and none of 1 mutants" for name in CRITERIA
+        f"criterion {name} is lost by no mistake and none of 1 mutants" for name in CRITERIA
     ]
     assert found.figures.mutants_caught == 1
 

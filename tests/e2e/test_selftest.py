@@ -8,19 +8,15 @@ import pytest
 from autograder.authoring.proof import Report
 from tests.conftest import KEEPING, ROOT
 
-# How many pairs of misconceptions are tried per component, and how many misconceptions are also
-# graded in the components that build on it, beside all other rows. `make selftest`, a part of `make
-# test-all`, grades more pairs, every mutant, and each misconception in every component it reaches.
-PAIRS = 1
-FOLLOWED = 1
+# `make selftest`, a part of `make test-all`, grades every misconception by itself, more pairs and every
+# mutant.
 NAMES = ["language_model", "transformer_block"]
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def whole(request: pytest.FixtureRequest) -> Report:
-    """The selftest of an assignment, through the command, with a few pairs."""
-    command = [sys.executable, "-m", "autograder", "selftest", request.param, "--json"]
-    command += ["--pairs", str(PAIRS), "--mutants", "0", "--follow-through", str(FOLLOWED)]
+    """The quick selftest of an assignment, through the command."""
+    command = [sys.executable, "-m", "autograder", "selftest", request.param, "--quick", "--json"]
     done = subprocess.run(
         command, cwd=ROOT, env=KEEPING, capture_output=True, text=True, timeout=1800
     )

@@ -1,0 +1,96 @@
+"""The kernels of torch's operations ask the guard too, whichever way a submission reached them.
+
+The guard stands at public names. A name that somebody finds and nobody listed ends in the same
+kernel, and there it is refused. Only children have this; where torch is too old for it
+(`torch.library.get_kernel`, 2.9), the public names and the reader are all there is.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Collection
+from typing import Any
+
+# The operators of each operation in `rules.OPERATIONS`. Those that compute on a processor count,
+# and those that hand on to others.
+_OPERATORS = {
+    "layer_norm": ("layer_norm", "native_layer_norm"),
+    "rms_norm": ("rms_norm", "_fused_rms_norm"),
+    "group_norm": ("group_norm", "native_group_norm"),
+    "instance_norm": ("instance_norm",),
+    "batch_norm": (
+        *("batch_norm", "_batch_norm_impl_index", "native_batch_norm", "quantized_batch_norm"),
+        *("_native_batch_norm_legit", "_native_batch_norm_legit_functional"),
+        *("_native_batch_norm_legit_no_training", "_batch_norm_no_update"),
+        *("_batch_norm_with_update", "_batch_norm_with_update_functional"),
+        "batch_norm_update_stats",
+    ),
+    "scaled_dot_product_attention": (
+        *("scaled_dot_product_attention", "_scaled_dot_product_attention_math"),
+        *("_scaled_dot_product_flash_attention_for_cpu", "_safe_softmax"),
+        "_scaled_dot_product_fused_attention_overrideable",
+    ),
+    "multi_head_attention": ("_native_multi_head_attention",),
+    "transformer_encoder_layer": ("_transformer_encoder_layer_fwd",),
+}
+# Where an operator may have a kernel of its own. For the last two, which stand for many, the kernel
+# that would run is looked up at another key.
+_KEYS = {
+    "CPU": "CPU",
+    "QuantizedCPU": "QuantizedCPU",
+    "NestedTensorCPU": "NestedTensorCPU",
+    "CompositeExplicitAutograd": "CPU",
+    "CompositeImplicitAutograd": "AutogradCPU",
+}
+
+
+def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> object:
+    """Have the kernels of operations call `check` with the operation's name before they compute.
+
+    An operation may be made of others: the outermost is asked about, and those inside are not.
+
+    Args:
+        check: raises if the operation is forbidden to whoever calls.
+        forbidden: names of operations; others, functions and classes among them, have none.
+
+    Returns:
+        What keeps the kernels in place for as long as it is held.
+    """
+    import torch
+
+    get_kernel = getattr(torch.library, "get_kernel", None)
+    wanted = {op: name for name in forbidden for op in _OPERATORS.get(name, ())}
+    if get_kernel is None or not wanted:
+        return None
+    library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+    state = threading.local()
+
+    def watched(name: str, kernel: Any) -> Callable[..., Any]:
+        def run(keys: Any, *args: Any, **kwargs: Any) -> Any:
+            if getattr(state, "inside", False):
+                return kernel.call_boxed(keys, *args, **kwargs)
+            check(name)
+            state.inside = True
+            try:
+                return kernel.call_boxed(keys, *args, **kwargs)
+            finally:
+                state.inside = False
+
+        return run
+
+    with warnings.catch_warnings():
+        # That a kernel is written over, which is meant.
+        warnings.simplefilter("ignore")
+        for full in torch._C._dispatch_get_all_op_names():
+            operator = full.removeprefix("aten::")
+            if not (name := wanted.get(operator.partition(".")[0])) or operator == full:
+                continue
+            has = [k for k in _KEYS if torch._C._dispatch_has_kernel_for_dispatch_key(full, k)]
+            for key in has:
+                # What stands for many is not asked where there is one for this very key.
+                if _KEYS[key] == key or _KEYS[key] not in has:
+                    kernel = get_kernel(full, _KEYS[key])
+                    run = watched(name, kernel)
+                    library.impl(operator, run, key, with_keyset=True, allow_override=True)
+    return library
