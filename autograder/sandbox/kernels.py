@@ -45,7 +45,11 @@ _KEYS = {
 }
 
 
-def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> object:
+# Kernels are in their place for as long as their library is held.
+_held: list[object] = []
+
+
+def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> None:
     """Have the kernels of operations call `check` with the operation's name before they compute.
 
     An operation may be made of others: the outermost is asked about, and those inside are not.
@@ -53,16 +57,13 @@ def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> o
     Args:
         check: raises if the operation is forbidden to whoever calls.
         forbidden: names of operations; others, functions and classes among them, have none.
-
-    Returns:
-        What keeps the kernels in place for as long as it is held.
     """
     import torch
 
     get_kernel = getattr(torch.library, "get_kernel", None)
     wanted = {op: name for name in forbidden for op in _OPERATORS.get(name, ())}
     if get_kernel is None or not wanted:
-        return None
+        return
     library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     state = threading.local()
 
@@ -93,4 +94,4 @@ def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> o
                     kernel = get_kernel(full, _KEYS[key])
                     run = watched(name, kernel)
                     library.impl(operator, run, key, with_keyset=True, allow_override=True)
-    return library
+    _held.append(library)

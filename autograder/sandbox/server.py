@@ -84,7 +84,8 @@ def serve(control: socket.socket, setup: Setup) -> None:
     # Each child enforces the rules that it is given.
     guard = Guard(setup.forbidden)
     guard.install()
-    kernels = watch_kernels(guard.check, setup.forbidden) if "torch" in sys.modules else None
+    if "torch" in sys.modules:
+        watch_kernels(guard.check, setup.forbidden)
     bounded = setup.tier in (1, 2)
     # Made once: every child would take milliseconds to make it.
     rules = confine.reading_rules(setup.readable, setup.scratches) if bounded else -1

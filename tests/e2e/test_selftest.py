@@ -8,8 +8,8 @@ import pytest
 from autograder.authoring.proof import Report
 from tests.conftest import KEEPING, ROOT
 
-# `make selftest`, a part of `make test-all`, grades every misconception by itself, more pairs and every
-# mutant.
+# `make selftest`, a part of `make test-all`, grades more pairs, every misconception by itself, and
+# every mutant.
 NAMES = ["language_model", "transformer_block"]
 
 
