@@ -1,0 +1,80 @@
+"""What is forbidden is refused at its kernel, whichever way it was reached."""
+
+import subprocess
+import sys
+
+from autograder.api.rules import OPERATIONS
+
+# Each runs in a process of its own: kernels are not put back.
+_BEGIN = f"""
+import torch
+from torch.nn import functional as F
+from autograder.sandbox.kernels import watch_kernels
+asked = []
+watch_kernels(asked.append, {list(OPERATIONS)})
+x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
+"""
+WAYS = {
+    "F.layer_norm(x, (4,)).sum().backward()": ["layer_norm"],
+    "torch.ops.aten.native_layer_norm(x, [4], None, None, 1e-5)": ["layer_norm"],
+    "torch.func.vmap(lambda row: F.layer_norm(row, (4,)))(x)": ["layer_norm"],
+    "F.layer_norm(x.bfloat16(), (4,))": ["layer_norm"],
+    "torch._fused_rms_norm(x, (4,), None, None)": ["rms_norm"],
+    "F.group_norm(x, 1)": ["group_norm"],
+    "torch._C._VariableFunctions.group_norm(x, 1)": ["group_norm"],
+    "F.instance_norm(x)": ["instance_norm"],
+    "torch._native_batch_norm_legit_no_training("
+    "x, None, None, torch.zeros(3), torch.ones(3), 0.1, 1e-5)": ["batch_norm"],
+    "F.batch_norm(x.detach()[..., None].to_mkldnn(), *torch.ones(4, 3).unbind())": ["batch_norm"],
+    "F.scaled_dot_product_attention(x, x, x)": ["scaled_dot_product_attention"],
+    "torch._C._nn.scaled_dot_product_attention(x, x, x, is_causal=True)": [
+        "scaled_dot_product_attention"
+    ],
+    "x.softmax(-1) @ x.mT; F.cross_entropy(x, x.softmax(1)); x.var(-1); x.norm()": [],
+}
+
+
+def test_every_way_asks_once_and_nothing_else_asks() -> None:
+    lines = (f"{way}; print([asked.pop() for _ in asked[:]])" for way in WAYS)
+    code = _BEGIN + "\n".join(lines)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [str(names) for names in WAYS.values()]
+
+
+def test_what_is_computed_is_the_same_with_its_gradient() -> None:
+    code = f"""
+import torch
+from torch.nn import functional as F
+from autograder.sandbox.kernels import watch_kernels
+def computed():
+    x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
+    weight = torch.linspace(1, 2, 4).requires_grad_()
+    found = [F.layer_norm(x, (4,), weight), F.rms_norm(x, (4,), weight), F.group_norm(x, 3)]
+    found += [F.batch_norm(x, None, None, training=True), F.scaled_dot_product_attention(x, x, x)]
+    sum(value.sin().sum() for value in found).backward()
+    return [*found, x.grad, weight.grad]
+before = computed()
+watch_kernels(lambda name: None, {list(OPERATIONS)})
+print(all(map(torch.equal, before, computed())))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_a_refusal_ends_the_call_and_the_next_is_asked_again() -> None:
+    code = f"""
+import torch
+from torch.nn import functional as F
+from autograder.sandbox.kernels import watch_kernels
+def refuse(name):
+    raise ZeroDivisionError(name)
+watch_kernels(refuse, {list(OPERATIONS)})
+for _ in range(2):
+    try:
+        torch.nn.LayerNorm(4)(torch.ones(2, 4))
+    except ZeroDivisionError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "layer_norm\n" * 2, done.stderr
