@@ -126,7 +126,7 @@ class Guard:
         self._exempt, self._others = frozenset(exempt), frozenset(others)
 
     def check(self, name: str) -> None:
-        """Refuse an operation that is about to run, if it is forbidden to whoever led to it."""
+        """Refuse an operation that is about to run, if the file that led to it may not use it."""
         if name in self._enforced:
             self._check_operation(name, _frame_at(1))
 

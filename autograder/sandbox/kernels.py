@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 # The operators of each operation in `rules.OPERATIONS`. Those that compute on a processor count,
-# and those that hand on to others.
+# and those that pass the work to others.
 _OPERATORS = {
     "layer_norm": ("layer_norm", "native_layer_norm"),
     "rms_norm": ("rms_norm", "_fused_rms_norm"),
@@ -55,7 +55,7 @@ def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> N
     An operation may be made of others: the outermost is asked about, and those inside are not.
 
     Args:
-        check: raises if the operation is forbidden to whoever calls.
+        check: raises if the operation is forbidden to the caller.
         forbidden: names of operations; others, functions and classes among them, have none.
     """
     import torch
