@@ -54,8 +54,8 @@ def test_a_source_becomes_an_assignment_and_a_table(autograder, course: Path, so
 @pytest.mark.parametrize(
     "source",
     [
-        # A notebook and a folder; the others before a release.
-        source if source in ("squares.ipynb", "tables") else pytest.param(source, marks=RELEASE)
+        # A notebook; the others before a release.
+        source if source == "squares.ipynb" else pytest.param(source, marks=RELEASE)
         for source in EXPECTED
     ],
 )

@@ -126,7 +126,7 @@ FILES = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(path=st.sampled_from(FILES), data=st.data())
 def test_a_mutant_is_a_program_that_differs_in_one_place(path: Path, data: st.DataObject) -> None:
     source, found = found_in(path)

@@ -179,7 +179,7 @@ def test_an_assignment_is_written_to_be_filled_in(course: Path) -> None:
         assert f"assignments/week_two/{file}" in words
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_not_filled_in_is_neither_released_nor_proven(course: Path, tmp_path: Path) -> None:
     run("new", "assignment", "week_two", "--component", "first")
     for command in (["release", "week_two", "--out", tmp_path / "out"], ["selftest", "week_two"]):

@@ -45,7 +45,7 @@ def change(folder: Path, component: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_fails_only_because_of_another_says_so_in_one_line(folder: Path) -> None:
     change(folder, "attention", " / math.sqrt(d_k)", "")
     done = run(folder, "tests/test_attention.py", "tests/test_multi_head_attention.py")

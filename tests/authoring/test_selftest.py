@@ -283,7 +283,7 @@ def test_a_malformed_table_is_refused_in_a_sentence(autograder, project) -> None
     assert "has the misconception 'falt' in its code only" in said
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_why_right_work_loses_is_told_with_the_call_and_both_answers(autograder, project) -> None:
     root = project()
     variant = root / "reference" / "norm" / "right_variants" / "v1"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.platforms.nbgrader.conftest import Course
 from tests.sources import RIGHT
 
@@ -16,6 +18,7 @@ def page_of(course: Course, student: str) -> str:
     return "".join(course.outputs(student)[0]["data"]["text/html"])
 
 
+@pytest.mark.release
 def test_what_is_held_waits_in_formgrader_and_is_accepted_from_the_course_folder(
     course: Course,
 ) -> None:

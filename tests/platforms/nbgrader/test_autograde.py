@@ -16,6 +16,8 @@ import pytest
 from tests.platforms.nbgrader.conftest import HALF, Course, Mark
 from tests.sources import RIGHT
 
+# What nbgrader's own commands leave is tried on every change by tests/e2e, with formgrader.
+pytestmark = pytest.mark.release
 FULL = Mark(14.0, None, None, False, None)
 
 
@@ -148,7 +150,6 @@ def test_a_late_penalty_is_taken_as_configured(graded: Course) -> None:
     assert marks["s09"] == Mark(14.0, None, None, False, 2.5)
 
 
-@pytest.mark.release
 def test_grading_again(course: Course, tmp_path: Path) -> None:
     """A new submission, manual marks, extra credit, --force, and a suite that was changed."""
     course.hand_in("s01", {"layer_norm.py": HALF}, answer("Because."), late_s=1)
@@ -191,7 +192,6 @@ def test_grading_again(course: Course, tmp_path: Path) -> None:
         assert again.results()["s01"]["components"]["layer_norm"]["score"] == first + 0.5
 
 
-@pytest.mark.release
 def test_a_fault_of_the_grader_leaves_no_mark_and_asks_for_a_person(
     course: Course, tmp_path: Path
 ) -> None:
@@ -227,7 +227,6 @@ def test_a_fault_of_the_grader_leaves_no_mark_and_asks_for_a_person(
     assert course.marks()["s01"] == FULL
 
 
-@pytest.mark.release
 def test_what_is_not_ours_is_neither_executed_nor_marked(course: Course) -> None:
     source = course.folder / "source"
     (source / "plain").mkdir()
@@ -249,7 +248,6 @@ def test_what_is_not_ours_is_neither_executed_nor_marked(course: Course) -> None
     assert course.marks()["s01"].auto is None
 
 
-@pytest.mark.release
 def test_ctrl_c_ends_workers_and_keeps_what_is_done(course: Course) -> None:
     names = [f"s{number:02}" for number in range(30)]
     for name in names:

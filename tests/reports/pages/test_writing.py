@@ -206,6 +206,7 @@ def test_any_fault_of_the_pages_is_one_sentence(
     assert "[red]x[/red] and more" in line
 
 
+@pytest.mark.release
 def test_a_class_of_2000_is_a_page_below_5_mb(tmp_path: Path, parts) -> None:
     results, _ = made_class(parts, 2000, 5, "basics")
     longest: list[SubmissionResult] = [
