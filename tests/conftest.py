@@ -126,9 +126,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # What one sandbox holds to is tried on the first; test_tiers has a job on each tier, and
         # `make test-e2e` has what each holds to by itself.
         given = item.callspec.params if hasattr(item, "callspec") else {}
-        if any(given.get(name) in TIERS[1:] for name in ("backend", "given", "sandbox")):
-            own = item.path.stem == "test_sandbox"
-            item.add_marker(pytest.mark.slow if own else pytest.mark.release)
+        names = ("backend", "given", "sandbox", "tier")
+        own = item.path.stem
+        if own != "test_tiers" and any(given.get(name) in TIERS[1:] for name in names):
+            item.add_marker(pytest.mark.slow if own == "test_sandbox" else pytest.mark.release)
     items.sort(key=lambda item: (item.path.stem not in _LONGEST, "e2e" not in item.path.parts))
 
 

@@ -65,9 +65,10 @@ def rows_of(
     Args:
         pairs, mutants: how many of each component, None for all.
         components, kinds: those that are wanted; all if there are none. The solution always is.
-        quick: leave out misconceptions that a wrong variant shows by itself. One of each component
-            is graded all the same, and it alone in the components that build on it, too: there the
-            stand-in takes the component's place, whichever mistake is in it.
+        quick: leave out misconceptions that a wrong variant shows by itself, and most trivial work.
+            One misconception of each component is graded all the same, and it alone in the
+            components that build on it, too: there the stand-in takes the component's place,
+            whichever mistake is in it.
 
     Raises:
         UsageError: a component or a kind is unknown, a component has no solution, or a file of an
@@ -87,7 +88,7 @@ def rows_of(
     only = tuple(dict.fromkeys(components))
     if kinds and "mutant" not in kinds:
         mutants = 0
-    rows = [replace(row, only=only) for row in _whole_rows(assignment, solutions)]
+    rows = [replace(row, only=only) for row in _whole_rows(assignment, solutions, quick)]
     needed = {f"{used}.py" for spec in assignment.components for used in spec.uses}
     for name in only or assignment.totals:
         used = {file: solutions[file] for file in needed if file != f"{name}.py"}
@@ -119,7 +120,9 @@ def rows_of(
     return [row for row in rows if not kinds or row.kind in kinds or row.kind == "solution"]
 
 
-def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Iterator[Row]:
+def _whole_rows(
+    assignment: Assignment, solutions: Mapping[str, bytes], quick: bool
+) -> Iterator[Row]:
     """Yield the rows that are about all components."""
     yield Row("solution", "solution", dict(solutions))
     stand_ins = _folder(assignment.public / "stand_ins")
@@ -142,7 +145,8 @@ def _whole_rows(assignment: Assignment, solutions: Mapping[str, bytes]) -> Itera
         exempt = tuple(name for name in programs if name in bare)
         yield Row("right-misconceptions-off", "right", {**solutions, **bare}, exempt=exempt)
     yield Row("stubs", "stub", _folder(assignment.public))
-    yield from (Row(way, "trivial", files) for way, files in trivial.submissions(assignment))
+    for way, files in trivial.submissions(assignment, few=quick):
+        yield Row(way, "trivial", files)
 
 
 def _sample(found: list[_T], count: int | None, assignment: Assignment, name: str) -> list[_T]:

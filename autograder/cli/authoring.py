@@ -279,8 +279,8 @@ def selftest(
         bool,
         typer.Option(
             "--quick",
-            help="One pair a component and no mutants, unless said otherwise, and of the "
-            "misconceptions those alone that no wrong variant shows.",
+            help="One pair a component and no mutants, unless said otherwise; little trivial "
+            "work; of the misconceptions those alone that no wrong variant shows.",
         ),
     ] = False,
     component: Annotated[

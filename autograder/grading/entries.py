@@ -13,9 +13,9 @@ from autograder.errors import UsageError
 from autograder.grading import downloads
 from autograder.grading.downloads import Known
 
-ARCHIVES = (".zip", ".tar.gz")
+ARCHIVES = (".zip", ".tar.gz", ".tgz")  # in capitals, too
 # What a student may have handed in by mistake: it is rejected with a reason, not ignored.
-_HANDED_IN = (".py", ".ipynb", ".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".zipx")
+_HANDED_IN = (".py", ".ipynb", ".rar", ".7z", ".tar", ".gz", ".bz2", ".xz", ".zst", ".zipx")
 _WANTED = "give the folder that holds one submission an entry"
 # A file name has 255 bytes, and a result file is called <id>.json.
 _MAX_ID = 240
@@ -121,7 +121,9 @@ def single(path: Path, assignment: str, components: Collection[str]) -> Entry:
     within = submission_in(path, assignment)
     files = [f"{component}.py" for component in components]
     if within.is_dir() and not any((within / file).exists() for file in files):
-        inner = [f for f in sorted(within.iterdir()) if f.is_dir() or f.name.endswith(ARCHIVES)]
+        inner = [
+            f for f in sorted(within.iterdir()) if f.is_dir() or f.name.lower().endswith(ARCHIVES)
+        ]
         if any((folder / file).is_file() for folder in inner for file in files):
             raise UsageError(
                 f"{path} holds submissions, {inner[0].name} among them: leave out --one to grade "
@@ -144,7 +146,9 @@ def _wrapped(path: Path, assignment: str, components: Collection[str]) -> str:
     inner = sorted(path.iterdir())
     if any(file.name in files for file in inner):
         return ""
-    found = [f for f in inner if f.name.endswith(ARCHIVES) or (not f.is_symlink() and holds(f))]
+    found = [
+        f for f in inner if f.name.lower().endswith(ARCHIVES) or (not f.is_symlink() and holds(f))
+    ]
     return found[0].name if len(found) > 1 else ""
 
 
@@ -169,7 +173,8 @@ def _id_of(path: Path) -> str:
     # A name that is no UTF-8 keeps its odd bytes as escapes, which every result file can hold.
     name = os.fsencode(path.name).decode(errors="backslashreplace")
     if not path.is_dir():
-        name = next((name.removesuffix(s) for s in ARCHIVES if name.endswith(s)), name)
+        cut = next((len(s) for s in ARCHIVES if name.lower().endswith(s)), 0)
+        name = name[: len(name) - cut]
     return _as_id(name)
 
 

@@ -22,7 +22,7 @@ from typing import IO, Any, cast
 from autograder.judge.folders import NotOrdinary, TooMany, Wanted, files_in
 from autograder.text import clean
 
-ARCHIVES = (".zip", ".tar.gz")
+ARCHIVES = (".zip", ".tar.gz", ".tgz")  # in capitals, too
 MAX_FILES = 200
 MAX_FILE_BYTES = 1_000_000
 MAX_BYTES = 8_000_000
@@ -76,7 +76,7 @@ def take_in(path: Path) -> dict[str, bytes]:
         elif not stat.S_ISREG(path.stat().st_mode):
             # Opening a named pipe would wait for ever.
             raise Rejected(f"{path.name} is no ordinary file; hand in the file")
-        elif path.name.endswith(ARCHIVES):
+        elif path.name.lower().endswith(ARCHIVES):
             with path.open("rb", buffering=0) as file:
                 return take_in_archive(file, path.name)
         else:
@@ -193,7 +193,7 @@ def from_archive(
     most: int = MAX_FILE_BYTES,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield those files of an archive that are `wanted`, of at most `most` bytes each."""
-    reader = _from_zip if name.endswith(".zip") else _from_tar
+    reader = _from_zip if name.lower().endswith(".zip") else _from_tar
     return reader(cast(io.RawIOBase, file), name, wanted, most)
 
 

@@ -62,11 +62,11 @@ def taken(path: Path, components: Collection[str]) -> Taken:
     def looked_at(name: str) -> bool:
         if not name.endswith(".py"):
             names.add(name)
-        return name.endswith((_NOTEBOOK, *ARCHIVES))
+        return name.endswith(_NOTEBOOK) or name.lower().endswith(ARCHIVES)
 
     beside = others(path, looked_at)
     remarks: dict[str, list[str]] = {}
-    archives = [name for name in beside if name.endswith(ARCHIVES)]
+    archives = [name for name in beside if name.lower().endswith(ARCHIVES)]
     if not files and len(archives) == 1:
         # One archive in another is entered, and no further.
         files = take_in_archive(io.BytesIO(beside[archives[0]]), archives[0])

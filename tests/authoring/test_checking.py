@@ -58,7 +58,7 @@ def test_a_good_suite_holds(tmp_path: Path) -> None:
     assert found.notes == []
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_the_solution_loses_is_shown_with_the_call_and_the_answer(
     tmp_path: Path,
 ) -> None:

@@ -15,7 +15,6 @@ from autograder.authoring.new import new_course
 from autograder.judge.collection import collect
 from tests.conftest import ROOT
 
-RELEASE = pytest.mark.release
 SOURCES = ROOT / "tests" / "courses" / "imported"
 # Of each source the outcome of its parts, and the points of its components.
 EXPECTED = {
@@ -50,15 +49,8 @@ def test_a_source_becomes_an_assignment_and_a_table(autograder, course: Path, so
     assert left.count("# REPLACE(author): ") == counts["to do"] - (source == "arrays.ipynb")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "source",
-    [
-        # A notebook; the others before a release.
-        source if source == "squares.ipynb" else pytest.param(source, marks=RELEASE)
-        for source in EXPECTED
-    ],
-)
+@pytest.mark.parametrize("source", EXPECTED)
+@pytest.mark.release
 def test_solutions_keep_every_point_of_what_was_carried(
     autograder, course: Path, source: str
 ) -> None:

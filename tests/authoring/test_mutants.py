@@ -146,7 +146,7 @@ def test_a_mutant_is_a_program_that_differs_in_one_place(path: Path, data: st.Da
     assert 1 <= mutant.line <= len(source.split("\n"))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_changes_of_a_line_have_different_names() -> None:
     for path in FILES:
         found = [(mutant.line, mutant.change) for mutant in found_in(path)[1]]

@@ -75,7 +75,7 @@ def graded(course: Assignment, tmp_path_factory: pytest.TempPathFactory) -> dict
     return {path.stem: json.loads(path.read_text()) for path in paths}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_the_page_calls_right_keeps_every_point(graded: dict[str, Any]) -> None:
     for name in ("right", "loops", "none_wrong"):
         components = graded[name]["components"].values()

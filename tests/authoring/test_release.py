@@ -215,7 +215,7 @@ class LayerNorm(nn.Module):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_form_counts_once_another_check_holds(folder: Path) -> None:
     (folder / "layer_norm.py").write_text(NO_WORK)
     page = folder / "page.html"

@@ -97,7 +97,7 @@ def selftest(autograder, root: Path, code: int) -> Report:
     return Report.model_validate_json(done.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_named_is_held_against_the_head(autograder, project) -> None:
     shifted = BASE.replace(LAST, f"{LAST} + 0.5")
     root = project(

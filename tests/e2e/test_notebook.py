@@ -50,6 +50,7 @@ def run(book: Any, folder: Path) -> str:
     )
 
 
+@pytest.mark.release
 def test_the_released_workbook_checks_the_files_beside_it(handout: Path) -> None:
     book = nbformat.read(handout / "workbook.ipynb", as_version=4)
     shown = run(book, handout)

@@ -15,10 +15,12 @@ def test_the_entries_of_a_batch(tmp_path: Path) -> None:
     make_folder(tmp_path / "s02", FILES)
     make_zip(tmp_path / "s01.zip", FILES)
     make_tar(tmp_path / "s03.tar.gz", FILES)
+    make_zip(tmp_path / "s06.ZIP", FILES)
+    make_tar(tmp_path / "s07.Tgz", FILES)
     for name in (".DS_Store", "s04.rar", "notes.txt", "class.csv", "s05.py"):
         (tmp_path / name).write_text("")
     listing = discover(tmp_path, "norm")
-    ids = ["s01", "s02", "s03", "s04.rar", "s05.py"]
+    ids = ["s01", "s02", "s03", "s04.rar", "s05.py", "s06", "s07"]
     assert [entry.id for entry in listing.entries] == ids
     # Who handed in the wrong kind of file has a mark, and a reason; a list of the class has none.
     assert listing.ignored == ["class.csv", "notes.txt"]
@@ -158,7 +160,7 @@ def test_files_beside_a_folder_of_the_assignments_name_are_the_submission(tmp_pa
     assert take_in(entry.path)["layer_norm.py"] == b"mine"
 
 
-@pytest.mark.parametrize("name", ["s01.ZIP", "s01.Tar.GZ", "s01.tgz", "s01.ipynb", "s01.7Z"])
+@pytest.mark.parametrize("name", ["s01.tar", "s01.tar.xz", "s01.ipynb", "s01.7Z", "s01.RAR"])
 def test_what_a_student_packed_in_another_way_is_rejected_and_not_passed_over(
     tmp_path: Path, name: str
 ) -> None:

@@ -16,6 +16,8 @@ from tests.packing import FILES, make_folder, make_tar, make_zip
 MAKERS = [
     pytest.param(make_folder, "ada", id="folder"),
     pytest.param(make_zip, "ada.zip", id="zip"),
+    pytest.param(make_zip, "ada.ZIP", id="capitals"),
+    pytest.param(make_tar, "ada.tgz", id="tgz"),
     pytest.param(make_tar, "ada.tar.gz", id="tar"),
 ]
 

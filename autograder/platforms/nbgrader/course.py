@@ -236,8 +236,8 @@ def handed_in(submitted: Path, assignment: str) -> list[Entry]:
 
 def passed_over(submitted: Path, assignment: str) -> list[str]:
     """Say which archives, links and hidden names lie where nbgrader has folders, unmarked."""
-    patterns = [f"{place}{suffix}" for place in ("*", f"*/{assignment}") for suffix in ARCHIVES]
-    found = [path for pattern in patterns for path in submitted.glob(pattern)]
+    there = (*submitted.glob("*"), *submitted.glob(f"*/{assignment}.*"))
+    found = [path for path in there if path.name.lower().endswith(ARCHIVES)]
     found += [path for path in submitted.iterdir() if path.is_symlink()]
     wanted = f"nbgrader wants it unpacked, as <student>/{assignment}/"
     said = [f"{path.relative_to(submitted).as_posix()}; {wanted}" for path in found]

@@ -139,6 +139,7 @@ def test_a_cell_of_other_points_is_refused_in_the_words_of_nbgraders_step(course
     assert course.marks() == {}
 
 
+@pytest.mark.release
 def test_who_comes_second_is_told_and_nothing_is_lost(course: Course) -> None:
     course.hand_in("s01", {"layer_norm.py": RIGHT})
     results = course.folder / "gradeformer" / "norm"
