@@ -163,7 +163,9 @@ def test_what_machines_leave_beside_the_one_top_folder_does_not_count(tmp_path: 
         assert take_in(place) == dict(sorted(FILES.items()))
 
 
-@pytest.mark.parametrize("name", ["s01.ZIP", "s01.Tar.gz", "s01.TAR.GZ", "s01.tgz", "s01.py"])
+@pytest.mark.parametrize(
+    "name", ["s01.tar", "s01.tar.xz", "s01.rar", "s01zip", "s01.zip.bak", "s01.py"]
+)
 def test_another_suffix_is_refused_with_those_that_there_are(tmp_path: Path, name: str) -> None:
     with pytest.raises(Rejected, match=r"is no folder, \.zip or \.tar\.gz"):
         take_in(make_zip(tmp_path / name, FILES))
