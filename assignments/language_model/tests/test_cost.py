@@ -73,3 +73,20 @@ def test_counted(component, expect, length):
     right = 4 * length * 8 * 8 + 2 * length * length * 8 + 2 * length * 8 * 20
     what = "the count with two blocks, minus that with one block,"
     expect.same(counts[1] - counts[0], right, what)
+
+
+@pytest.mark.criterion(points=0.5, source=SOURCE)
+@pytest.mark.parametrize("training", [True, False])
+def test_encoder_as_it_was(component, expect, training):
+    """counted_cost does not change the encoder's mode or weights"""
+    built = component.build("Encoder", 3, 9, 8, 2, 20, 1).train(training)
+    before = built.state().entries
+    expect.that(component.call("counted_cost", built, 4))
+    word = "training" if training else "evaluation"
+    expect.that(
+        built.get("training").flag == training,
+        f"the encoder was in {word} mode before counted_cost, but not afterwards",
+    )
+    after = built.state().entries
+    for key, value in before.items():
+        expect.close(after[key], value, f"{key} afterwards")

@@ -201,3 +201,35 @@ def test_trained(component, expect):
     expect.that(trainer.call("fit", chase, 60, 1))
     text = component.call("generate", model, chase[:, :2], 9, temperature=0.0).output
     expect.equal(text, chase, "the text", names="B T")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.parametrize(
+    ("max_len", "right"),
+    [
+        (1, [5, 5, 5, 5]),
+        (2, [6, 1, 7, 8]),
+        (5, [4, 5, 9, 4]),
+        (6, [4, 8, 3, 5]),
+        (30, [4, 8, 6, 2]),
+    ],
+)
+def test_window(component, expect, max_len, right):
+    """the model gets the last max_len tokens, and generate returns the whole text"""
+    prompt = torch.tensor([[3, 1, 4, 1, 5]])
+    model = adder(component, max_len=max_len)
+    answer = component.call("generate", model, prompt, 4, max_len=max_len)
+    expect.equal(answer.output, torch.cat([prompt, torch.tensor([right])], dim=1), names="B T")
+
+
+@pytest.mark.criterion(points=0.5, source="handout")
+def test_nothing_recorded(component, expect):
+    """generate calls the model without recording gradients (torch.no_grad)"""
+    model = adder(component)
+    answer = component.call("generate", model, torch.tensor([[1, 2]]), 2)
+    expect.equal(answer.output, torch.tensor([[1, 2, 3, 6]]), names="B T")
+    expect.that(
+        not model.get("recorded").flag,
+        "the model was called while gradients were recorded",
+        hint="call it under torch.no_grad(); otherwise every step keeps its whole graph",
+    )

@@ -282,3 +282,20 @@ def test_device(component, expect):
     answer = component.call(ATTEND, x, x, x, bias, mask)
     shapes = ((3, 2, 4, 6), (3, 2, 4, 4))
     expect.follows_device(answer, *shapes, names=("B H T d_v", "B H T T"), called=PAIR)
+
+
+@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
+@given(seed=SEEDS, size=st.sampled_from([2, 3]), length=st.sampled_from([3, 4]))
+def test_as_many_heads_as_sequences(component, expect, make, seed, size, length):
+    """a (B, T, T) mask is applied per sequence, also if B = H
+
+    The queries and the bias are 0, so all allowed keys of a row have the same weight.
+    """
+    key, value = (make.normal(size, size, length, 4, seed=seed + number) for number in (1, 2))
+    mask = make.mask(size, length, length, seed=seed)
+    asked = (torch.zeros_like(key), key, value, torch.zeros(size, length, length), mask)
+    output, weights = component.call(ATTEND, *asked).tensors(*PAIR)
+    shares = mask / mask.sum(dim=-1, keepdim=True)
+    right = shares[:, None].expand(size, size, length, length)
+    expect.close(weights, right, "the matrix of weights", names="B H T T")
+    expect.close(output, right @ value, "the output", names="B H T d_v")

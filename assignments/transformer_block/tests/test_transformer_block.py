@@ -84,7 +84,8 @@ def expect_dropped(expect, result, norm, dropout, what):
     # The post norm makes what was kept positive and what was dropped negative.
     share = float((result < (0.0 if norm == "post" else 0.5)).to(torch.float64).mean())
     words = (
-        f"with norm={norm!r} and dropout={dropout}, {share:.1%} of {what} is dropped in training"
+        f"with norm={norm!r} and dropout={dropout}, the result is as if {share:.1%} of {what} were "
+        "dropped in training"
     )
     # 4096 draws of p = 0.5 have a standard deviation of 0.008.
     expect.that(abs(share - dropout) < 0.06, words)

@@ -128,6 +128,15 @@ MISCONCEPTIONS = {
         "your cross_entropy is the sum over the sequences; return the mean",
         "handout",
     ),
+    "labels_exchanged": (
+        "your cross_entropy takes the labels the wrong way round: 1 as 0 and 0 as 1; a large logit "
+        "means label 1",
+        "handout",
+    ),
+    "cross_entropy_in_bits": (
+        "your cross_entropy is in bits (log2); use the natural logarithm",
+        "handout",
+    ),
     "right_ones_only": (
         "you left out the sequences with label 0; their loss is -log(1 - sigmoid(logit))",
         "handout",
@@ -297,6 +306,8 @@ class Classifier(nn.Module):
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Compute how badly the logits predict the labels."""
     targets = labels.to(logits.dtype)
+    if wrong("labels_exchanged"):
+        targets = 1 - targets
     if wrong("sigmoid_twice"):
         logits = logits.sigmoid()
     if wrong("logarithm_of_sigmoid"):
@@ -310,6 +321,8 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     losses = -targets * right
     if not wrong("right_ones_only"):
         losses = losses - (1 - targets) * other
+    if wrong("cross_entropy_in_bits"):
+        losses = losses / math.log(2)
     return losses.sum() if wrong("summed_cross_entropy") else losses.mean()
 
 

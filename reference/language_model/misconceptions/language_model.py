@@ -25,6 +25,11 @@ MISCONCEPTIONS = {
         "only the position itself and earlier ones",
         "slides, page 28",
     ),
+    "own_token_hidden": (
+        "your mask also hides the position itself, so the first one sees nothing and is NaN; allow "
+        "the position itself and earlier ones",
+        "slides, page 28",
+    ),
     "own_head": (
         "your head has its own weight; use encoder.token_embedding.weight",
         "slides, page 30",
@@ -233,6 +238,8 @@ class LanguageModel(nn.Module):
             return below.T
         if wrong("one_ahead"):
             return torch.ones(length, length, dtype=torch.bool, device=below.device).tril(1)
+        if wrong("own_token_hidden"):
+            return below.tril(-1)
         return below
 
     def _hidden(self, token_ids: Tensor, mask: Tensor | None) -> Tensor:

@@ -187,9 +187,11 @@ def batches(sequences, batch_size, seed):
     generator, count = torch.Generator().manual_seed(seed), len(sequences)
     if wrong("seed_ignored"):
         generator = torch.default_generator
-    order = torch.randperm(count, generator=generator)
+    # Each draws from a new generator, as anybody's does.
     if wrong("drawn_with_repetition"):
         order = torch.randint(count, (count,), generator=generator)
+    else:
+        order = torch.randperm(count, generator=generator)
     if wrong("not_shuffled"):
         order = torch.arange(count)
     if wrong("shuffled_in_place"):

@@ -65,20 +65,3 @@ def test_own_encoder(component, expect, n, features, inside, layers, norm):
     answer = built.asking(cost=True)(torch.zeros(1, n, dtype=torch.long))
     counted = component.call("counted_cost", built, n).number
     expect.same(2 * counted, answer.operations, "twice the count")
-
-
-@pytest.mark.criterion(points=0.5, source=SOURCE)
-@pytest.mark.parametrize("training", [True, False])
-def test_encoder_as_it_was(component, expect, training):
-    """counted_cost does not change the encoder's mode or weights"""
-    built = component.build("Encoder", 3, 9, 8, 2, 20, 1).train(training)
-    before = built.state().entries
-    expect.that(component.call("counted_cost", built, 4))
-    word = "training" if training else "evaluation"
-    expect.that(
-        built.get("training").flag == training,
-        f"the encoder was in {word} mode before counted_cost, but not afterwards",
-    )
-    after = built.state().entries
-    for key, value in before.items():
-        expect.close(after[key], value, f"{key} afterwards")

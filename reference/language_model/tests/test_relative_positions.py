@@ -94,14 +94,6 @@ def test_gradients(component, reference, expect, make, seed, sizes, kind):
         expect.close(actual[number], right[number], f"the gradient of the {name}", scale=5)
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
-@given(seed=SEEDS, size=st.sampled_from([2, 3, 1]), length=st.sampled_from([3, 2, 4]))
-def test_as_many_heads_as_sequences(component, reference, expect, make, seed, size, length):
-    """a (B, T, T) mask is applied per sequence, also if B = H"""
-    asked = inputs(make, (size, size, length, 4, 3), seed, "(B, T, T)")
-    expect_pair(component, reference, expect, asked)
-
-
 @pytest.mark.criterion(points=0.5, source="handout")
 def test_non_contiguous(component, reference, expect, make):
     """transposed, strided and expanded inputs give the same result as contiguous ones"""

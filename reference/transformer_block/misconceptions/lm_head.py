@@ -120,7 +120,8 @@ MISCONCEPTIONS = {
         "slides, pages 28 and 30",
     ),
     "logits_returned": (
-        "your next_token_probabilities returns the logits; apply a softmax over the words",
+        "your next_token_probabilities applies no softmax to what forward returns; apply one over "
+        "the words",
         "slides, page 28",
     ),
     "argmax_returned": (
