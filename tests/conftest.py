@@ -123,8 +123,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if dear := _DEAR & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.release if "three_hundred" in dear else pytest.mark.slow)
-        # What one sandbox holds to is tried on the first; test_tiers has a job on each tier, and
-        # `make test-e2e` has what each holds to by itself.
+        # What one sandbox holds to is tried on the first; test_tiers has a job on each tier,
+        # `make test-e2e` what test_sandbox asks of each by itself, and `make test-all` the rest.
         given = item.callspec.params if hasattr(item, "callspec") else {}
         names = ("backend", "given", "sandbox", "tier")
         own = item.path.stem

@@ -146,9 +146,7 @@ def test_the_words_say_where_what_and_what_instead(assignment: Assignment, tmp_p
     )
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("language_model", marks=pytest.mark.release), "transformer_block"]
-)
+@pytest.mark.parametrize("name", ["language_model", "transformer_block"])
 @pytest.mark.release
 def test_nothing_that_the_assignments_bring_along_is_held(name: str) -> None:
     found = load_assignment(ROOT, name)
