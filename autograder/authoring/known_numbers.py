@@ -31,7 +31,7 @@ from autograder.diagnosis.table import (
 from autograder.errors import UsageError
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
-from autograder.judge.misconceptions import Misconception, read
+from autograder.judge.misconceptions import Misconception, read, read_in_branches
 from autograder.judge.places import cache_folder
 from autograder.judge.session import Planned
 from autograder.judge.suite import Suite, SuiteFault
@@ -78,12 +78,18 @@ def of_component(assignment: Assignment, name: str, cache: Cache | None = None) 
         return {"questions": [], "mistakes": [], "pairs": []}
     found: dict[str, Any] | None = cache.load(key)
     if found is None:
-        found = _table(suite, variants_of(assignment, name, tuple(known)), known)
+        branches = read_in_branches(assignment, name)
+        found = _table(suite, variants_of(assignment, name, tuple(known)), known, branches)
         cache.save(key, found)
     return found
 
 
-def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception]) -> dict[str, Any]:
+def _table(
+    suite: Suite,
+    variants: Variants,
+    known: Mapping[str, Misconception],
+    branches: Mapping[str, Misconception],
+) -> dict[str, Any]:
     """Return the table of one component; `diagnosis/table.py` says what it holds."""
     component = next(iter(known.values())).component
     criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
@@ -96,7 +102,7 @@ def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception])
             if mistake in consulted[number]
             and (answer := _wrong_answer(variants, frozenset([mistake]), example)) is not None
         }
-        for mistake in known
+        for mistake in (*known, *branches)
     }
     used = _chosen(answers)
     asked = [examples[number] for number in used]
@@ -118,11 +124,17 @@ def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception])
             for example in asked
         ],
         "mistakes": [
-            {"words": known[one].words, "loses": loses[one], "answers": placed[one]} for one in told
+            {
+                "words": (known.get(one) or branches[one]).words,
+                "branch": one in branches,
+                "loses": loses[one],
+                "answers": placed[one],
+            }
+            for one in told
         ],
         "pairs": [
             {"of": [told.index(mistake) for mistake in pair], **found}
-            for pair in itertools.combinations(told, 2)
+            for pair in itertools.combinations([one for one in told if one in known], 2)
             if (found := _together(variants, pair, placed, asked)) is not None
         ],
     }

@@ -93,9 +93,12 @@ class _Tabled(Answers):
             mistake["words"]: {int(n): read_known(a) for n, a in mistake["answers"].items()}
             for mistake in plain["mistakes"]
         }
-        self.names = tuple(self._wrong)
+        words = list(self._wrong)
+        branches = {mistake["words"] for mistake in plain["mistakes"] if mistake["branch"]}
+        self.names = tuple(one for one in words if one not in branches)
+        self.in_branches = tuple(one for one in words if one in branches)
         self._pairs = {
-            frozenset(self.names[place] for place in pair["of"]): pair for pair in plain["pairs"]
+            frozenset(words[place] for place in pair["of"]): pair for pair in plain["pairs"]
         }
         self._questions: dict[Example, _Question] = {}
         for number, written in enumerate(plain["questions"]):
@@ -129,7 +132,7 @@ class _Tabled(Answers):
     def _moving(self, names: Names, example: Example) -> list[str]:
         """Return those of the mistakes that show by themselves."""
         number = self._questions[example].number
-        return [name for name in self.names if name in names and number in self._wrong[name]]
+        return [name for name in self._wrong if name in names and number in self._wrong[name]]
 
     def _known(self, names: Names, example: Example) -> Known | None:
         """Return what mistakes answer to a question; None where that is not known."""

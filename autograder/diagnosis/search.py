@@ -1,6 +1,7 @@
 """The search for the mistakes that explain a component's wrong answers, in three questions.
 
-1. Which mistakes could it be? Every one by itself; else every two together (`_pairs`).
+1. Which mistakes could it be? Every one by itself; else one in a branch of the code; else every two
+   together (`_pairs`).
 2. What would they answer? `Answers.fit` says how far that is from what the component answered.
 3. Which answers speak against them? Mistakes are found if they answer as the component did wherever
    an answer is wrong (`_nearer`), somewhere clearly unlike what is right (`_clear`), and if no
@@ -133,11 +134,13 @@ class Answers(ABC):
 
     Attributes:
         names: the mistakes that are known.
+        in_branches: the same in one branch of the code alone.
         rounding: the share of what marks allow by which an answer may be off in any case.
         once: what was computed for this component.
     """
 
     names: Sequence[str]
+    in_branches: Sequence[str] = ()
     rounding: float
 
     def __init__(self) -> None:
@@ -232,7 +235,9 @@ class Search:
         """Return the mistakes found."""
         if not self._failing:
             return Solution()
-        found = self._explaining([frozenset([name]) for name in self._answers.names])
+        found: list[Names] = []
+        for names in (self._answers.names, self._answers.in_branches):
+            found = found or self._explaining([frozenset([name]) for name in names])
         found = found or self._explaining(self._pairs())
         whole = self._told(found) if found else self._in_part(self._failing)
         if not self._free or whole.either:

@@ -29,7 +29,7 @@ from autograder.diagnosis.search import (
     examples_of,
 )
 from autograder.judge.cache import AnswerStore
-from autograder.judge.misconceptions import Misconception, read
+from autograder.judge.misconceptions import Misconception, read, read_in_branches
 from autograder.judge.session import Planned
 from autograder.judge.variants import Variants, reseeded, variants_of
 
@@ -81,6 +81,7 @@ class Diagnoser:
         stores: Callable[[str], AnswerStore] = lambda name: AnswerStore(None),
     ) -> None:
         self._known = {name: read(assignment, name) for name in assignment.totals}
+        self._in_branches = {n: read_in_branches(assignment, n) for n in assignment.totals}
         self._questions = {name: list(_questions(plans[name])) for name in plans}
         self._variants = {
             name: variants_of(assignment, name, tuple(known), stores(name))
@@ -107,9 +108,10 @@ class Diagnoser:
         if component not in self._variants:
             return Diagnosis()
         further = [[p.request for p in question] for question in self._questions[component]]
-        answers = _Computed(self._variants[component], ask, further)
+        branches = self._in_branches[component]
+        answers = _Computed(self._variants[component], tuple(branches), ask, further)
         solution = Search(answers, examples).solve()
-        known = self._known[component]
+        known = self._known[component] | branches
         # In the order of the table, which is that of the file.
         found = tuple(known[name] for name in known if name in solution.names)
         return Diagnosis(found, solution.either, solution.explained)
@@ -126,6 +128,7 @@ class _Computed(Answers):
 
     Args:
         variants: the component with mistakes.
+        in_branches: mistakes in one branch.
         ask: see `Diagnoser.diagnose`.
         questions: the suite's own, some of which the component may not have been asked.
     """
@@ -134,11 +137,15 @@ class _Computed(Answers):
     rounding = 0.05
 
     def __init__(
-        self, variants: Variants, ask: Ask, questions: Sequence[Sequence[Request]]
+        self,
+        variants: Variants,
+        in_branches: Sequence[str],
+        ask: Ask,
+        questions: Sequence[Sequence[Request]],
     ) -> None:
         super().__init__()
         variants.begin()
-        self.names = variants.names
+        self.names, self.in_branches = variants.names, in_branches
         self._variants = variants
         self._ask = ask
         self._questions = questions

@@ -2,15 +2,18 @@
 
 `reference/<name>/misconceptions/<component>.py` is a right component in which named mistakes can be
 put in force: it looks them up in its global `WRONG`, so any of them combine. Its table
-`MISCONCEPTIONS` gives every mistake an explanation and its source in the course.
+`MISCONCEPTIONS` gives every mistake an explanation and its source in the course. Its table
+`BRANCHES`, if it has one, names branches that right code may write one by one, and the mistakes that
+can be in one of them alone.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
@@ -50,11 +53,10 @@ def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
     path = file_of(assignment, component)
     if not path.is_file():
         return {}
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
-    table = _table(tree, path)
+    tree = _parsed(path)
+    table = _table(tree, path, "MISCONCEPTIONS", "name: (explanation, source)")
+    if table is None:
+        raise UsageError(f"{path} has no table MISCONCEPTIONS")
     used = {
         node.args[0].value
         for node in ast.walk(tree)
@@ -68,9 +70,28 @@ def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
         where = "in its code only" if name in used else "in its table only"
         raise UsageError(f"{path} has the misconception {name!r} {where}")
     return {
-        name: Misconception(component, name, explanation, source)
+        name: Misconception(component, name, str(explanation), str(source))
         for name, (explanation, source) in table.items()
     }
+
+
+def read_in_branches(assignment: Assignment, component: str) -> dict[str, Misconception]:
+    """Read a component's misconceptions in one branch alone, by what `WRONG` holds for them.
+
+    Raises:
+        UsageError: the table is malformed, or holds a name that is no misconception's.
+    """
+    known = read(assignment, component)
+    path = file_of(assignment, component)
+    table = _table(_parsed(path), path, "BRANCHES", "branch: (words, names)") if known else None
+    found = {}
+    for branch, (words, names) in (table or {}).items():
+        for name in names:
+            if name not in known:
+                raise UsageError(f"{path}: BRANCHES has {name!r}, which is no misconception")
+            explanation = f"{words}, {known[name].explanation}"
+            found[f"{name} in {branch}"] = replace(known[name], explanation=explanation)
+    return found
 
 
 def with_mistakes(source: bytes, names: Iterable[str], program: bool = False) -> bytes:
@@ -92,22 +113,24 @@ def with_mistakes(source: bytes, names: Iterable[str], program: bool = False) ->
     return b"".join([*lines[:at], line, *lines[at:]])
 
 
-def _table(tree: ast.Module, path: Path) -> dict[str, tuple[str, str]]:
+def _parsed(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def _table(tree: ast.Module, path: Path, title: str, form: str) -> dict[str, Any] | None:
+    """Return a table of pairs that a file holds under this title; None where there is none."""
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else []
-        if [target.id for target in targets if isinstance(target, ast.Name)] == ["MISCONCEPTIONS"]:
+        if [target.id for target in targets if isinstance(target, ast.Name)] == [title]:
             break
     else:
-        raise UsageError(f"{path} has no table MISCONCEPTIONS")
+        return None
     assert isinstance(node, ast.Assign)
     try:
-        table = ast.literal_eval(node.value)
-        return {
-            str(name): (str(explanation), str(source))
-            for name, (explanation, source) in table.items()
-        }
+        found = {str(name): (first, second) for name, (first, second) in ast.literal_eval(node.value).items()}
     except (ValueError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{path}: MISCONCEPTIONS must be a plain dictionary of "
-            f"name: (explanation, source): {error}"
-        ) from error
+        raise UsageError(f"{path}: {title} must be a plain dictionary of {form}: {error}") from error
+    return found

@@ -45,7 +45,7 @@ def test_known_mistakes_are_numbers_and_words_only(known: dict[str, Any]) -> Non
     for component, plain in known.items():
         assert set(plain) == {"questions", "mistakes", "pairs"}
         for mistake in plain["mistakes"]:
-            assert set(mistake) == {"words", "loses", "answers"}
+            assert set(mistake) == {"words", "branch", "loses", "answers"}
             assert all(name.startswith(f"{component}.") for name in mistake["loses"])
             for word in ("def ", "import ", "return x", "lambda", "self."):
                 assert word not in mistake["words"]

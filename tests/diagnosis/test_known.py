@@ -52,6 +52,7 @@ def table() -> dict[str, Any]:
         "mistakes": [
             {
                 "words": name,
+                "branch": False,
                 "loses": ["double.large"] if name == "cut at 20" else ["double.works"],
                 "answers": {
                     str(number): answer(function, x)
@@ -122,6 +123,17 @@ def test_mistakes_that_answer_alike_are_told_as_one_or_the_other() -> None:
     plain["mistakes"].append(plain["mistakes"][0] | {"words": "thrice"})
     found = KnownMistakes(plain).causes("double.works", Student(lambda x: 3 * x))
     assert found == ["three times", "thrice"]
+
+
+def test_a_mistake_in_one_branch_is_tried_where_no_other_fits() -> None:
+    plain = table()
+    plain["mistakes"][2] |= {"branch": True}
+    plain["pairs"] = [pair for pair in plain["pairs"] if 2 not in pair["of"]]
+    name = plain["mistakes"][2]["words"]
+    found = KnownMistakes(plain).causes(plain["mistakes"][2]["loses"][0], Student(MISTAKES[name]))
+    assert found == [name]
+    # Together with others it is not tried.
+    assert KnownMistakes(plain).causes("double.works", Student(both)) != ["three times; and " + name]
 
 
 def test_a_component_is_asked_once() -> None:

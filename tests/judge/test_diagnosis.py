@@ -121,14 +121,18 @@ MISCONCEPTIONS = {
     "three_if_small": ("you multiplied small inputs by three", "page 3"),
     "three_if_tiny": ("you multiplied tiny inputs by three", "page 4"),
 }
+BRANCHES = {"negative": ("of negative numbers", ("always_three",))}
 WRONG = frozenset()
+RUNNING = ""
 
 
 def wrong(name):
-    return name in WRONG
+    return name in WRONG or f"{name} in {RUNNING}" in WRONG
 
 
 def double(x):
+    global RUNNING
+    RUNNING = "negative" if float(x.max()) < 0 else ""
     y = 2 * x
     if wrong("always_three"):
         y = 3 * x
@@ -215,6 +219,27 @@ def test_two_mistakes_are_named_together(tmp_path: Path) -> None:
     student = "def double(x):\n    return (3 * x).clamp(max=20)\n"
     found, _ = diagnose(tmp_path, student, [1.0, 3.0, 9.0])
     assert (named(found), found.either) == (["large_cut", "always_three"], False)
+
+
+# Negative numbers have lines of their own.
+TWO_WAYS = "def double(x):\n    return 3 * x if float(x.max()) < 0 else 2 * x\n"
+
+
+def test_a_mistake_in_one_branch_is_named_with_the_branch(tmp_path: Path) -> None:
+    found, _ = diagnose(tmp_path, TWO_WAYS, [-1.0, 3.0, -9.0], passed=[9.0])
+    assert [misconception.id for misconception in found.found] == ["double.always_three"]
+    assert found.words == "of negative numbers, you multiplied by three (page 2)"
+
+
+def test_a_mistake_in_every_branch_is_named_without_one(tmp_path: Path) -> None:
+    found, _ = diagnose(tmp_path, "def double(x):\n    return x + x + x\n", [-1.0, 3.0, 9.0])
+    assert found.words == "you multiplied by three (page 2)"
+
+
+def test_a_mistake_in_another_part_than_a_branch_is_not_named(tmp_path: Path) -> None:
+    student = "def double(x):\n    return 3 * x if float(x.max()) < -5 else 2 * x\n"
+    found, _ = diagnose(tmp_path, student, [-9.0, 3.0], passed=[-1.0])
+    assert named(found) == []
 
 
 def test_a_pair_is_not_computed_that_a_right_answer_speaks_against(

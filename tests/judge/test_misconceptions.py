@@ -14,7 +14,12 @@ from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, examples_of
 from autograder.errors import UsageError
 from autograder.judge.cache import AnswerStore, Cache
-from autograder.judge.misconceptions import Misconception, read, with_mistakes
+from autograder.judge.misconceptions import (
+    Misconception,
+    read,
+    read_in_branches,
+    with_mistakes,
+)
 from autograder.judge.session import Planned
 from autograder.judge.variants import Variants, reseeded
 from autograder.sandbox.wire import encode_request
@@ -86,6 +91,30 @@ def test_a_table_that_does_not_fit_is_named(folder: Path, old: str, new: str, sa
     (folder / "double.py").write_text(TABLE.replace(old, new))
     with pytest.raises(UsageError, match=said):
         read(of(folder), "double")
+
+
+def test_mistakes_in_one_branch_have_its_words_before_their_own(folder: Path) -> None:
+    assert read_in_branches(of(folder), "double") == {}
+    assert read_in_branches(of(folder), "other") == {}
+    branches = 'BRANCHES = {"loop": ("in the loop", ("tripled",))}\n'
+    (folder / "double.py").write_text(TABLE + branches)
+    words = "in the loop, you multiplied by three"
+    found = Misconception("double", "tripled", words, "page 1")
+    assert read_in_branches(of(folder), "double") == {"tripled in loop": found}
+
+
+@pytest.mark.parametrize(
+    ("branches", "said"),
+    [
+        ('{"loop": ("in the loop", ("trippled",))}', "'trippled', which is no misconception"),
+        ('{"loop": "in the loop"}', "BRANCHES must be a plain dictionary"),
+        ("[1]", "BRANCHES must be a plain dictionary"),
+    ],
+)
+def test_branches_that_do_not_fit_are_named(folder: Path, branches: str, said: str) -> None:
+    (folder / "double.py").write_text(f"{TABLE}BRANCHES = {branches}\n")
+    with pytest.raises(UsageError, match=said):
+        read_in_branches(of(folder), "double")
 
 
 def test_the_tables_of_the_assignment_fit_their_code(assignment: Assignment) -> None:

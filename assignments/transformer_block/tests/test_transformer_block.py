@@ -247,7 +247,7 @@ def test_pre_reads_the_normalised_stream(component, expect, make, seed, shift):
     expect.close(moved, plain + shift, "the result for the shifted stream", scale=5, names="B T D")
 
 
-@pytest.mark.criterion(points=1, form=True, source="session, knowledge point 5", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 5", examples=2)
 @given(seed=SEEDS)
 def test_each_sublayer_has_its_norm(component, expect, make, seed):
     """norm1 is applied before attention, norm2 before feed_forward
@@ -263,6 +263,30 @@ def test_each_sublayer_has_its_norm(component, expect, make, seed):
         expect.close(
             result, x, f"the result when {norm} and {other} have only zeros", names="B T D"
         )
+
+
+@pytest.mark.criterion(
+    points=0.5, source="session, knowledge point 5; slides, pages 17 and 18", examples=2
+)
+@given(seed=SEEDS)
+def test_feed_forward_reads_what_attention_left(component, expect, make, seed):
+    """feed_forward reads the stream after attention was added, with every norm
+
+    Attention adds the same vector to every token: the result is that of a block whose attention
+    adds nothing, for tokens to which the vector was added before.
+    """
+    x, vector = make.normal(2, 3, 6, seed=seed), make.normal(6, seed=seed + 1)
+    for norm in ("pre", "post", "none"):
+        silent = silenced(drawn_state(make, 6, 5, seed, norm), "attention.out_proj")
+        adding = silent | {"attention.out_proj.bias": vector}
+        alone = silenced(adding, "feed_forward.linear2")
+        block = component.build("TransformerBlock", 6, 2, 5, dropout=0.0, norm=norm)
+        if norm != "post":
+            what = f"with norm={norm!r}, the result if attention alone adds something"
+            expect.close(block.load(alone)(x).output, x + vector, what, names="B T D")
+        right = block.load(silent)(x + vector).output
+        what = f"with norm={norm!r}, the result if attention adds a vector"
+        expect.close(block.load(adding)(x).output, right, what, scale=5, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 5", examples=2)

@@ -74,6 +74,18 @@ MISCONCEPTIONS = {
         "you counted the feed-forward layer once for the whole encoder; every block has its own",
         "session, knowledge point 5",
     ),
+    "feed_forward_alone_times_layers": (
+        "you counted projections and attention once for the whole encoder; every block has its own",
+        "session, knowledge point 5",
+    ),
+    "length_is_a_float": (
+        "your meeting_length returns a float (/); it is a whole number of tokens, so use //",
+        "session, knowledge point 5",
+    ),
+    "count_is_a_float": (
+        "your counted_cost returns a float (/ 2); it is a whole number, so use // 2",
+        "session, knowledge point 5",
+    ),
     "meets_at_d": (
         "you compared n²d with nd² without their factors, which gives d; count every matrix "
         "product",
@@ -179,6 +191,8 @@ def encoder_cost(n: int, d: int, f: int, layers: int) -> int:
         return blocks * sum(parts)
     if wrong("feed_forward_once"):
         return blocks * sum(parts) + feed_forward_cost(n, d, f)
+    if wrong("feed_forward_alone_times_layers"):
+        return sum(parts) + blocks * feed_forward_cost(n, d, f)
     return blocks * (sum(parts) + feed_forward_cost(n, d, f))
 
 
@@ -191,6 +205,8 @@ def meeting_length(d: int, f: int) -> int:
         length = f
     elif wrong("meets_the_projections"):
         length = 2 * d
+    if wrong("length_is_a_float"):
+        return float(length)
     return length + 1 if wrong("strictly_more") else length
 
 
@@ -210,4 +226,6 @@ def counted_cost(encoder: Encoder, n: int) -> int:
         if wrong("backward_counted"):
             answer.sum().backward()
     operations = counter.get_total_flops()
+    if wrong("count_is_a_float"):
+        return operations / 2
     return operations if wrong("operations_not_halved") else operations // 2

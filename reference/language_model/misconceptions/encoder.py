@@ -124,6 +124,11 @@ MISCONCEPTIONS = {
         "block",
         "slides, pages 5 and 15",
     ),
+    "stream_behind_the_batch": (
+        "your stream has its entries along dimension 1 (dim=1); its shape is (N + 1, B, T, D), so "
+        "stack along dimension 0",
+        "slides, pages 5 and 15",
+    ),
     "stream_kept": (
         "your stream still holds entries of an earlier call; start every call with an empty list",
         "slides, pages 5 and 15",
@@ -138,13 +143,39 @@ MISCONCEPTIONS = {
         "handout",
     ),
 }
-# The mistakes that are enabled.
+# Both methods may go through the blocks by themselves.
+BRANCHES = {
+    "forward": (
+        "in forward",
+        (
+            "positions_forgotten",
+            "embedding_scaled",
+            "mask_not_passed",
+            "mask_first_block_only",
+            "blocks_read_the_start",
+            "outer_residual",
+        ),
+    ),
+    "stream": (
+        "in stream",
+        (
+            "positions_forgotten",
+            "embedding_scaled",
+            "mask_not_passed",
+            "mask_first_block_only",
+            "blocks_read_the_start",
+            "outer_residual",
+        ),
+    ),
+}
+# The mistakes that are enabled, and the method that runs.
 WRONG: frozenset[str] = frozenset()
+RUNNING = ""
 
 
 def wrong(name: str) -> bool:
     """Return whether this mistake is enabled."""
-    return name in WRONG
+    return name in WRONG or f"{name} in {RUNNING}" in WRONG
 
 
 class Encoder(nn.Module):
@@ -185,6 +216,8 @@ class Encoder(nn.Module):
 
     def forward(self, token_ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Compute a vector for every token (B, T, D)."""
+        global RUNNING
+        RUNNING = "forward"
         x = self._entries(token_ids, mask)[-1]  # (B, T, D)
         if not (wrong("final_norm_missing") or wrong("norm_after_every_block")):
             x = self.final_norm(x)
@@ -192,6 +225,8 @@ class Encoder(nn.Module):
 
     def stream(self, token_ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Stack what stands on the residual stream (N + 1, B, T, D)."""
+        global RUNNING
+        RUNNING = "stream"
         seen = self._entries(token_ids, mask)
         if wrong("final_norm_on_stream"):
             seen[-1] = self.final_norm(seen[-1])
@@ -202,7 +237,7 @@ class Encoder(nn.Module):
         if wrong("stream_kept"):
             self.kept += seen
             seen = self.kept
-        stacked = torch.stack(seen)
+        stacked = torch.stack(seen, dim=1 if wrong("stream_behind_the_batch") else 0)
         if wrong("stream_on_cpu"):
             stacked = torch.zeros(stacked.shape, dtype=stacked.dtype) + stacked
         return stacked.float() if wrong("float32_result") else stacked

@@ -76,6 +76,11 @@ MISCONCEPTIONS = {
         "broadcasting does the rest",
         "slides, page 27",
     ),
+    "heads_reshaped": (
+        "you reshaped the bias to (H, T, T), which mixes heads and positions; move the heads to the "
+        "front with permute(2, 0, 1)",
+        "slides, page 27",
+    ),
     "heads_share": (
         "all your heads use the first head's bias; every head has its own column",
         "slides, page 27",
@@ -357,6 +362,8 @@ class RelativePositionBias(nn.Module):
             bias = bias[..., :1].expand(bias.shape)
         if wrong("heads_last"):
             return bias
+        if wrong("heads_reshaped"):
+            return bias.reshape(-1, seq_len, seq_len)
         bias = bias.permute(2, 1, 0) if wrong("table_reversed") else bias.permute(2, 0, 1)
         return bias.unsqueeze(0) if wrong("batch_dimension") else bias
 

@@ -204,6 +204,10 @@ MISCONCEPTIONS = {
         "you computed queries with k_linear and keys with q_linear; exchange the two",
         "session, knowledge point 3",
     ),
+    "key_and_value_exchanged": (
+        "you computed keys with v_linear and values with k_linear; exchange the two",
+        "session, knowledge point 3",
+    ),
     "values_from_keys": (
         "you computed the values with k_linear; queries, keys and values each have their own "
         "projection",
@@ -340,6 +344,8 @@ class SelfAttention(nn.Module):
         value = self.v_linear(x)  # (B, T, D)
         if wrong("query_and_key_exchanged"):
             query, key = key, query
+        if wrong("key_and_value_exchanged"):
+            key, value = value, key
         if wrong("values_from_keys"):
             value = self.k_linear(x)
         if wrong("values_not_projected"):

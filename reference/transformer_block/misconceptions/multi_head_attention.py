@@ -21,6 +21,21 @@ MISCONCEPTIONS = {
         "your heads take every H-th feature; each head owns D/H consecutive features",
         "session, knowledge point 4",
     ),
+    "heads_interleaved_and_joined_so": (
+        "your heads take every H-th feature, and you join them in that order; each head owns D/H "
+        "consecutive features",
+        "session, knowledge point 4",
+    ),
+    "masks_repeated": (
+        "you repeated the batch of masks H times (repeat), so that heads get the masks of other "
+        "sequences; repeat each mask H times (repeat_interleave), or use mask.unsqueeze(1)",
+        "walkthrough, attention, step 1",
+    ),
+    "output_dropped": (
+        "you applied dropout to the output in training, at a rate of 0.1; attention has no dropout "
+        "here",
+        "session, knowledge point 4",
+    ),
     "scaled_by_d_model": (
         "you divided the scores by sqrt(D); a head has D/H features, so divide by sqrt(D/H)",
         "session, knowledge point 4",
@@ -256,6 +271,8 @@ class MultiHeadAttention(nn.Module):
 
         joined = self._join(weights.to(value.dtype) @ value)  # (B, T, D)
         output = joined if wrong("output_not_projected") else self.out_proj(joined)  # (B, T, D)
+        if wrong("output_dropped"):
+            output = nn.functional.dropout(output, 0.1, self.training)
         if wrong("residual_added"):
             output = x + output
         if wrong("output_alone"):
@@ -288,13 +305,15 @@ class MultiHeadAttention(nn.Module):
             return features.reshape(batch, seq_len, size, self.num_heads).transpose(1, 2)
         if wrong("split_without_transpose"):
             return features.reshape(batch, self.num_heads, seq_len, size)
-        if wrong("heads_interleaved"):
+        if wrong("heads_interleaved") or wrong("heads_interleaved_and_joined_so"):
             return features.reshape(batch, seq_len, size, self.num_heads).permute(0, 3, 1, 2)
         return features.reshape(batch, seq_len, self.num_heads, size).transpose(1, 2)
 
     def _join(self, mixed: Tensor) -> Tensor:
         """Put the heads' features (B, H, T, D / H) side by side: (B, T, D)."""
         batch, heads, seq_len, size = mixed.shape
+        if wrong("heads_interleaved_and_joined_so"):
+            return mixed.permute(0, 2, 3, 1).reshape(batch, seq_len, heads * size)
         if not wrong("joined_without_transpose"):
             mixed = mixed.transpose(1, 2)  # (B, T, H, D/H)
         return mixed.reshape(batch, seq_len, heads * size)  # (B, T, D)
@@ -306,6 +325,8 @@ class MultiHeadAttention(nn.Module):
         if needs_axis or wrong("mask_always_given_axis"):
             # (B, 1, T, T), the same for every head
             mask = mask.unsqueeze_(1) if wrong("mask_in_place") else mask.unsqueeze(1)
+        if of_each_sequence and wrong("masks_repeated"):
+            mask = mask.repeat(self.num_heads, 1, 1, 1).reshape(scores.shape)  # (B, H, T, T)
         if of_each_sequence and wrong("mask_of_first_sequence"):
             mask = mask[:1]  # (1, 1, T, T)
         if wrong("mask_inverted"):

@@ -165,13 +165,81 @@ MISCONCEPTIONS = {
         "session, knowledge point 5; walkthrough, introduction",
     ),
 }
-# The mistakes that are enabled.
+# Every value of `norm` may have its own lines, and "pre" and "none" may share theirs.
+BRANCHES = {
+    "pre": (
+        'with norm="pre"',
+        (
+            "attention_not_added",
+            "feed_forward_not_added",
+            "residual_detached",
+            "mask_not_passed",
+            "parallel_sublayers",
+            "sublayers_reversed",
+            "stream_dropped",
+            "attention_not_dropped",
+            "feed_forward_not_dropped",
+            "input_in_place",
+            "norm1_used_twice",
+            "norms_exchanged",
+        ),
+    ),
+    "post": (
+        'with norm="post"',
+        (
+            "attention_not_added",
+            "feed_forward_not_added",
+            "residual_detached",
+            "mask_not_passed",
+            "parallel_sublayers",
+            "sublayers_reversed",
+            "stream_dropped",
+            "attention_not_dropped",
+            "feed_forward_not_dropped",
+            "input_in_place",
+            "norm1_used_twice",
+            "norms_exchanged",
+        ),
+    ),
+    "none": (
+        'with norm="none"',
+        (
+            "attention_not_added",
+            "feed_forward_not_added",
+            "residual_detached",
+            "mask_not_passed",
+            "parallel_sublayers",
+            "sublayers_reversed",
+            "stream_dropped",
+            "attention_not_dropped",
+            "feed_forward_not_dropped",
+            "input_in_place",
+        ),
+    ),
+    "pre_and_none": (
+        'with norm="pre" and norm="none"',
+        (
+            "attention_not_added",
+            "feed_forward_not_added",
+            "residual_detached",
+            "mask_not_passed",
+            "parallel_sublayers",
+            "sublayers_reversed",
+            "stream_dropped",
+            "attention_not_dropped",
+            "feed_forward_not_dropped",
+            "input_in_place",
+        ),
+    ),
+}
+# The mistakes that are enabled, and the branches that run.
 WRONG: frozenset[str] = frozenset()
+RUNNING: tuple[str, ...] = ()
 
 
 def wrong(name: str) -> bool:
     """Return whether this mistake is enabled."""
-    return name in WRONG
+    return name in WRONG or any(f"{name} in {branch}" in WRONG for branch in RUNNING)
 
 
 class TransformerBlock(nn.Module):
@@ -220,6 +288,8 @@ class TransformerBlock(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
         """Pass `x` (B, T, D) through both sublayers."""
+        global RUNNING
+        RUNNING = (self.norm,) if self.norm == "post" else (self.norm, "pre_and_none")
         start = x
         if mask is not None and wrong("mask_inverted"):
             mask = ~mask
