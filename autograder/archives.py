@@ -1,4 +1,4 @@
-"""Archives that are the same bytes whenever the same files are put into them."""
+"""Archives: which files are some, and zips that are the same bytes for the same files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,19 @@ from collections.abc import Iterable
 
 # The earliest that a zip can say.
 _DATE = (1980, 1, 1, 0, 0, 0)
+# As they end, in capitals, too.
+_ENDINGS = (".zip", ".tar.gz", ".tgz")
+
+
+def is_archive(name: str) -> bool:
+    """Return whether a file of this name is an archive."""
+    return name.lower().endswith(_ENDINGS)
+
+
+def without_ending(name: str) -> str:
+    """Return the name of an archive, or of another file, without what says that it is one."""
+    cut = next((len(end) for end in _ENDINGS if name.lower().endswith(end)), 0)
+    return name[: len(name) - cut]
 
 
 def archive(files: Iterable[tuple[str, bytes, bool]]) -> bytes:

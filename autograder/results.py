@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -26,6 +26,11 @@ Points = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 # A sum of decimal points in binary: so much may it be above what is possible.
 _ROUNDING = 1e-6
+
+
+def total(points: Iterable[float]) -> float:
+    """Return the sum of points as people write it, without what binary numbers add."""
+    return round(sum(points), 4)
 
 
 class _Part(BaseModel):

@@ -116,8 +116,11 @@ class Expect:
             return
         _finite(got, want, what, names)
         error = np.where(got == want, 0.0, error)
-        # Written so that a NaN among the expected values, a fault of the suite, fails too.
-        excess = ~(error <= allowed)
+        if bool(np.isnan(want).any()):
+            # What is right is a number, unless the check takes it from another result.
+            said = f"{what} is compared with another of your results, which is NaN"
+            raise CheckFailed(said + place_words(first_place(np.isnan(want)), names), hint=NAN)
+        excess = error > allowed
         if not bool(excess.any()):
             return
         at = worst_place(np.nan_to_num(error - allowed, nan=np.inf))

@@ -327,7 +327,8 @@ def _softmaxed(pair: _Pair) -> Iterator[str]:
     parts = np.exp(scores - scores.max(-1, keepdims=True))
     parts /= parts.sum(-1, keepdims=True)
     if pair.same(parts, right) and pair.telling(right, rows, _BEYOND_DOUBT):
-        yield f"one softmax too {'many' if is_one else 'few'}, along the last dimension"
+        one, other = ("it", "the right result") if is_one else ("the right result", "it")
+        yield f"{one} is the softmax of {other} along the last dimension"
     for dim in range(want.ndim - 1 if should_be_one and pair.grain <= 1e-3 else 0):
         if want.shape[dim] > 1 and pair.sums_to_one(got, dim):
             ought = pair.along(want.ndim - 1)
@@ -372,11 +373,11 @@ def _by_rows(pair: _Pair) -> Iterator[str]:
     for right, words in (
         (
             want * factors,
-            "a factor, not the same in all rows: look at what it is multiplied or divided by",
+            "a factor, not the same in all rows",
         ),
         (
             want + amounts,
-            "an amount, not the same in all rows: look at what is added or subtracted",
+            "an amount, not the same in all rows",
         ),
     ):
         if pair.same(got, right) and pair.telling(right, len(got), _BEYOND_DOUBT):
@@ -393,7 +394,7 @@ def _rearranged(pair: _Pair) -> Iterator[str]:
         return
     same_values = pair.same(np.sort(got, axis=None), np.sort(want, axis=None))
     if same_values and pair.moved(want, got, 2 * _BEYOND_DOUBT):
-        yield "the right values are all there, but in other places: look at reshape and transpose"
+        yield "the right values are all there, but in other places, as a wrong reshape leaves them"
 
 
 def _cut(pair: _Pair) -> Iterator[str]:

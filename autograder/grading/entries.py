@@ -9,11 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.archives import is_archive, without_ending
 from autograder.errors import UsageError
 from autograder.grading import downloads
 from autograder.grading.downloads import Known
 
-ARCHIVES = (".zip", ".tar.gz", ".tgz")  # in capitals, too
 # What a student may have handed in by mistake: it is rejected with a reason, not ignored.
 _HANDED_IN = (".py", ".ipynb", ".rar", ".7z", ".tar", ".gz", ".bz2", ".xz", ".zst", ".zipx")
 _WANTED = "give the folder that holds one submission an entry"
@@ -121,9 +121,7 @@ def single(path: Path, assignment: str, components: Collection[str]) -> Entry:
     within = submission_in(path, assignment)
     files = [f"{component}.py" for component in components]
     if within.is_dir() and not any((within / file).exists() for file in files):
-        inner = [
-            f for f in sorted(within.iterdir()) if f.is_dir() or f.name.lower().endswith(ARCHIVES)
-        ]
+        inner = [f for f in sorted(within.iterdir()) if f.is_dir() or is_archive(f.name)]
         if any((folder / file).is_file() for folder in inner for file in files):
             raise UsageError(
                 f"{path} holds submissions, {inner[0].name} among them: leave out --one to grade "
@@ -146,15 +144,13 @@ def _wrapped(path: Path, assignment: str, components: Collection[str]) -> str:
     inner = sorted(path.iterdir())
     if any(file.name in files for file in inner):
         return ""
-    found = [
-        f for f in inner if f.name.lower().endswith(ARCHIVES) or (not f.is_symlink() and holds(f))
-    ]
+    found = [f for f in inner if is_archive(f.name) or (not f.is_symlink() and holds(f))]
     return found[0].name if len(found) > 1 else ""
 
 
 def _is_nobodys(path: Path) -> bool:
     """Return whether an entry is a file that no student handed in."""
-    handed_in = path.name.lower().endswith((*ARCHIVES, *_HANDED_IN))
+    handed_in = is_archive(path.name) or path.name.lower().endswith(_HANDED_IN)
     return path.is_file() and not path.is_symlink() and not handed_in
 
 
@@ -173,8 +169,7 @@ def _id_of(path: Path) -> str:
     # A name that is no UTF-8 keeps its odd bytes as escapes, which every result file can hold.
     name = os.fsencode(path.name).decode(errors="backslashreplace")
     if not path.is_dir():
-        cut = next((len(s) for s in ARCHIVES if name.lower().endswith(s)), 0)
-        name = name[: len(name) - cut]
+        name = without_ending(name)
     return _as_id(name)
 
 

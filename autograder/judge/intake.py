@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
+from autograder.archives import is_archive
 from autograder.judge.folders import NotOrdinary, TooMany, Wanted, files_in
 from autograder.text import clean
 
-ARCHIVES = (".zip", ".tar.gz", ".tgz")  # in capitals, too
 MAX_FILES = 200
 MAX_FILE_BYTES = 1_000_000
 MAX_BYTES = 8_000_000
@@ -76,7 +76,7 @@ def take_in(path: Path) -> dict[str, bytes]:
         elif not stat.S_ISREG(path.stat().st_mode):
             # Opening a named pipe would wait for ever.
             raise Rejected(f"{path.name} is no ordinary file; hand in the file")
-        elif path.name.lower().endswith(ARCHIVES):
+        elif is_archive(path.name):
             with path.open("rb", buffering=0) as file:
                 return take_in_archive(file, path.name)
         else:

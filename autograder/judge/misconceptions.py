@@ -2,9 +2,8 @@
 
 `reference/<name>/misconceptions/<component>.py` is a right component in which named mistakes can be
 put in force: it looks them up in its global `WRONG`, so any of them combine. Its table
-`MISCONCEPTIONS` gives every mistake an explanation and its source in the course. Its table
-`BRANCHES`, if it has one, names branches that right code may write one by one, and the mistakes that
-can be in one of them alone.
+`MISCONCEPTIONS` gives every mistake an explanation and its source in the course. A table `BRANCHES`
+names branches that right code may write one by one, and the mistakes that can be in one alone.
 """
 
 from __future__ import annotations
@@ -130,7 +129,12 @@ def _table(tree: ast.Module, path: Path, title: str, form: str) -> dict[str, Any
         return None
     assert isinstance(node, ast.Assign)
     try:
-        found = {str(name): (first, second) for name, (first, second) in ast.literal_eval(node.value).items()}
+        found = {
+            str(name): (first, second)
+            for name, (first, second) in ast.literal_eval(node.value).items()
+        }
     except (ValueError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path}: {title} must be a plain dictionary of {form}: {error}") from error
+        raise UsageError(
+            f"{path}: {title} must be a plain dictionary of {form}: {error}"
+        ) from error
     return found

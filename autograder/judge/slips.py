@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from autograder.archives import is_archive
 from autograder.judge.intake import (
-    ARCHIVES,
     MAX_BYTES,
     MAX_FILES,
     Rejected,
@@ -62,11 +62,11 @@ def taken(path: Path, components: Collection[str]) -> Taken:
     def looked_at(name: str) -> bool:
         if not name.endswith(".py"):
             names.add(name)
-        return name.endswith(_NOTEBOOK) or name.lower().endswith(ARCHIVES)
+        return name.endswith(_NOTEBOOK) or is_archive(name)
 
     beside = others(path, looked_at)
     remarks: dict[str, list[str]] = {}
-    archives = [name for name in beside if name.lower().endswith(ARCHIVES)]
+    archives = [name for name in beside if is_archive(name)]
     if not files and len(archives) == 1:
         # One archive in another is entered, and no further.
         files = take_in_archive(io.BytesIO(beside[archives[0]]), archives[0])

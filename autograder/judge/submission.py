@@ -18,7 +18,13 @@ from autograder.judge.component import ComponentRun, ComponentTime, Judge, count
 from autograder.judge.diagnosis import Diagnosis
 from autograder.judge.review import HELD_WORDS, Review, held_words, review
 from autograder.judge.suite import Attempt
-from autograder.results import ComponentResult, ComponentStatus, CriterionResult, losing_points
+from autograder.results import (
+    ComponentResult,
+    ComponentStatus,
+    CriterionResult,
+    losing_points,
+    total,
+)
 from autograder.sandbox.handle import Clock
 
 # The share of a submission's time that is kept for those components that are still to come.
@@ -365,8 +371,8 @@ def _assembled(
     marked = [_mark(attempt, diagnosis) for attempt in attempts]
     note = _with_working(stand_ins) if stand_ins else ""
     return ComponentResult(
-        score=sum(criterion.score for criterion in marked),
-        max_score=sum(criterion.max_score for criterion in marked),
+        score=total(criterion.score for criterion in marked),
+        max_score=total(criterion.max_score for criterion in marked),
         status=status,
         criteria=marked,
         misconceptions=[misconception.id for misconception in diagnosis.found],

@@ -45,7 +45,7 @@ from autograder.judge.places import cache_folder
 from autograder.judge.reference import ReferenceFault, workplace
 from autograder.judge.submission import grade_submission
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.results import SubmissionResult
+from autograder.results import SubmissionResult, total
 from autograder.sandbox import confine
 from autograder.sandbox.dynamo import load_later
 from autograder.sandbox.packages import PackageFault, versions
@@ -221,7 +221,7 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
             submission=job.id,
             assignment=judge.assignment.name,
             status="graded",
-            score=sum(component.score for component in components.values()),
+            score=total(component.score for component in components.values()),
             max_score=judge.assignment.max_score,
             components=components,
             notes=[

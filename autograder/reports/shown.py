@@ -5,7 +5,7 @@ Pages, and formats that students read, are made of what this returns, and of not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -23,6 +23,7 @@ from autograder.results import (
     Held,
     Outcome,
     SubmissionResult,
+    total,
 )
 from autograder.settings import Feedback
 from autograder.text import clean
@@ -157,8 +158,8 @@ def shown(result: SubmissionResult, feedback: Feedback, now: datetime) -> Shown:
     }
     score, most = result.score, result.max_score
     if components and not outcomes:
-        score = _sum(component.score for component in components.values())
-        most = _sum(component.max_score for component in components.values())
+        score = total(component.score for component in components.values())
+        most = total(component.max_score for component in components.values())
     # What the grader says of its own fault is the instructor's.
     message = FAULT if result.status == "error" else clean(result.message, LINE)
     return Shown(
@@ -210,8 +211,8 @@ def shown_component(
     # The first note says what stood in for what lost points.
     notes = component.notes[1:] if component.stand_ins else component.notes
     return ShownComponent(
-        score=_sum(criterion.score for criterion in public),
-        max_score=_sum(criterion.max_score for criterion in public),
+        score=total(criterion.score for criterion in public),
+        max_score=total(criterion.max_score for criterion in public),
         status=status,
         criteria=[_alone(criterion) for criterion in public],
         notes=_lines(notes) if status != "graded" else [],
@@ -279,7 +280,3 @@ def _withheld(result: SubmissionResult, feedback: Feedback, now: datetime) -> st
 def _lines(texts: Sequence[str]) -> list[str]:
     lines = (line for text in texts[:_LINES] for line in text[: _LINES * LINE].splitlines())
     return [clean(line, LINE) for line in islice(lines, _LINES)]
-
-
-def _sum(points: Iterable[float]) -> float:
-    return round(sum(points), 4)

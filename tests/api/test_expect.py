@@ -30,7 +30,11 @@ def answer(**fields: object) -> Answer:
         (torch.zeros(0, 3), torch.zeros(1, 3), r"has shape \(0, 3\), expected \(1, 3\)"),
         (torch.tensor([nan, 1.0]), torch.ones(2), r"is NaN at \[0\]; 1 of 2 values is NaN"),
         (torch.tensor([inf]), torch.tensor([0.0]), r"is infinite at \[0\]"),
-        (torch.tensor([0.0]), torch.tensor([nan]), "off by nan"),
+        (
+            torch.tensor([0.0]),
+            torch.tensor([nan]),
+            "compared with another of your results, which is NaN",
+        ),
         (torch.tensor([1.0, 2.1]), torch.tensor([1.0, 2.0]), r"off by 0\.1 at \[1\]"),
         (None, torch.zeros(1), "missing: nothing flows back"),
     ],

@@ -225,9 +225,9 @@ def test_a_factor_or_an_amount_for_each_row_is_told() -> None:
 
 def test_softmax_that_is_too_much_missing_or_along_the_wrong_dimension_is_told() -> None:
     scores = normal(2, 4, 4)
-    right = scores.softmax(-1)
-    assert pattern(right, scores) == "one softmax too many, along the last dimension"
-    assert pattern(scores, right) == "one softmax too few, along the last dimension"
+    right, along = scores.softmax(-1), "along the last dimension"
+    assert pattern(right, scores) == f"it is the softmax of the right result {along}"
+    assert pattern(scores, right) == f"the right result is the softmax of it {along}"
     found = pattern(scores.softmax(-2), right, names="B T T")
     assert found == "the values sum to 1 along T (dimension 1) instead of T (dimension 2)"
 

@@ -133,7 +133,9 @@ def test_a_mistake_in_one_branch_is_tried_where_no_other_fits() -> None:
     found = KnownMistakes(plain).causes(plain["mistakes"][2]["loses"][0], Student(MISTAKES[name]))
     assert found == [name]
     # Together with others it is not tried.
-    assert KnownMistakes(plain).causes("double.works", Student(both)) != ["three times; and " + name]
+    assert KnownMistakes(plain).causes("double.works", Student(both)) != [
+        "three times; and " + name
+    ]
 
 
 def test_a_component_is_asked_once() -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder import private
+from autograder.archives import is_archive
 from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
 from autograder.authoring.folders import must_be_new
 from autograder.authoring.stubs import must_be_filled_in
 from autograder.errors import UsageError
-from autograder.grading.entries import ARCHIVES, Entry, discover
+from autograder.grading.entries import Entry, discover
 from autograder.platforms.nbgrader.collected import CONFIG as CONFIG
 from autograder.platforms.nbgrader.collected import EXCHANGE, exchange_problem, outdated
 from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
@@ -237,7 +238,7 @@ def handed_in(submitted: Path, assignment: str) -> list[Entry]:
 def passed_over(submitted: Path, assignment: str) -> list[str]:
     """Say which archives, links and hidden names lie where nbgrader has folders, unmarked."""
     there = (*submitted.glob("*"), *submitted.glob(f"*/{assignment}.*"))
-    found = [path for path in there if path.name.lower().endswith(ARCHIVES)]
+    found = [path for path in there if is_archive(path.name)]
     found += [path for path in submitted.iterdir() if path.is_symlink()]
     wanted = f"nbgrader wants it unpacked, as <student>/{assignment}/"
     said = [f"{path.relative_to(submitted).as_posix()}; {wanted}" for path in found]

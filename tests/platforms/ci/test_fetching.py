@@ -281,6 +281,18 @@ def test_an_archive_is_not_fetched_where_it_can_be_listened_to(
     assert "SIGNED" not in fetch.all_of[0].reason
 
 
+def test_an_archive_that_is_redirected_again_and_again_is_given_up(
+    fetch, repository, platform
+) -> None:
+    repository("ada").push({"layer_norm.py": "1"})
+    # The first question is which commit there is.
+    platform.faults += [None, *[302] * 10]
+    assert fetch("ada") == {"ada": "failed"}
+    assert fetch.all_of[0].reason.endswith("is redirected more than 3 times")
+    # The archive, and three times elsewhere.
+    assert len(platform.asked) == 5
+
+
 def test_an_archive_that_is_too_large_is_given_up_and_nothing_of_it_kept(
     fetch, repository, work, monkeypatch
 ) -> None:
