@@ -288,7 +288,7 @@ def _scaled(pair: _Pair) -> Iterator[str]:
             yield _factor_words(factor, pair.grain, pair.want.shape[-1])
     amount = float((pair.got - pair.want).mean())
     centred, way = pair.want - pair.want.mean(), "large" if amount > 0 else "small"
-    shifted = abs(amount) > 10 * pair.grain and pair.same(pair.got, pair.want + amount)
+    shifted = math.inf > abs(amount) > 10 * pair.grain and pair.same(pair.got, pair.want + amount)
     if shifted and pair.telling(centred, 1, _LIKELY_ENOUGH):
         yield f"every value is too {way} by the same amount, {abs(amount):.4g}"
 
@@ -394,7 +394,7 @@ def _rearranged(pair: _Pair) -> Iterator[str]:
         return
     same_values = pair.same(np.sort(got, axis=None), np.sort(want, axis=None))
     if same_values and pair.moved(want, got, 2 * _BEYOND_DOUBT):
-        yield "the right values are all there, but in other places, as a wrong reshape leaves them"
+        yield "the right values are all there, but in other places"
 
 
 def _cut(pair: _Pair) -> Iterator[str]:

@@ -140,6 +140,7 @@ def test_masked_weights(component, expect, make, seed, batch, queries, keys):
     expect.shape(weights, mask.shape, "the matrix of weights", names="B Tq Tk")
     what = "the masked part of the weights"
     expect.equal(weights.masked_fill(mask, 0.0), torch.zeros_like(weights), what, names="B Tq Tk")
+    expect.that(not bool(weights.isnan().any()), "the weight of an allowed key is NaN")
     expect.that(bool((weights[mask] > 0).all()), "the weight of an allowed key is 0")
 
 
@@ -224,7 +225,7 @@ def test_padding_mask(component, expect):
         torch.tensor([True, True, False, False]),
         torch.tensor([True, True, True, False]),
     )
-    what = "the padding mask of the {} sequence"
+    what = "in the padding mask of the {} sequence, what its tokens may attend to"
     expect.equal(mask[0, :2], first.expand(2, 4), what.format("first"), names="T T")
     expect.equal(mask[1, :3], second.expand(3, 4), what.format("second"), names="T T")
 

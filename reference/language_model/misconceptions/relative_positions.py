@@ -77,8 +77,8 @@ MISCONCEPTIONS = {
         "slides, page 27",
     ),
     "heads_reshaped": (
-        "you reshaped the bias to (H, T, T), which mixes heads and positions; move the heads to the "
-        "front with permute(2, 0, 1)",
+        "you reshaped the bias to (H, T, T), which mixes heads and positions; move the heads "
+        "forward with permute(2, 0, 1)",
         "slides, page 27",
     ),
     "heads_share": (

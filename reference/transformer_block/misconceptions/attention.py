@@ -226,6 +226,20 @@ MISCONCEPTIONS = {
         "projection here",
         "session, knowledge points 3 and 4",
     ),
+    "scaled_by_values": (
+        "you divided the scores by the square root of d_v; d_k is the number of features of a "
+        "query or key",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "largest_of_all_subtracted": (
+        "you subtracted the largest of all scores before exp, so rows of much lower scores become"
+        " 0 / 0; subtract the largest of each row",
+        "session, knowledge point 3",
+    ),
+    "weights_transposed": (
+        "you multiplied the transposed weights with the values; the output is weights · value",
+        "session, knowledge point 3 (mathematical formulation)",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -273,6 +287,8 @@ def scaled_dot_product_attention(
     d_k = query.size(-1)
     if wrong("scaled_by_length"):
         d_k = key.size(-2)
+    elif wrong("scaled_by_values"):
+        d_k = value.size(-1)
     scale = float(d_k) if wrong("divided_by_d_k") else math.sqrt(d_k)
     if wrong("multiplied_by_root"):
         scale = 1 / scale
@@ -305,6 +321,9 @@ def scaled_dot_product_attention(
     keys_dim = -2 if wrong("softmax_over_queries") else -1
     if wrong("unstable_softmax"):
         weights = scores.exp() / scores.exp().sum(dim=keys_dim, keepdim=True)  # (..., Tq, Tk)
+    elif wrong("largest_of_all_subtracted"):
+        powers = (scores - scores.max()).exp()
+        weights = powers / powers.sum(dim=keys_dim, keepdim=True)  # (..., Tq, Tk)
     else:
         weights = torch.softmax(scores, dim=keys_dim)  # (..., Tq, Tk)
     if wrong("softmax_missing"):
@@ -318,7 +337,8 @@ def scaled_dot_product_attention(
     if wrong("weights_dropped"):
         weights = nn.functional.dropout(weights, 0.1)
 
-    output = weights @ (key if wrong("keys_mixed") else value)  # (..., Tq, d_v)
+    mixing = weights.transpose(-2, -1) if wrong("weights_transposed") else weights
+    output = mixing @ (key if wrong("keys_mixed") else value)  # (..., Tq, d_v)
     if wrong("output_alone"):
         return output
     second = scores if wrong("scores_returned") else weights

@@ -166,6 +166,15 @@ MISCONCEPTIONS = {
         "are the attributes linear1 and linear2",
         "session, knowledge point 1",
     ),
+    "lookup_normalised": (
+        "you divided the matches by their sum; the memory adds up the values as much as their "
+        "keys match",
+        "session, knowledge point 1; slides, page 20",
+    ),
+    "gelu_without_root": (
+        "your gelu has erf(x); it is x · (1 + erf(x / sqrt(2))) / 2",
+        "handout",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -199,6 +208,8 @@ def memory_lookup(x: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         activations = matches
     else:
         activations = torch.relu(matches)  # (..., F)
+    if wrong("lookup_normalised"):
+        activations = activations / activations.sum(dim=-1, keepdim=True)
     result = activations @ values  # (..., Dv)
     return torch.zeros(result.shape, dtype=x.dtype) + result if wrong("cpu_tensor") else result
 
@@ -281,6 +292,8 @@ def _gelu(x: Tensor) -> Tensor:
     """Apply what "gelu" stands for."""
     if wrong("gelu_with_sigmoid"):
         return x * torch.sigmoid(1.702 * x)
+    if wrong("gelu_without_root"):
+        return x * (1 + torch.erf(x)) / 2
     if wrong("gelu_ignored"):
         return torch.relu(x)
     return F.gelu(x, approximate="tanh" if wrong("gelu_with_tanh") else "none")

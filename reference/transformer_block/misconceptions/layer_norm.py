@@ -154,6 +154,20 @@ MISCONCEPTIONS = {
         "and bias",
         "handout",
     ),
+    "over_all_but_the_batch": (
+        "you computed one mean and one variance for everything but the first dimension; every "
+        "token has its own, over its features",
+        "slides, page 8",
+    ),
+    "absolute_deviation": (
+        "you divided by the mean absolute deviation; a z-score divides by the root of the mean "
+        "square",
+        "slides, pages 7 and 8",
+    ),
+    "eps_as_bound": (
+        "you used eps as the smallest variance (max or clamp); add it to the variance",
+        "slides, page 8",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -186,6 +200,8 @@ def layer_norm(x: Tensor, eps: float = DEFAULT_EPS) -> Tensor:
         dims = (0,)
     elif wrong("over_whole_sequence"):
         dims = tuple(range(x.dim()))[-2:]
+    elif wrong("over_all_but_the_batch"):
+        dims = tuple(range(x.dim()))[1:] or (0,)
     keepdim = not wrong("keepdim_missing") and not wrong("statistics_without_keepdim")
 
     mean = x.mean(dim=dims, keepdim=keepdim)  # (..., 1)
@@ -200,7 +216,11 @@ def layer_norm(x: Tensor, eps: float = DEFAULT_EPS) -> Tensor:
     if wrong("detached_statistics"):
         mean, variance = mean.detach(), variance.detach()
 
+    if wrong("absolute_deviation"):
+        variance = (x - centre).abs().mean(dim=dims, keepdim=keepdim).square()
     divisor = variance if wrong("eps_outside_root") else variance + eps  # (..., 1)
+    if wrong("eps_as_bound"):
+        divisor = variance.clamp(min=eps)
     if not wrong("divided_by_variance"):
         divisor = divisor.sqrt()
     if wrong("eps_outside_root"):

@@ -138,6 +138,24 @@ MISCONCEPTIONS = {
         "you picked the last sequence of the batch; pick the last token of every sequence",
         "slides, page 28",
     ),
+    "cosine_similarity": (
+        "your scores are cosines: you divided both vectors by their lengths; the logits are "
+        "hidden · Eᵀ",
+        "slides, page 30",
+    ),
+    "embedding_normalised": (
+        "you divided the rows of the embedding matrix by their lengths; the logits are hidden · Eᵀ",
+        "slides, page 30",
+    ),
+    "softmax_twice": (
+        "you applied the softmax twice; apply it once, to the logits",
+        "slides, page 28",
+    ),
+    "probabilities_averaged": (
+        "you averaged the probabilities of all positions; the next word is read from the last "
+        "token alone",
+        "slides, page 28",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -186,6 +204,10 @@ class TiedLMHead(nn.Module):
         if wrong("float32_result"):
             tokens, weight = tokens.float(), weight.float()
 
+        if wrong("cosine_similarity"):
+            tokens = tokens / tokens.norm(dim=-1, keepdim=True)
+        if wrong("cosine_similarity") or wrong("embedding_normalised"):
+            weight = weight / weight.norm(dim=-1, keepdim=True)
         logits = tokens @ (weight if wrong("not_transposed") else weight.T)  # (B, T, V)
         if wrong("scaled_logits"):
             logits = logits / math.sqrt(hidden.size(-1))
@@ -207,6 +229,10 @@ class TiedLMHead(nn.Module):
         if wrong("averaged_tokens"):
             logits = logits.mean(dim=1, keepdim=True)  # (B, 1, V)
         probabilities = _softmax(logits)  # (B, T, V)
+        if wrong("softmax_twice"):
+            probabilities = _softmax(probabilities)
+        if wrong("probabilities_averaged"):
+            return probabilities.mean(dim=1)
         if wrong("last_of_batch"):
             return probabilities[-1]  # (T, V)
         if wrong("all_positions"):

@@ -199,6 +199,15 @@ MISCONCEPTIONS = {
         "v_linear",
         "session, knowledge point 4",
     ),
+    "mask_for_each_head_if_b_is_h": (
+        "if there are as many sequences as heads, you take the masks (B, T, T) for those of the "
+        "heads; they belong to the sequences: mask.unsqueeze(1)",
+        "walkthrough, attention, step 1",
+    ),
+    "weights_transposed": (
+        "you multiplied the transposed weights with the values; the output is weights · value",
+        "session, knowledge point 4",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -269,7 +278,8 @@ class MultiHeadAttention(nn.Module):
         if wrong("detached_weights"):
             weights = weights.detach()
 
-        joined = self._join(weights.to(value.dtype) @ value)  # (B, T, D)
+        mixing = weights.transpose(-2, -1) if wrong("weights_transposed") else weights
+        joined = self._join(mixing.to(value.dtype) @ value)  # (B, T, D)
         output = joined if wrong("output_not_projected") else self.out_proj(joined)  # (B, T, D)
         if wrong("output_dropped"):
             output = nn.functional.dropout(output, 0.1, self.training)
@@ -322,7 +332,13 @@ class MultiHeadAttention(nn.Module):
         """Give the scores (B, H, T, T) of pairs that the mask forbids minus infinity."""
         of_each_sequence = mask.dim() == 3
         needs_axis = of_each_sequence and not wrong("mask_without_head_axis")
-        if needs_axis or wrong("mask_always_given_axis"):
+        if (
+            wrong("mask_for_each_head_if_b_is_h")
+            and of_each_sequence
+            and len(mask) == scores.size(1)
+        ):
+            mask = mask.unsqueeze(0)  # (1, H, T, T)
+        elif needs_axis or wrong("mask_always_given_axis"):
             # (B, 1, T, T), the same for every head
             mask = mask.unsqueeze_(1) if wrong("mask_in_place") else mask.unsqueeze(1)
         if of_each_sequence and wrong("masks_repeated"):

@@ -179,6 +179,21 @@ MISCONCEPTIONS = {
         "course computes it and learns nothing",
         "slides, pages 24 and 26",
     ),
+    "power_divided_by_d": (
+        "you divided 10000 ** (2i) by d, or the angle by d (10000 ** 2i / d); d divides in the "
+        "exponent, 10000 ** (2i / d)",
+        "slides, page 24",
+    ),
+    "rows_along_batch": (
+        "you took as many rows of the table as there are sequences, x.size(0), and added them "
+        "along the batch; positions run along the second dimension, T",
+        "slides, page 25",
+    ),
+    "aligned_right": (
+        "you added the last T rows of the table; the first token has position 0, so use the first"
+        " T rows",
+        "slides, page 25",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -230,6 +245,8 @@ def _angles(positions: Tensor, i: Tensor, d_model: int) -> Tensor:
         exponents = 2 * exponents
     if wrong("exponent_to_the_end"):
         exponents = i / max(d_model // 2 - 1, 1)
+    if wrong("power_divided_by_d"):
+        return positions / 10000.0 ** (2 * i) / d_model
     powers = (1000.0 if wrong("wrong_base") else 10000.0) ** exponents  # (D/2,)
     return positions * powers if wrong("angle_multiplied") else positions / powers  # (T, D/2)
 
@@ -275,7 +292,10 @@ class PositionalEncoding(nn.Module):
         encoding = encoding.to(torch.float32 if wrong("dtype_not_followed") else x.dtype)
         if not wrong("cpu_table"):
             encoding = encoding.to(device=x.device)
-        encoding = encoding[seq_len if wrong("one_position_for_all") else slice(seq_len)]  # (T, D)
+        rows = slice(len(encoding) - seq_len, None) if wrong("aligned_right") else slice(seq_len)
+        encoding = encoding[seq_len if wrong("one_position_for_all") else rows]  # (T, D)
+        if wrong("rows_along_batch"):
+            encoding = self.encoding[: x.size(0)].to(x).unsqueeze(1)  # (B, 1, D)
         if wrong("positions_along_batch"):
             encoding = encoding.unsqueeze(1)  # (B, 1, D)
 

@@ -164,6 +164,25 @@ MISCONCEPTIONS = {
         "you did not pass bias to attention; bias=False applies to both sublayers",
         "session, knowledge point 5; walkthrough, introduction",
     ),
+    "second_residual_from_start": (
+        "you added the feed-forward layer's output to the block's input; add it to the stream "
+        "after attention was added",
+        "slides, pages 4 and 5; session, knowledge point 5",
+    ),
+    "feed_forward_reads_attention": (
+        "your feed-forward layer reads attention's output alone; it reads the stream after it was "
+        "added",
+        "session, knowledge point 5; slides, pages 17 and 18",
+    ),
+    "dropped_after_the_norm": (
+        'with "post", you applied dropout after the norm; apply it to the sublayer\'s output, '
+        "before it is added",
+        "session, knowledge point 5",
+    ),
+    "norm_eps_larger": (
+        "you gave the norms an eps of 1e-6; use the default of LayerNorm, 1e-5",
+        "slides, page 8; session, knowledge point 5",
+    ),
 }
 # Every value of `norm` may have its own lines, and "pre" and "none" may share theirs.
 BRANCHES = {
@@ -176,6 +195,8 @@ BRANCHES = {
             "mask_not_passed",
             "parallel_sublayers",
             "sublayers_reversed",
+            "second_residual_from_start",
+            "feed_forward_reads_attention",
             "stream_dropped",
             "attention_not_dropped",
             "feed_forward_not_dropped",
@@ -193,6 +214,8 @@ BRANCHES = {
             "mask_not_passed",
             "parallel_sublayers",
             "sublayers_reversed",
+            "second_residual_from_start",
+            "feed_forward_reads_attention",
             "stream_dropped",
             "attention_not_dropped",
             "feed_forward_not_dropped",
@@ -210,6 +233,8 @@ BRANCHES = {
             "mask_not_passed",
             "parallel_sublayers",
             "sublayers_reversed",
+            "second_residual_from_start",
+            "feed_forward_reads_attention",
             "stream_dropped",
             "attention_not_dropped",
             "feed_forward_not_dropped",
@@ -225,6 +250,8 @@ BRANCHES = {
             "mask_not_passed",
             "parallel_sublayers",
             "sublayers_reversed",
+            "second_residual_from_start",
+            "feed_forward_reads_attention",
             "stream_dropped",
             "attention_not_dropped",
             "feed_forward_not_dropped",
@@ -282,6 +309,8 @@ class TransformerBlock(nn.Module):
         )
         if self.norm != "none" or wrong("norms_kept"):
             eps = 1e-12 if wrong("norm_eps") else 1e-5
+            if wrong("norm_eps_larger"):
+                eps = 1e-6
             self.norm1 = LayerNorm(d_model, eps)
             self.norm2 = self.norm1 if wrong("norm_shared") else LayerNorm(d_model, eps)
         self.dropout = nn.Dropout(0.1 if wrong("own_dropout_fixed") else dropout)
@@ -291,6 +320,7 @@ class TransformerBlock(nn.Module):
         global RUNNING
         RUNNING = (self.norm,) if self.norm == "post" else (self.norm, "pre_and_none")
         start = x
+        self._attended = torch.zeros_like(x)
         if mask is not None and wrong("mask_inverted"):
             mask = ~mask
         if wrong("sublayers_reversed"):
@@ -307,6 +337,7 @@ class TransformerBlock(nn.Module):
         """Add what attention finds to the stream (B, T, D); return attention's weights, too."""
         read = self._normalised(start if wrong("parallel_sublayers") else x, "pre", 1)
         attended, weights = self.attention(read, None if wrong("mask_not_passed") else mask)
+        self._attended = self._dropped(attended)
         if wrong("normalised_residual"):
             x = self._normalised(x, "pre", 1)  # (B, T, D)
         if wrong("attention_not_added"):
@@ -316,7 +347,11 @@ class TransformerBlock(nn.Module):
     def _feed(self, x: Tensor, start: Tensor) -> Tensor:
         """Add what the feed-forward layer makes of the stream (B, T, D) to it."""
         read = self._normalised(start if wrong("parallel_sublayers") else x, "pre", 2)
+        if wrong("feed_forward_reads_attention"):
+            read = self._normalised(self._attended, "pre", 2)
         fed = self.feed_forward(read)  # (B, T, D)
+        if wrong("second_residual_from_start"):
+            x = start
         if wrong("normalised_residual"):
             x = self._normalised(x, "pre", 2)  # (B, T, D)
         if wrong("feed_forward_not_added"):
@@ -325,7 +360,7 @@ class TransformerBlock(nn.Module):
 
     def _added(self, x: Tensor, added: Tensor, drops: bool, number: int) -> Tensor:
         """Drop from `added` and add it to the stream (B, T, D)."""
-        if drops and not wrong("stream_dropped"):
+        if drops and not (wrong("stream_dropped") or wrong("dropped_after_the_norm")):
             added = self._dropped(added)
         if wrong("post_before_the_sum"):
             added = self._normalised(added, "post", number)  # (B, T, D)
@@ -337,7 +372,12 @@ class TransformerBlock(nn.Module):
             x = x + added  # (B, T, D)
         if drops and wrong("stream_dropped"):
             x = self._dropped(x)
-        return x if wrong("post_before_the_sum") else self._normalised(x, "post", number)
+        if wrong("post_before_the_sum"):
+            return x
+        left = self._normalised(x, "post", number)
+        if self.norm == "post" and wrong("dropped_after_the_norm"):
+            left = self._dropped(left)
+        return left
 
     def _normalised(self, x: Tensor, place: str, number: int) -> Tensor:
         """Normalise `x` (B, T, D) where the block normalises in this place."""
