@@ -141,11 +141,11 @@ def test_final_norm(component, expect):
 @pytest.mark.criterion(points=0.25, source="handout", examples=2)
 @given(seed=SEEDS)
 def test_post_has_no_final_norm(component, expect, make, seed):
-    """with norm="post", the result is the last entry of the stream"""
-    ids = make.integers(2, 4, seed=seed, below=7)
-    stream = drawn(component, make, seed, norm="post").call("stream", ids).output
+    """with norm="post", the result is the last entry of the stream, with the same mask"""
+    ids, mask = make.integers(2, 4, seed=seed, below=7), make.mask(2, 4, 4, seed=seed)
+    stream = drawn(component, make, seed, norm="post").call("stream", ids, mask).output
     stream = expect.shape(stream, (3, 2, 4, 6), "the stream", names="N+1 B T D")
-    result = drawn(component, make, seed, norm="post")(ids).output
+    result = drawn(component, make, seed, norm="post")(ids, mask).output
     expect.close(result, stream[-1], scale=2, names="B T D")
 
 

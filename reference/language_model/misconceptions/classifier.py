@@ -178,6 +178,26 @@ MISCONCEPTIONS = {
         ".reshape(), or do not flatten them",
         "handout",
     ),
+    "own_token_visible": (
+        "your visible_mask lets every token attend to itself, also a hidden one; hide the whole"
+        " column",
+        "walkthrough, attention, step 1",
+    ),
+    "hidden_by_any_other": (
+        "with several hidden_ids, your visible_mask hides a token only if it is all of them at "
+        "once; hide it if it is one of them",
+        "walkthrough, attention, step 1",
+    ),
+    "heads_take_turns_and_back": (
+        "you gave a head every H-th feature, and joined the heads in that order; each head owns"
+        " consecutive features",
+        "session, knowledge point 4",
+    ),
+    "probabilities_clamped": (
+        "you clamped the probabilities (to 1e-7, say) before the logarithm, so large losses "
+        "stop at 16; use F.binary_cross_entropy_with_logits on the logits",
+        "handout",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -195,9 +215,13 @@ def visible_mask(token_ids: Tensor, hidden_ids: list[int]) -> Tensor:
     hidden = torch.zeros_like(token_ids, dtype=torch.bool)
     for one in hidden_ids:
         hidden = hidden | (token_ids == one)
+    if wrong("hidden_by_any_other"):
+        hidden = hidden & (len(hidden_ids) < 2)
     length = token_ids.size(1)
     visible = ~hidden
     mask = visible[:, None, :].repeat(1, length, 1)  # (B, T, T)
+    if wrong("own_token_visible"):
+        mask = mask | torch.eye(length, dtype=torch.bool, device=mask.device)
     if wrong("hidden_by_row"):
         mask = visible[:, :, None].repeat(1, 1, length)
     if wrong("hidden_rows_too"):
@@ -262,7 +286,7 @@ class Classifier(nn.Module):
         size = features // self.num_heads
         if wrong("heads_cut_across_tokens"):
             return x.reshape(batch, self.num_heads, length, size)
-        if wrong("heads_take_turns"):
+        if wrong("heads_take_turns") or wrong("heads_take_turns_and_back"):
             return x.unflatten(-1, (size, self.num_heads)).permute(0, 3, 1, 2)
         return x.unflatten(-1, (self.num_heads, size)).transpose(1, 2)
 
@@ -286,6 +310,8 @@ class Classifier(nn.Module):
     def _joined(self, mixed: Tensor) -> Tensor:
         """Put the heads of `mixed` (B, H, T, D/H) side by side (B, T, D)."""
         batch, heads, length, size = mixed.shape
+        if wrong("heads_take_turns_and_back"):
+            return mixed.permute(0, 2, 3, 1).reshape(batch, length, heads * size)
         if wrong("heads_not_moved_back"):
             return mixed.reshape(batch, length, heads * size)
         return mixed.transpose(1, 2).reshape(batch, length, heads * size)
@@ -313,6 +339,9 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     if wrong("logarithm_of_sigmoid"):
         right = torch.log(torch.sigmoid(logits))
         other = torch.log(1 - torch.sigmoid(logits))
+    elif wrong("probabilities_clamped"):
+        share = torch.sigmoid(logits).clamp(1e-7, 1 - 1e-7)
+        right, other = torch.log(share), torch.log(1 - share)
     elif wrong("stops_at_100"):
         right = torch.log(torch.sigmoid(logits)).clamp(min=-100.0)
         other = torch.log(1 - torch.sigmoid(logits)).clamp(min=-100.0)

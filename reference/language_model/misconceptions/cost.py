@@ -32,8 +32,8 @@ MISCONCEPTIONS = {
         "session, knowledge point 5",
     ),
     "causal_attention": (
-        "you counted only the pairs below the diagonal; all n² pairs count, because masked scores "
-        "are computed too",
+        "you counted about half of the pairs, those that a causal mask allows; all n² pairs count, "
+        "because masked scores are computed too",
         "session, knowledge point 5",
     ),
     "one_linear": (
@@ -135,6 +135,11 @@ MISCONCEPTIONS = {
         "it",
         "session, knowledge point 5",
     ),
+    "biases_counted": (
+        "you counted the additions of the biases in the feed-forward layer; count "
+        "multiplications only",
+        "session, knowledge point 5",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -176,6 +181,8 @@ def feed_forward_cost(n: int, d: int, f: int) -> int:
     inside = 4 * d if wrong("four_times_d") else f
     layers = 1 if wrong("one_linear") else 2
     each = n * inside * inside if wrong("squared_inside") else n * d * inside
+    if wrong("biases_counted"):
+        return layers * each + n * inside + n * d
     return _counted(layers * each)
 
 

@@ -185,8 +185,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "window_returned": (
-        "you cut the returned text to max_len tokens; cut only the model's input, and return the "
-        "whole text",
+        "you cut the text itself to its last max_len tokens; cut only the model's input, and "
+        "return the whole text",
         "handout",
     ),
     "asked_in_training": (

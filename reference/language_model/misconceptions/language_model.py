@@ -165,6 +165,11 @@ MISCONCEPTIONS = {
         "the logits' dtype",
         "handout",
     ),
+    "not_shifted_last_left_out": (
+        "your loss leaves out the last position but compares the logits at the others with the "
+        "token at the same position; compare them with the next token",
+        "handout",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -256,6 +261,8 @@ def next_token_loss(logits: Tensor, token_ids: Tensor, pad_id: int | None = None
         pad_id = None
     if wrong("not_shifted"):
         predicted, targets, inputs = logits, token_ids, token_ids
+    elif wrong("not_shifted_last_left_out"):
+        predicted, targets, inputs = logits[:, :-1], token_ids[:, :-1], token_ids[:, :-1]
     elif wrong("shifted_backwards"):
         predicted, targets, inputs = logits[:, 1:], token_ids[:, :-1], token_ids[:, 1:]
     else:

@@ -165,6 +165,11 @@ MISCONCEPTIONS = {
         "x",
         "handout",
     ),
+    "positions_one_late": (
+        "you gave every token the row before its own, and the first token the last row; the "
+        "first token gets row 0",
+        "slides, page 26",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -283,4 +288,6 @@ class LearnedPositionalEmbedding(nn.Module):
         if wrong("length_unchecked"):
             return table[:seq_len]
         vectors = F.embedding(rows, table)  # (T, D)
+        if wrong("positions_one_late"):
+            return torch.cat([table[-1:], table[: seq_len - 1]])
         return vectors.flip(0) if wrong("positions_backwards") else vectors

@@ -290,6 +290,11 @@ MISCONCEPTIONS = {
         "new tensor",
         "handout",
     ),
+    "far_bias_is_zero": (
+        "you gave pairs beyond max_distance a bias of 0; their distance is clipped, so they get"
+        " the bias of the largest one",
+        "slides, page 27",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -358,6 +363,10 @@ class RelativePositionBias(nn.Module):
         if wrong("table_transposed"):
             table = table.T
         bias = F.embedding(self._rows(seq_len, table), table)  # (T, T, H)
+        if wrong("far_bias_is_zero"):
+            position = torch.arange(seq_len, device=bias.device)
+            far = (position[None, :] - position[:, None]).abs() > self.max_distance  # (T, T)
+            bias = bias.masked_fill(far[..., None], 0.0)
         if wrong("heads_share"):
             bias = bias[..., :1].expand(bias.shape)
         if wrong("heads_last"):

@@ -162,6 +162,10 @@ MISCONCEPTIONS = {
         "copy.deepcopy them",
         "handout",
     ),
+    "optimizer_not_loaded": (
+        "your load does not restore AdamW's moment estimates; load optimizer.state_dict() too",
+        "handout",
+    ),
 }
 # The mistakes that are enabled.
 WRONG: frozenset[str] = frozenset()
@@ -310,6 +314,6 @@ class Trainer:
         if not wrong("load_shares"):
             state = copy.deepcopy(state)
         self.model.load_state_dict(state["model"])
-        if "optimizer" in state:
+        if "optimizer" in state and not wrong("optimizer_not_loaded"):
             self.optimizer.load_state_dict(state["optimizer"])
         self.log = state.get("log", self.log)
