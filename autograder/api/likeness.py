@@ -39,6 +39,8 @@ FAR = CLEARLY**2
 # Two ways to write down one mistake round differently, and gradients add up many roundings.
 _OUTPUT_SCALE = 4.0
 _DERIVED_SCALE = 40.0
+# The least number of a dtype is written for minus infinity; of what is in use it is the smallest.
+_HUGE = 1e37
 # Two samples of one distribution are taken for samples of two in one case of a million: their
 # distribution functions part by this times sqrt(1/n + 1/m) then (Kolmogorov and Smirnov).
 _SURE = math.sqrt(math.log(2 / 1e-6) / 2)
@@ -307,6 +309,10 @@ class Comparison:
         most = float(error.max())
         if most == 0.0:
             return 0.0
+        if not most < _HUGE:
+            one, other = _unbounded(one), _unbounded(other)
+            error = np.abs(one - other)
+            most = float(error.max())
         if math.isfinite(most):
             size = np.abs(other)
             largest = float(size.max())
@@ -325,12 +331,19 @@ class Comparison:
             at_right = in_float64(right)
             allowed = relative * np.abs(at_right) + absolute
             wrong, theirs = (~(np.abs(a - at_right) <= allowed) for a in (one, other))
-            # Where one of both is no finite number, and the other is as wrong.
+            # Where one of both is no finite number, and the other is as wrong; and where NaN was
+            # made a 0 afterwards.
             void = (np.isfinite(one) != np.isfinite(other)) & wrong & theirs
+            void |= np.isnan(other) & (one == 0.0)
             self.voided = self.voided or bool(void.any())
             error = np.where(void, 0.0, error)
         absolute *= max(1.0, float(finite.max()))
         return float((np.nan_to_num(error, nan=math.inf) / (finite * relative + absolute)).max())
+
+
+def _unbounded(values: Array) -> Array:
+    """Return values with infinity for all that is as good as infinite."""
+    return np.where(np.abs(values) >= _HUGE, np.copysign(np.inf, values), values)
 
 
 def _is_meta(numbers: Numbers) -> bool:

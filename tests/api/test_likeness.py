@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.api.likeness import all_alike, same_reply, tolerance_of
+from autograder.api.likeness import Comparison, all_alike, same_reply, tolerance_of
 from autograder.api.messages import PARTS, Reply, Request, StudentError
 from autograder.api.operations import Call
 from autograder.api.values import ABSENT, OPAQUE
@@ -67,6 +67,25 @@ def test_nan_equals_nan_and_nothing_else() -> None:
     assert both_ways(Reply(value=infinite), Reply(value=infinite.clone()))
     assert not both_ways(Reply(value=infinite), Reply(value=-infinite))
     assert not both_ways(Reply(value=infinite), Reply(value=X))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_least_number_of_a_dtype_stands_for_minus_infinity(dtype: torch.dtype) -> None:
+    scores = X.to(dtype)
+    least, infinite = scores.clone(), scores.clone()
+    least[0, 1], infinite[0, 1] = torch.finfo(dtype).min, -torch.inf
+    assert both_ways(Reply(value=least), Reply(value=infinite))
+    assert not both_ways(Reply(value=least), Reply(value=-infinite))
+    assert not both_ways(Reply(value=least), Reply(value=scores))
+
+
+def test_a_nan_that_was_made_a_zero_is_beside_the_point() -> None:
+    right = torch.tensor([0.0, 1.0])
+    compare = Comparison(void=True)
+    assert compare.numbers(torch.tensor([0.0, 0.5]), torch.tensor([torch.nan, 0.5]), right) <= 1
+    assert compare.voided
+    compare = Comparison(void=True)
+    assert compare.numbers(torch.tensor([0.0, 1.0]), torch.tensor([torch.nan, 0.5]), right) > 1
 
 
 @pytest.mark.parametrize("other", [X[:1], X.T, X[None], X[:0]])
