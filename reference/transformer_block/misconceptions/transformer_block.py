@@ -320,7 +320,6 @@ class TransformerBlock(nn.Module):
         global RUNNING
         RUNNING = (self.norm,) if self.norm == "post" else (self.norm, "pre_and_none")
         start = x
-        self._attended = torch.zeros_like(x)
         if mask is not None and wrong("mask_inverted"):
             mask = ~mask
         if wrong("sublayers_reversed"):
@@ -337,7 +336,7 @@ class TransformerBlock(nn.Module):
         """Add what attention finds to the stream (B, T, D); return attention's weights, too."""
         read = self._normalised(start if wrong("parallel_sublayers") else x, "pre", 1)
         attended, weights = self.attention(read, None if wrong("mask_not_passed") else mask)
-        self._attended = self._dropped(attended)
+        self._attended = attended
         if wrong("normalised_residual"):
             x = self._normalised(x, "pre", 1)  # (B, T, D)
         if wrong("attention_not_added"):
@@ -348,7 +347,7 @@ class TransformerBlock(nn.Module):
         """Add what the feed-forward layer makes of the stream (B, T, D) to it."""
         read = self._normalised(start if wrong("parallel_sublayers") else x, "pre", 2)
         if wrong("feed_forward_reads_attention"):
-            read = self._normalised(self._attended, "pre", 2)
+            read = self._normalised(self._dropped(self._attended), "pre", 2)
         fed = self.feed_forward(read)  # (B, T, D)
         if wrong("second_residual_from_start"):
             x = start
