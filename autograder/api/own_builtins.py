@@ -199,6 +199,10 @@ def _is_in(folder: str, node: ast.AST, top: str) -> bool:
     return bool(getattr(node, "level", 0)) or there or top == "provided"
 
 
+# What leads nowhere.
+_PLAIN = (int, float, complex, bool, str, bytes, type(None))
+
+
 def _refusing(name: str) -> Callable[..., NoReturn]:
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise NameError(f"{name} is not for submissions: a person would have to look at it first")
@@ -348,7 +352,11 @@ def _is_ordinary(owner: Any, name: str) -> bool:
     giver = _giver(owner, name)
     # What a method of torch's that a submission's own one stands in for does beside.
     heir = isinstance(owner, super) or _is_own(type(owner))
-    return _is_own(giver) or (heir and _is_librarys(giver, _INHERITED))
+    if _is_own(giver) or (heir and _is_librarys(giver, _INHERITED)):
+        return True
+    # A class that `type` made is known by what it holds.
+    held = vars(giver).get(name, giver) if isinstance(giver, type) else giver
+    return held is not giver and (type(held) in _PLAIN or _is_own(held))
 
 
 def _has_inside(kind: type) -> bool:
@@ -427,7 +435,7 @@ def _is_librarys(kind: Any, modules: tuple[str, ...] = ("",)) -> bool:
     return getattr(module, kind.__name__, None) is kind
 
 
-def _build_class(body: Any, name: str, *bases: Any, **keywords: Any) -> Any:
+def _build_class(body: Any, name: str, /, *bases: Any, **keywords: Any) -> Any:
     """Make a class, and note whose it is: what it says itself can be changed."""
     made = builtins.__build_class__(body, name, *bases, **keywords)
     if all(

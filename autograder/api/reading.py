@@ -239,6 +239,7 @@ class _Reader:
     def read(self, tree: ast.Module) -> list[Finding]:
         """Return what is out of the ordinary."""
         waiting: list[tuple[ast.AST, tuple[Scope, ...]]] = [(tree, ())]
+        typing = _from_typing(tree)
         while waiting:
             node, scopes = waiting.pop()
             if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)):
@@ -249,7 +250,7 @@ class _Reader:
             else:
                 waiting += [(child, scopes) for child in ast.iter_child_nodes(node)]
             self._look(node, scopes)
-            waiting += [(expression, scopes) for expression in _annotations(node)]
+            waiting += [(expression, scopes) for expression in _annotations(node, typing)]
         return list(self._found.values())[:_MOST]
 
     def _enter(self, node: ast.AST, scopes: tuple[Scope, ...]) -> tuple[list[ast.AST], Scope]:
@@ -689,15 +690,50 @@ def _is_private(name: str) -> bool:
     return name.startswith("_") and name not in known.PROTOCOL and name not in known.PUBLIC
 
 
-def _annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what stands in texts of annotations, which some libraries evaluate."""
+def _from_typing(tree: ast.Module) -> dict[str, str]:
+    """Return the names by which a file has typing's `Literal` and `Annotated`, and nothing else."""
+    nodes = list(ast.walk(tree))
+    found = {
+        alias.asname or alias.name: alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module == "typing" and node.level == 0
+        for alias in node.names
+        if alias.name in ("Literal", "Annotated")
+    }
+    bound: list[Any] = [n.id for n in nodes if isinstance(n, ast.Name) and _is_bound(n)]
+    for key in ("asname", "name", "arg", "rest"):
+        bound += [getattr(node, key, None) for node in nodes if not isinstance(node, ast.keyword)]
+    bound += ["*"] * any(isinstance(node, ast.alias) and node.name == "*" for node in nodes)
+    return {n: what for n, what in found.items() if bound.count(n) == 1 and "*" not in bound}
+
+
+def _is_bound(name: ast.Name) -> bool:
+    return not isinstance(name.ctx, ast.Load)
+
+
+def _unread(node: ast.AST, typing: Mapping[str, str]) -> Iterator[ast.AST]:
+    """Yield the texts of an annotation that are values or remarks, which nothing evaluates."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        what, inner = typing.get(node.value.id), node.slice
+        texts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+        if what is not None:
+            yield from texts[what == "Annotated" :]
+
+
+def _annotations(node: ast.AST, typing: Mapping[str, str]) -> Iterator[ast.AST]:
+    """Yield what stands in texts of annotations, which some libraries evaluate.
+
+    `typing` has the names of `Literal` and `Annotated`: texts are values there, or remarks.
+    """
     annotated: list[ast.AST] = []
     match node:
         case ast.AnnAssign(annotation=annotation):
             annotated = [annotation]
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             annotated = [*_of_arguments(node.args), *([node.returns] if node.returns else [])]
-    for inner in (part for annotation in annotated for part in ast.walk(annotation)):
+    parts = [part for annotation in annotated for part in ast.walk(annotation)]
+    plain = {id(text) for part in parts for text in _unread(part, typing)}
+    for inner in (part for part in parts if id(part) not in plain):
         if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             try:
                 text = ast.parse(inner.value.strip(), mode="eval").body

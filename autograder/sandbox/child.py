@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.executor import Executor, unsent
-from autograder.api.guard import Guard
-from autograder.api.messages import Reply
+from autograder.api.guard import PROVIDED, Guard
+from autograder.api.messages import ForbiddenUse, Reply
 from autograder.api.reading import read_files
+from autograder.sandbox.kernels import refusing, watch_kernels
 from autograder.sandbox.profile import Task
 from autograder.sandbox.wire import Pipe, decode_request, encode_reply
 
@@ -45,6 +46,12 @@ def run_child(guard: Guard, wire: int, task: Task) -> None:
         sys.meta_path.remove(PathFinder)
     folder = Path(task.scratch)
     guard.begin(folder, profile.rules, profile.ours, profile.others)
+    check, unreported = refusing(guard.check, task.scratch, (*profile.ours, f"{PROVIDED}/"))
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        # A thread of the submission's own finds no pool of threads that this process was not left.
+        torch.set_num_threads(1)
+        watch_kernels(check, profile.rules.names)
     executor = Executor(
         folder,
         task.component,
@@ -53,7 +60,7 @@ def run_child(guard: Guard, wire: int, task: Task) -> None:
         program=profile.program,
         free=profile.free,
     )
-    _answer(pipe, executor, guard)
+    _answer(pipe, executor, guard, unreported)
 
 
 def _send_json(pipe: Pipe, found: object) -> None:
@@ -61,16 +68,20 @@ def _send_json(pipe: Pipe, found: object) -> None:
     pipe.send(struct.pack("<I", len(data)) + data)
 
 
-def _answer(pipe: Pipe, executor: Executor, guard: Guard) -> None:
+def _answer(pipe: Pipe, executor: Executor, guard: Guard, unreported: list[str]) -> None:
     """Answer requests for ever; the component is imported for the first one."""
+
+    def uses() -> list[ForbiddenUse]:
+        return guard.uses() or [ForbiddenUse(name, "", 0) for name in unreported[:1]]
+
     while True:
         nonce, request = decode_request(pipe.receive)
         reply = executor.perform(request)
-        reply.forbidden = guard.uses()
+        reply.forbidden = uses()
         try:
             frame = encode_reply(reply, nonce)
         except Exception as error:
-            frame = encode_reply(Reply(error=unsent(error), forbidden=guard.uses()), nonce)
+            frame = encode_reply(Reply(error=unsent(error), forbidden=uses()), nonce)
         pipe.send(frame)
 
 

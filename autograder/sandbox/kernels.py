@@ -1,12 +1,14 @@
 """The kernels of torch's operations ask the guard too, whichever way a submission reached them.
 
 The guard stands at public names. A name that somebody finds and nobody listed ends in the same
-kernel, and there it is refused. Only children have this; where torch is too old for it
-(`torch.library.get_kernel`, 2.9), the public names and the reader are all there is.
+kernel, and there it is refused. What decides there hangs on nothing that the guard's attributes
+lead to: who disarms the guard is refused all the same. Only children have this; where torch is too
+old for it (`torch.library.get_kernel`, 2.9), the public names and the reader are all there is.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Collection
@@ -45,8 +47,49 @@ _KEYS = {
 }
 
 
+# An operation that torch has written out in Python has no kernel: it is seen at work at one that it
+# needs, by the function that is running. That is torch's own, in its file.
+_WRITTEN_OUT = ("multi_head_attention", "_softmax", "multi_head_attention_forward")
+
 # Kernels are in their place for as long as their library is held.
 _held: list[object] = []
+
+
+class _Inside(threading.local):
+    """Whether this thread is inside of an operation that was asked about."""
+
+    now = False
+
+
+def refusing(
+    report: Callable[[str], None], folder: str, free: Collection[str]
+) -> tuple[Callable[[str], None], list[str]]:
+    """Return what refuses an operation to a submission, and a list of what was refused unreported.
+
+    Args:
+        report: raises, as the guard's `check` does; if it does not, it was tampered with.
+        folder: the submission.
+        free: files and folders in it that may use any operation.
+    """
+    # All of it is held by this function: names of a module can be bound to other things.
+    frame_at, error, prefix = sys._getframe, RuntimeError, f"{folder}/"
+    ours = tuple(prefix + name for name in free)
+    unreported: list[str] = []
+
+    def check(name: str) -> None:
+        frame = frame_at(1)
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if file.startswith(prefix):
+                if file.startswith(ours):
+                    return
+                break
+            frame = frame.f_back  # type: ignore[assignment]
+        report(name)
+        unreported.append(name)
+        raise error(name)
+
+    return check, unreported
 
 
 def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> None:
@@ -65,18 +108,31 @@ def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> N
     if get_kernel is None or not wanted:
         return
     library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-    state = threading.local()
+    inside = _Inside()
+    written_out, needed, function = _WRITTEN_OUT
+    if written_out in forbidden:
+        wanted[needed] = written_out
+    file, frame_at, error = torch.nn.functional.__file__, sys._getframe, NotImplementedError
 
-    def watched(name: str, kernel: Any) -> Callable[..., Any]:
+    def runs() -> bool:
+        frame = frame_at(2)
+        while frame is not None:
+            if frame.f_code.co_name == function and frame.f_code.co_filename == file:
+                return True
+            frame = frame.f_back  # type: ignore[assignment]
+        return False
+
+    def watched(name: str, operator: str, kernel: Any) -> Callable[..., Any]:
         def run(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            if getattr(state, "inside", False):
-                return kernel.call_boxed(keys, *args, **kwargs)
-            check(name)
-            state.inside = True
+            if not inside.now and (operator != needed or runs()):
+                check(name)
+            if kernel is None:
+                raise error(f"{name} is computed by torch's own kernels here")
+            before, inside.now = inside.now, True
             try:
                 return kernel.call_boxed(keys, *args, **kwargs)
             finally:
-                state.inside = False
+                inside.now = before
 
         return run
 
@@ -92,6 +148,12 @@ def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> N
                 # What stands for many is not asked where there is one for this very key.
                 if _KEYS[key] == key or _KEYS[key] not in has:
                     kernel = get_kernel(full, _KEYS[key])
-                    run = watched(name, kernel)
+                    run = watched(name, operator, kernel)
                     library.impl(operator, run, key, with_keyset=True, allow_override=True)
+        for operator in [operator for operator in wanted if operator != needed]:
+            # Another library's kernels cannot be had; they are no use but to get around.
+            full = f"aten::{operator}"
+            if torch._C._dispatch_has_kernel_for_dispatch_key(full, "MkldnnCPU"):
+                run = watched(wanted[operator], operator, None)
+                library.impl(operator, run, "MkldnnCPU", with_keyset=True, allow_override=True)
     _held.append(library)

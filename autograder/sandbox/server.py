@@ -21,7 +21,6 @@ from autograder.api.guard import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import run_child
 from autograder.sandbox.dynamo import load_later
-from autograder.sandbox.kernels import watch_kernels
 from autograder.sandbox.profile import Profile, Setup, Task
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -84,8 +83,6 @@ def serve(control: socket.socket, setup: Setup) -> None:
     # Each child enforces the rules that it is given.
     guard = Guard(setup.forbidden)
     guard.install()
-    if "torch" in sys.modules:
-        watch_kernels(guard.check, setup.forbidden)
     bounded = setup.tier in (1, 2)
     # Made once: every child would take milliseconds to make it.
     rules = confine.reading_rules(setup.readable, setup.scratches) if bounded else -1

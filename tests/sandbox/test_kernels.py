@@ -13,6 +13,11 @@ from autograder.sandbox.kernels import watch_kernels
 asked = []
 watch_kernels(asked.append, {list(OPERATIONS)})
 x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
+def no_kernel(call):
+    try:
+        call()
+    except NotImplementedError:
+        pass
 """
 WAYS = {
     "F.layer_norm(x, (4,)).sum().backward()": ["layer_norm"],
@@ -25,10 +30,19 @@ WAYS = {
     "F.instance_norm(x)": ["instance_norm"],
     "torch._native_batch_norm_legit_no_training("
     "x, None, None, torch.zeros(3), torch.ones(3), 0.1, 1e-5)": ["batch_norm"],
-    "F.batch_norm(x.detach()[..., None].to_mkldnn(), *torch.ones(4, 3).unbind())": ["batch_norm"],
+    "no_kernel(lambda: F.batch_norm("
+    "x.detach()[..., None].to_mkldnn(), *torch.ones(4, 3).unbind()))": ["batch_norm"],
     "F.scaled_dot_product_attention(x, x, x)": ["scaled_dot_product_attention"],
     "torch._C._nn.scaled_dot_product_attention(x, x, x, is_causal=True)": [
         "scaled_dot_product_attention"
+    ],
+    # Behind the guard, by what it is named after there.
+    "F.multi_head_attention_forward(x, x, x, 4, 1, None, None, None, None, False, 0.0,"
+    " torch.eye(4), None, use_separate_proj_weight=True, q_proj_weight=torch.eye(4),"
+    " k_proj_weight=torch.eye(4), v_proj_weight=torch.eye(4))": ["multi_head_attention"],
+    "no_kernel(lambda: torch.native_batch_norm("
+    "x.detach()[..., None].to_mkldnn(), *torch.ones(4, 3).unbind(), False, 0.1, 1e-5))": [
+        "batch_norm"
     ],
     "x.softmax(-1) @ x.mT; F.cross_entropy(x, x.softmax(1)); x.var(-1); x.norm()": [],
 }
@@ -78,3 +92,30 @@ for _ in range(2):
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout == "layer_norm\n" * 2, done.stderr
+
+
+def test_who_disarms_the_guard_is_refused_all_the_same() -> None:
+    code = f"""
+import torch
+from torch.nn import functional as F
+from autograder.sandbox.kernels import refusing, watch_kernels
+check, unreported = refusing(lambda name: None, "/handed-in", ("given.py", "provided/"))
+watch_kernels(check, {list(OPERATIONS)})
+places = ("/handed-in/own.py", "/handed-in/given.py", "/handed-in/provided/more.py")
+for place in (*places, "/elsewhere/own.py"):
+    text = "F.layer_norm(torch.ones(2, 4), (4,))"
+    try:
+        exec(compile(text, place, "exec"))
+        print(place, "computes")
+    except RuntimeError as error:
+        print(place, "is refused", error)
+print(unreported)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == [
+        "/handed-in/own.py is refused layer_norm",
+        "/handed-in/given.py computes",
+        "/handed-in/provided/more.py computes",
+        "/elsewhere/own.py is refused layer_norm",
+        "['layer_norm', 'layer_norm']",
+    ], done.stderr
