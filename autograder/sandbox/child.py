@@ -46,7 +46,12 @@ def run_child(guard: Guard, wire: int, task: Task) -> None:
         sys.meta_path.remove(PathFinder)
     folder = Path(task.scratch)
     guard.begin(folder, profile.rules, profile.ours, profile.others)
-    check, unreported = refusing(guard.check, task.scratch, (*profile.ours, f"{PROVIDED}/"))
+    free = {
+        name: data
+        for name, data in files.items()
+        if name in profile.ours or name.startswith(f"{PROVIDED}/")
+    }
+    check, unreported = refusing(guard.check, task.scratch, free)
     torch = sys.modules.get("torch")
     if torch is not None:
         # A thread of the submission's own finds no pool of threads that this process was not left.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 # The operators of each operation in `rules.OPERATIONS`. Those that compute on a processor count,
@@ -61,19 +61,30 @@ class _Inside(threading.local):
     now = False
 
 
+def _names_it(text: bytes) -> bool:
+    """Return whether a text names attention of several heads, or a layer that holds one."""
+    plain = text.lower().replace(b"_", b"")
+    return any(
+        word in plain for word in (b"multihead", b"transformerencoder", b"transformerdecoder")
+    )
+
+
 def refusing(
-    report: Callable[[str], None], folder: str, free: Collection[str]
+    report: Callable[[str], None], folder: str, free: Mapping[str, bytes]
 ) -> tuple[Callable[[str], None], list[str]]:
     """Return what refuses an operation to a submission, and a list of what was refused unreported.
 
     Args:
         report: raises, as the guard's `check` does; if it does not, it was tampered with.
         folder: the submission.
-        free: files and folders in it that may use any operation.
+        free: files in it that may use operations, with their texts. What is written out in Python
+            they may use if they name it: a call in C may pass for one of theirs.
     """
     # All of it is held by this function: names of a module can be bound to other things.
     frame_at, error, prefix = sys._getframe, RuntimeError, f"{folder}/"
     ours = tuple(prefix + name for name in free)
+    writers = tuple(prefix + name for name, text in free.items() if _names_it(text))
+    written_out = _WRITTEN_OUT[0]
     unreported: list[str] = []
 
     def check(name: str) -> None:
@@ -81,7 +92,7 @@ def refusing(
         while frame is not None:
             file = frame.f_code.co_filename
             if file.startswith(prefix):
-                if file.startswith(ours):
+                if file.startswith(writers if name == written_out else ours):
                     return
                 break
             frame = frame.f_back  # type: ignore[assignment]

@@ -99,7 +99,8 @@ def test_who_disarms_the_guard_is_refused_all_the_same() -> None:
 import torch
 from torch.nn import functional as F
 from autograder.sandbox.kernels import refusing, watch_kernels
-check, unreported = refusing(lambda name: None, "/handed-in", ("given.py", "provided/"))
+given = {{"given.py": b"F.layer_norm(x)", "provided/more.py": b"nn.MultiheadAttention"}}
+check, unreported = refusing(lambda name: None, "/handed-in", given)
 watch_kernels(check, {list(OPERATIONS)})
 places = ("/handed-in/own.py", "/handed-in/given.py", "/handed-in/provided/more.py")
 for place in (*places, "/elsewhere/own.py"):
@@ -118,4 +119,31 @@ print(unreported)
         "/handed-in/provided/more.py computes",
         "/elsewhere/own.py is refused layer_norm",
         "['layer_norm', 'layer_norm']",
+    ], done.stderr
+
+
+def test_a_file_that_may_use_operations_lends_what_is_written_out_only_if_it_names_it() -> None:
+    code = f"""
+import torch
+from torch.nn import functional as F
+from autograder.sandbox.kernels import refusing, watch_kernels
+given = {{"attention.py": b"F.scaled_dot_product_attention", "heads.py": b"nn.MultiheadAttention"}}
+check, unreported = refusing(lambda name: None, "/handed-in", given)
+watch_kernels(check, {list(OPERATIONS)})
+x = torch.ones(3, 2, 4)
+texts = ("F.scaled_dot_product_attention(x, x, x)", "torch.nn.MultiheadAttention(4, 2)(x, x, x)")
+for file in given:
+    for text in texts:
+        try:
+            exec(compile(text, "/handed-in/" + file, "exec"))
+            print(file, "computes")
+        except RuntimeError as error:
+            print(file, "is refused", error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == [
+        "attention.py computes",
+        "attention.py is refused multi_head_attention",
+        "heads.py computes",
+        "heads.py computes",
     ], done.stderr
