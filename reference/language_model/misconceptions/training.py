@@ -148,8 +148,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "optimizer_not_saved": (
-        "you did not save AdamW's moment estimates, so they start from zero after load; save "
-        "optimizer.state_dict() too",
+        "AdamW's moment estimates start from zero after your load; save optimizer.state_dict() in "
+        "state, and load it again",
         "handout",
     ),
     "log_not_saved": (
@@ -160,10 +160,6 @@ MISCONCEPTIONS = {
     "load_shares": (
         "your load uses the state's objects without copying, so training changes the saved state; "
         "copy.deepcopy them",
-        "handout",
-    ),
-    "optimizer_not_loaded": (
-        "your load does not restore AdamW's moment estimates; load optimizer.state_dict() too",
         "handout",
     ),
 }
@@ -314,6 +310,6 @@ class Trainer:
         if not wrong("load_shares"):
             state = copy.deepcopy(state)
         self.model.load_state_dict(state["model"])
-        if "optimizer" in state and not wrong("optimizer_not_loaded"):
+        if "optimizer" in state:
             self.optimizer.load_state_dict(state["optimizer"])
         self.log = state.get("log", self.log)
