@@ -355,7 +355,9 @@ def _is_ordinary(owner: Any, name: str) -> bool:
     if _is_own(giver) or (heir and _is_librarys(giver, _INHERITED)):
         return True
     # A class that `type` made is known by what it holds.
-    held = vars(giver).get(name, giver) if isinstance(giver, type) else giver
+    if not isinstance(giver, type) or _is_librarys(giver):
+        return False
+    held = vars(giver).get(name, giver)
     return held is not giver and (type(held) in _PLAIN or _is_own(held))
 
 

@@ -61,6 +61,32 @@ def test_imports_and_classes_work() -> None:
     assert found["y"] == pytest.approx(3.14159, abs=1e-4)
 
 
+def test_a_class_takes_keywords_of_any_name() -> None:
+    found = run(
+        "class Base:\n    made = {}\n"
+        "    def __init_subclass__(cls, name, body=0):\n        cls.made[name] = body\n"
+        "class A(Base, name='a', body=3):\n    pass\n"
+        "y = Base.made\n"
+    )
+    assert found["y"] == {"a": 3}
+
+
+def test_a_class_that_type_made_has_private_names() -> None:
+    found = run(
+        "A = type('A', (torch.nn.Module,), {'_count': 4, '_twice': lambda self, x: 2 * x,\n"
+        "    'forward': lambda self, x: self._twice(x) + self._count})\n"
+        "y = A()(3)\n"
+    )
+    assert found["y"] == 10
+
+
+def test_a_class_that_type_made_lends_nothing_of_a_librarys() -> None:
+    with pytest.raises(AttributeError):
+        run("A = type('A', (torch.nn.Module,), {})\ny = A()._wrapped_call_impl\n")
+    with pytest.raises(AttributeError):
+        run("A = type('A', (), {'_f': torch.relu})\ny = A._f\n")
+
+
 def test_files_are_opened_by_path_and_none_of_code_is_written(tmp_path: Path) -> None:
     data = tmp_path / "data.txt"
     run("with open(p, 'w') as f:\n    f.write('x')\n", p=data)

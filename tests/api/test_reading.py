@@ -315,6 +315,35 @@ def test_an_annotations_text_is_found_where_it_stands() -> None:
     assert found(text) == [(6, "uses globals")]
 
 
+def test_texts_that_are_values_of_a_type_are_not_read_as_code() -> None:
+    uses = (
+        "def f(mode: Literal['train', 'eval'], x: Annotated[torch.Tensor, 'nn, D']) -> None:\n"
+        "    y: Literal['torch'] = 1\n"
+    )
+    head = f"from typing import Annotated, Literal\n{HEAD}"
+    assert found(head + uses) == []
+    # What is evaluated is read as ever.
+    assert found(head + "def f(x: Annotated['eval', 'D']) -> None:\n    pass\n")
+    assert found(head + "def f(x: list['eval']) -> None:\n    pass\n")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Literal = list\n",
+        "from typing import List as Literal\n",
+        "class Literal(list):\n    pass\n",
+        "def g():\n    global Literal\n    Literal = list\n",
+        "for Literal in [list]:\n    pass\n",
+        "from helper import *\n",
+        "match 1:\n    case {**Literal}:\n        pass\n",
+    ],
+)
+def test_a_name_that_may_be_another_class_is_not_taken_for_typings(other: str) -> None:
+    head = f"from typing import Literal\n{other}"
+    assert found(head + "def f(x: Literal['eval']) -> None:\n    pass\n", helper="Literal = list\n")
+
+
 def test_what_only_type_checkers_read_is_not_held() -> None:
     text = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from torch._C import Size\n"
     assert found(text) == []
