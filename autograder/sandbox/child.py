@@ -11,7 +11,7 @@ import socket
 import struct
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.abc import PathEntryFinder
 from importlib.machinery import FileFinder, PathFinder, SourceFileLoader
@@ -22,12 +22,12 @@ from autograder.api.executor import Executor, unsent
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.messages import ForbiddenUse, Reply
 from autograder.api.reading import read_files
-from autograder.sandbox.kernels import refusing, watch_kernels
+from autograder.sandbox.kernels import Kernel, refusing, watch_kernels
 from autograder.sandbox.profile import Task
 from autograder.sandbox.wire import Pipe, decode_request, encode_reply
 
 
-def run_child(guard: Guard, wire: int, task: Task) -> None:
+def run_child(guard: Guard, wire: int, task: Task, kernels: Sequence[Kernel] = ()) -> None:
     """Do what a child is for, in a process that is confined; returns when the wire is closed."""
     pipe = Pipe(wire)
     (size,) = struct.unpack("<I", pipe.receive(4))
@@ -56,7 +56,8 @@ def run_child(guard: Guard, wire: int, task: Task) -> None:
     if torch is not None:
         # A thread of the submission's own finds no pool of threads that this process was not left.
         torch.set_num_threads(1)
-        watch_kernels(check, profile.rules.names)
+        names = profile.rules.names
+        watch_kernels(check, [kernel for kernel in kernels if kernel.operation in names])
     executor = Executor(
         folder,
         task.component,

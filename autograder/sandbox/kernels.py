@@ -11,7 +11,8 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 # The operators of each operation in `rules.OPERATIONS`. Those that compute on a processor count,
@@ -103,26 +104,63 @@ def refusing(
     return check, unreported
 
 
-def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> None:
-    """Have the kernels of operations call `check` with the operation's name before they compute.
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of a forbidden operation.
 
-    An operation may be made of others: the outermost is asked about, and those inside are not.
-
-    Args:
-        check: raises if the operation is forbidden to the caller.
-        forbidden: names of operations; others, functions and classes among them, have none.
+    `found` computes it; there is none for another library's kernels: they cannot be had, and are
+    of no use but to get around.
     """
+
+    operation: str
+    operator: str
+    key: str
+    found: Any
+
+
+def find_kernels(forbidden: Collection[str]) -> list[Kernel]:
+    """Return the kernels of operations by name; others, as functions and classes, have none."""
     import torch
 
     get_kernel = getattr(torch.library, "get_kernel", None)
     wanted = {op: name for name in forbidden for op in _OPERATORS.get(name, ())}
     if get_kernel is None or not wanted:
-        return
-    library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-    inside = _Inside()
-    written_out, needed, function = _WRITTEN_OUT
+        return []
+    written_out, needed, _ = _WRITTEN_OUT
     if written_out in forbidden:
         wanted[needed] = written_out
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    kernels = []
+    for full in torch._C._dispatch_get_all_op_names():
+        operator = full.removeprefix("aten::")
+        if not (name := wanted.get(operator.partition(".")[0])) or operator == full:
+            continue
+        has = [key for key in _KEYS if has_kernel(full, key)]
+        for key in has:
+            # What stands for many is not asked where there is one for this very key.
+            if _KEYS[key] == key or _KEYS[key] not in has:
+                kernels.append(Kernel(name, operator, key, get_kernel(full, _KEYS[key])))
+        if operator != needed and has_kernel(full, "MkldnnCPU"):
+            kernels.append(Kernel(name, operator, "MkldnnCPU", None))
+    return kernels
+
+
+def watch_kernels(check: Callable[[str], None], kernels: Sequence[Kernel]) -> None:
+    """Have kernels call `check` with the operation's name before they compute.
+
+    An operation may be made of others: the outermost is asked about, and those inside are not.
+
+    Args:
+        check: raises if the operation is forbidden to the caller.
+        kernels: of the operations that are forbidden.
+    """
+    if not kernels:
+        return
+    import torch
+
+    library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+    inside = _Inside()
+    _, needed, function = _WRITTEN_OUT
     file, frame_at, error = torch.nn.functional.__file__, sys._getframe, NotImplementedError
 
     def runs() -> bool:
@@ -150,21 +188,7 @@ def watch_kernels(check: Callable[[str], None], forbidden: Collection[str]) -> N
     with warnings.catch_warnings():
         # That a kernel is written over, which is meant.
         warnings.simplefilter("ignore")
-        for full in torch._C._dispatch_get_all_op_names():
-            operator = full.removeprefix("aten::")
-            if not (name := wanted.get(operator.partition(".")[0])) or operator == full:
-                continue
-            has = [k for k in _KEYS if torch._C._dispatch_has_kernel_for_dispatch_key(full, k)]
-            for key in has:
-                # What stands for many is not asked where there is one for this very key.
-                if _KEYS[key] == key or _KEYS[key] not in has:
-                    kernel = get_kernel(full, _KEYS[key])
-                    run = watched(name, operator, kernel)
-                    library.impl(operator, run, key, with_keyset=True, allow_override=True)
-        for operator in [operator for operator in wanted if operator != needed]:
-            # Another library's kernels cannot be had; they are no use but to get around.
-            full = f"aten::{operator}"
-            if torch._C._dispatch_has_kernel_for_dispatch_key(full, "MkldnnCPU"):
-                run = watched(wanted[operator], operator, None)
-                library.impl(operator, run, "MkldnnCPU", with_keyset=True, allow_override=True)
+        for one in kernels:
+            run = watched(one.operation, one.operator, one.found)
+            library.impl(one.operator, run, one.key, with_keyset=True, allow_override=True)
     _held.append(library)

@@ -21,6 +21,7 @@ from autograder.api.guard import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import run_child
 from autograder.sandbox.dynamo import load_later
+from autograder.sandbox.kernels import find_kernels
 from autograder.sandbox.profile import Profile, Setup, Task
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -83,6 +84,8 @@ def serve(control: socket.socket, setup: Setup) -> None:
     # Each child enforces the rules that it is given.
     guard = Guard(setup.forbidden)
     guard.install()
+    # Found once; each child watches those that it may not use.
+    kernels = find_kernels(setup.forbidden) if "torch" in sys.modules else []
     bounded = setup.tier in (1, 2)
     # Made once: every child would take milliseconds to make it.
     rules = confine.reading_rules(setup.readable, setup.scratches) if bounded else -1
@@ -117,7 +120,7 @@ def serve(control: socket.socket, setup: Setup) -> None:
                 try:
                     control.detach()
                     confine.confine(setup, rules, program, task, descriptors[0])
-                    run_child(guard, descriptors[0], task)
+                    run_child(guard, descriptors[0], task, kernels)
                     code = 0
                 finally:
                     os._exit(code)

@@ -9,9 +9,9 @@ from autograder.api.rules import OPERATIONS
 _BEGIN = f"""
 import torch
 from torch.nn import functional as F
-from autograder.sandbox.kernels import watch_kernels
+from autograder.sandbox.kernels import find_kernels, watch_kernels
 asked = []
-watch_kernels(asked.append, {list(OPERATIONS)})
+watch_kernels(asked.append, find_kernels({list(OPERATIONS)}))
 x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
 def no_kernel(call):
     try:
@@ -60,7 +60,7 @@ def test_what_is_computed_is_the_same_with_its_gradient() -> None:
     code = f"""
 import torch
 from torch.nn import functional as F
-from autograder.sandbox.kernels import watch_kernels
+from autograder.sandbox.kernels import find_kernels, watch_kernels
 def computed():
     x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
     weight = torch.linspace(1, 2, 4).requires_grad_()
@@ -69,7 +69,7 @@ def computed():
     sum(value.sin().sum() for value in found).backward()
     return [*found, x.grad, weight.grad]
 before = computed()
-watch_kernels(lambda name: None, {list(OPERATIONS)})
+watch_kernels(lambda name: None, find_kernels({list(OPERATIONS)}))
 print(all(map(torch.equal, before, computed())))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
@@ -80,10 +80,10 @@ def test_a_refusal_ends_the_call_and_the_next_is_asked_again() -> None:
     code = f"""
 import torch
 from torch.nn import functional as F
-from autograder.sandbox.kernels import watch_kernels
+from autograder.sandbox.kernels import find_kernels, watch_kernels
 def refuse(name):
     raise ZeroDivisionError(name)
-watch_kernels(refuse, {list(OPERATIONS)})
+watch_kernels(refuse, find_kernels({list(OPERATIONS)}))
 for _ in range(2):
     try:
         torch.nn.LayerNorm(4)(torch.ones(2, 4))
@@ -98,10 +98,10 @@ def test_who_disarms_the_guard_is_refused_all_the_same() -> None:
     code = f"""
 import torch
 from torch.nn import functional as F
-from autograder.sandbox.kernels import refusing, watch_kernels
+from autograder.sandbox.kernels import find_kernels, refusing, watch_kernels
 given = {{"given.py": b"F.layer_norm(x)", "provided/more.py": b"nn.MultiheadAttention"}}
 check, unreported = refusing(lambda name: None, "/handed-in", given)
-watch_kernels(check, {list(OPERATIONS)})
+watch_kernels(check, find_kernels({list(OPERATIONS)}))
 places = ("/handed-in/own.py", "/handed-in/given.py", "/handed-in/provided/more.py")
 for place in (*places, "/elsewhere/own.py"):
     text = "F.layer_norm(torch.ones(2, 4), (4,))"
@@ -126,10 +126,10 @@ def test_a_file_that_may_use_operations_lends_what_is_written_out_only_if_it_nam
     code = f"""
 import torch
 from torch.nn import functional as F
-from autograder.sandbox.kernels import refusing, watch_kernels
+from autograder.sandbox.kernels import find_kernels, refusing, watch_kernels
 given = {{"attention.py": b"F.scaled_dot_product_attention", "heads.py": b"nn.MultiheadAttention"}}
 check, unreported = refusing(lambda name: None, "/handed-in", given)
-watch_kernels(check, {list(OPERATIONS)})
+watch_kernels(check, find_kernels({list(OPERATIONS)}))
 x = torch.ones(3, 2, 4)
 texts = ("F.scaled_dot_product_attention(x, x, x)", "torch.nn.MultiheadAttention(4, 2)(x, x, x)")
 for file in given:
