@@ -42,7 +42,7 @@ _TORCH = re.compile(r"^\s*(import|from)\s+torch\b|(?<![.\w])make\.", re.MULTILIN
 # What a worker imports: the rooms that decide a mark.
 DECIDING = (
     *("api", "diagnosis", "sandbox", "judge"),
-    *("assignment.py", "settings.py", "results.py", "errors.py", "text.py"),
+    *("archives.py", "assignment.py", "settings.py", "results.py", "errors.py", "text.py"),
     "grading/messages.py",
 )
 

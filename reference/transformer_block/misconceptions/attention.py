@@ -231,11 +231,6 @@ MISCONCEPTIONS = {
         "query or key",
         "session, knowledge point 3 (mathematical formulation)",
     ),
-    "largest_of_all_subtracted": (
-        "you subtracted the largest of all scores before exp, so rows of much lower scores become"
-        " 0 / 0; subtract the largest of each row",
-        "session, knowledge point 3",
-    ),
     "weights_transposed": (
         "you multiplied the transposed weights with the values; the output is weights · value",
         "session, knowledge point 3 (mathematical formulation)",
@@ -321,9 +316,6 @@ def scaled_dot_product_attention(
     keys_dim = -2 if wrong("softmax_over_queries") else -1
     if wrong("unstable_softmax"):
         weights = scores.exp() / scores.exp().sum(dim=keys_dim, keepdim=True)  # (..., Tq, Tk)
-    elif wrong("largest_of_all_subtracted"):
-        powers = (scores - scores.max()).exp()
-        weights = powers / powers.sum(dim=keys_dim, keepdim=True)  # (..., Tq, Tk)
     else:
         weights = torch.softmax(scores, dim=keys_dim)  # (..., Tq, Tk)
     if wrong("softmax_missing"):
