@@ -700,15 +700,13 @@ def _from_typing(tree: ast.Module) -> dict[str, str]:
         for alias in node.names
         if alias.name in ("Literal", "Annotated")
     }
-    bound: list[Any] = [n.id for n in nodes if isinstance(n, ast.Name) and _is_bound(n)]
+    bound: list[Any] = [
+        n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+    ]
     for key in ("asname", "name", "arg", "rest"):
         bound += [getattr(node, key, None) for node in nodes if not isinstance(node, ast.keyword)]
     bound += ["*"] * any(isinstance(node, ast.alias) and node.name == "*" for node in nodes)
     return {n: what for n, what in found.items() if bound.count(n) == 1 and "*" not in bound}
-
-
-def _is_bound(name: ast.Name) -> bool:
-    return not isinstance(name.ctx, ast.Load)
 
 
 def _unread(node: ast.AST, typing: Mapping[str, str]) -> Iterator[ast.AST]:

@@ -78,7 +78,7 @@ def of_component(assignment: Assignment, name: str, cache: Cache | None = None) 
         return {"questions": [], "mistakes": [], "pairs": []}
     found: dict[str, Any] | None = cache.load(key)
     if found is None:
-        branches = read_in_branches(assignment, name)
+        branches = read_in_branches(assignment, name, known)
         found = _table(suite, variants_of(assignment, name, tuple(known)), known, branches)
         cache.save(key, found)
     return found

@@ -81,7 +81,9 @@ class Diagnoser:
         stores: Callable[[str], AnswerStore] = lambda name: AnswerStore(None),
     ) -> None:
         self._known = {name: read(assignment, name) for name in assignment.totals}
-        self._in_branches = {n: read_in_branches(assignment, n) for n in assignment.totals}
+        self._in_branches = {
+            n: read_in_branches(assignment, n, known) for n, known in self._known.items()
+        }
         self._questions = {name: list(_questions(plans[name])) for name in plans}
         self._variants = {
             name: variants_of(assignment, name, tuple(known), stores(name))

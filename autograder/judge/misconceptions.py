@@ -9,7 +9,7 @@ names branches that right code may write one by one, and the mistakes that can b
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,13 +74,16 @@ def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
     }
 
 
-def read_in_branches(assignment: Assignment, component: str) -> dict[str, Misconception]:
+def read_in_branches(
+    assignment: Assignment, component: str, known: Mapping[str, Misconception]
+) -> dict[str, Misconception]:
     """Read a component's misconceptions in one branch alone, by what `WRONG` holds for them.
+
+    `known` has what `read` returned.
 
     Raises:
         UsageError: the table is malformed, or holds a name that is no misconception's.
     """
-    known = read(assignment, component)
     path = file_of(assignment, component)
     table = _table(_parsed(path), path, "BRANCHES", "branch: (words, names)") if known else None
     found = {}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.executor import Executor, unsent
-from autograder.api.guard import PROVIDED, Guard
+from autograder.api.guard import Guard
 from autograder.api.messages import ForbiddenUse, Reply
 from autograder.api.reading import read_files
 from autograder.sandbox.kernels import Kernel, refusing, watch_kernels
@@ -46,11 +46,7 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: Sequence[Kernel] = (
         sys.meta_path.remove(PathFinder)
     folder = Path(task.scratch)
     guard.begin(folder, profile.rules, profile.ours, profile.others)
-    free = {
-        name: data
-        for name, data in files.items()
-        if name in profile.ours or name.startswith(f"{PROVIDED}/")
-    }
+    free = {name: data for name, data in files.items() if name in profile.ours}
     check, unreported = refusing(guard.check, task.scratch, free)
     torch = sys.modules.get("torch")
     if torch is not None:

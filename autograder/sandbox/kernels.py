@@ -1,9 +1,9 @@
 """The kernels of torch's operations ask the guard too, whichever way a submission reached them.
 
 The guard stands at public names. A name that somebody finds and nobody listed ends in the same
-kernel, and there it is refused. What decides there is in no attribute of the guard's: who
-disarms it is refused all the same. Only children have this; where torch is too
-old for it (`torch.library.get_kernel`, 2.9), the public names and the reader are all there is.
+kernel, and there it is refused. What decides there is in no attribute of the guard's: who disarms
+it is refused all the same. Only children have this; where torch is too old for it
+(`torch.library.get_kernel`, 2.9), the public names and the reader are all there is.
 """
 
 from __future__ import annotations

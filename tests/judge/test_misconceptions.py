@@ -94,13 +94,15 @@ def test_a_table_that_does_not_fit_is_named(folder: Path, old: str, new: str, sa
 
 
 def test_mistakes_in_one_branch_have_its_words_before_their_own(folder: Path) -> None:
-    assert read_in_branches(of(folder), "double") == {}
-    assert read_in_branches(of(folder), "other") == {}
+    assert read_in_branches(of(folder), "double", read(of(folder), "double")) == {}
+    assert read_in_branches(of(folder), "other", {}) == {}
     branches = 'BRANCHES = {"loop": ("in the loop", ("tripled",))}\n'
     (folder / "double.py").write_text(TABLE + branches)
     words = "in the loop, you multiplied by three"
     found = Misconception("double", "tripled", words, "page 1")
-    assert read_in_branches(of(folder), "double") == {"tripled in loop": found}
+    assert read_in_branches(of(folder), "double", read(of(folder), "double")) == {
+        "tripled in loop": found
+    }
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_mistakes_in_one_branch_have_its_words_before_their_own(folder: Path) ->
 def test_branches_that_do_not_fit_are_named(folder: Path, branches: str, said: str) -> None:
     (folder / "double.py").write_text(f"{TABLE}BRANCHES = {branches}\n")
     with pytest.raises(UsageError, match=said):
-        read_in_branches(of(folder), "double")
+        read_in_branches(of(folder), "double", read(of(folder), "double"))
 
 
 def test_the_tables_of_the_assignment_fit_their_code(assignment: Assignment) -> None:
