@@ -182,6 +182,10 @@ class Answers(ABC):
         """Return for how many short examples this one counts."""
         return 1
 
+    def kept(self, example: Example) -> bool:
+        """Return whether answers to an example are kept from one component to the next."""
+        return True
+
     @property
     def exhausted(self) -> bool:
         """Whether a diagnosis has cost as much as it may."""
@@ -229,7 +233,10 @@ class Search:
         # Answers of the student's own choice tell only where nothing else does.
         bound = [example for example in failing if not example.free]
         self._free = [example for example in failing if example.free and bound]
-        self._failing = sorted(bound or failing, key=lambda e: (answers.cost(e), e.size))
+        # Most candidates fail at the first one, so that the cheapest come first.
+        self._failing = sorted(
+            bound or failing, key=lambda e: (not answers.kept(e), answers.cost(e), e.size)
+        )
 
     def solve(self) -> Solution:
         """Return the mistakes found."""

@@ -177,6 +177,9 @@ class _Computed(Answers):
     def cost(self, example: Example) -> int:
         return self._variants.cost(example.requests)
 
+    def kept(self, example: Example) -> bool:
+        return self._variants.knows(example.requests)
+
     @property
     def exhausted(self) -> bool:
         return self._variants.computed > _MAX_COMPUTED

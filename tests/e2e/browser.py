@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
+
+# For one step of a page, on a machine that is busy with other things.
+STEP_MS = 120_000
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -60,6 +63,8 @@ def chromium(program: Path, pictures: Path) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         program_of_ours = playwright.chromium.launch(executable_path=program, args=[*ARGUMENTS])
         page = program_of_ours.new_page(viewport={"width": 1280, "height": 1000})
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(STEP_MS)
+        # That does not hold for expectations, which wait for five seconds.
+        expect.set_options(timeout=STEP_MS)
         yield Browser(page, pictures)
         program_of_ours.close()

@@ -31,7 +31,7 @@ class Server:
         """Call the server's own API."""
         request = urllib.request.Request(self.url + path, method=method)
         request.add_header("Authorization", f"token {self.token}")
-        with urllib.request.urlopen(request, timeout=10) as reply:
+        with urllib.request.urlopen(request, timeout=60) as reply:
             text = reply.read()
         return json.loads(text) if text else None
 
@@ -55,7 +55,7 @@ def jupyter(people: People, name: str, folder: Path) -> Iterator[Server]:
             start_new_session=True,
         )
     try:
-        server = until(lambda: _answering(process, runtime, token, log), 60, "the server answers")
+        server = until(lambda: _answering(process, runtime, token, log), 180, "the server answers")
         yield server
         with contextlib.suppress(OSError):
             server.ask("api/shutdown", "POST")
