@@ -22,9 +22,10 @@ def walkthrough(key):
 
 
 def self_attention(component, make, features, seed):
-    """Build SelfAttention with random parameters."""
+    """Build SelfAttention with random parameters, in evaluation mode."""
     shapes = dict.fromkeys(KEYS, (features, features)) | dict.fromkeys(BIASES, (features,))
-    return component.build("SelfAttention", features).load(make.state(shapes, seed=seed))
+    built = component.build("SelfAttention", features).load(make.state(shapes, seed=seed))
+    return built.train(False)
 
 
 SLOPE = (
@@ -402,7 +403,7 @@ def test_gradients_flow(component, expect, make):
     x = inputs["query"]
     shapes = dict.fromkeys(KEYS, (4, 4)) | dict.fromkeys(BIASES, (4,))
     state = make.state(shapes, seed=6, dtype=torch.float64)
-    attention = component.build("SelfAttention", 4).to(torch.float64)
+    attention = component.build("SelfAttention", 4).to(torch.float64).train(False)
     expect_slope(
         expect,
         make,

@@ -20,11 +20,12 @@ def walkthrough(key):
 
 
 def walkthrough_attention(component, **changed):
-    """Build the walkthrough's attention: two features, two heads, no biases."""
+    """Build the walkthrough's attention: two features, two heads, no biases, not in training."""
     keys = {f"{layer}.weight": f"attention.{layer}.weight" for layer in LAYERS}
     state = {own: torch.tensor(WALKTHROUGH["weights"][key]) for own, key in keys.items()}
     state |= {key.replace("_weight", ".weight"): value for key, value in changed.items()}
-    return component.build("MultiHeadAttention", 2, 2, bias=False).load(state)
+    built = component.build("MultiHeadAttention", 2, 2, bias=False).load(state)
+    return built.train(False)
 
 
 def drawn_state(make, features, seed):
@@ -34,9 +35,9 @@ def drawn_state(make, features, seed):
 
 
 def drawn_attention(component, make, features, heads, seed):
-    """Build MultiHeadAttention with random parameters."""
+    """Build MultiHeadAttention with random parameters, in evaluation mode."""
     built = component.build("MultiHeadAttention", features, heads)
-    return built.load(drawn_state(make, features, seed))
+    return built.load(drawn_state(make, features, seed)).train(False)
 
 
 SLOPE = (
@@ -147,11 +148,12 @@ def test_walkthrough_values(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
 def test_walkthrough_output(component, expect):
-    """the output projection maps the heads' results to the walkthrough's output"""
-    output = walkthrough_attention(component)(walkthrough("x"), walkthrough("mask")).tensors(
-        "output", "weights"
-    )[0]
-    expect.close(output, walkthrough("attention_output"), "the output", scale=2, names="B T D")
+    """the output is the walkthrough's, in training, too: attention has no dropout"""
+    attention = walkthrough_attention(component)
+    for on, what in ((False, "the output"), (True, "the output in training")):
+        answer = attention.train(on)(walkthrough("x"), walkthrough("mask"))
+        output = answer.tensors("output", "weights")[0]
+        expect.close(output, walkthrough("attention_output"), what, scale=2, names="B T D")
 
 
 @pytest.mark.criterion(points=0.5, source="session, knowledge point 4")
@@ -163,7 +165,8 @@ def test_scale(component, expect):
     """
     state = {f"{layer}.weight": torch.eye(8) for layer in LAYERS}
     attention, other = (
-        component.build("MultiHeadAttention", 8, heads, bias=False).load(state) for heads in (2, 8)
+        component.build("MultiHeadAttention", 8, heads, bias=False).load(state).train(False)
+        for heads in (2, 8)
     )
     x, right = torch.tensor([[[1.0] * 8, [0.0] * 8]]), [[0.8807971, 0.1192029], [0.5, 0.5]]
     for what in ("", ", after another module was made,"):
@@ -182,7 +185,7 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     state = drawn_state(make, heads * size, seed)
     for name in ("q_linear.weight", "q_linear.bias"):
         state[name][head * size : (head + 1) * size] = 0
-    attention = component.build("MultiHeadAttention", heads * size, heads).load(state)
+    attention = component.build("MultiHeadAttention", heads * size, heads).load(state).train(False)
     weights = attention(make.normal(2, 4, heads * size, seed=seed)).tensors("output", "weights")[1]
     expect.shape(weights, (2, heads, 4, 4), "the matrix of weights", names="B H T T")
     alike = torch.full((2, 4, 4), 0.25)
@@ -314,7 +317,7 @@ def test_mask_beats_every_score(component, expect):
     """
     state = {f"{layer}.weight": torch.eye(2) for layer in LAYERS}
     state["q_linear.weight"] = torch.eye(2) * 100
-    attention = component.build("MultiHeadAttention", 2, 1, bias=False).load(state)
+    attention = component.build("MultiHeadAttention", 2, 1, bias=False).load(state).train(False)
     # The last token's query is 100 times its features, and it may not attend to itself.
     x = torch.tensor([[[-100.0] * 2, [-100.0] * 2, [3.0] * 2]])
     mask = torch.tensor([[True, True, False]]).expand(3, 3)
@@ -367,7 +370,7 @@ def test_gradients_flow(component, expect, make):
     """
     x, cotangent = (make.normal(2, 3, 4, seed=seed, dtype=torch.float64) for seed in (1, 2))
     state = {key: value.to(torch.float64) for key, value in drawn_state(make, 4, 4).items()}
-    attention = component.build("MultiHeadAttention", 4, 2).to(torch.float64)
+    attention = component.build("MultiHeadAttention", 4, 2).to(torch.float64).train(False)
 
     def gradients():
         answer = attention.load(state).asking(cotangent=cotangent)(x)

@@ -37,12 +37,13 @@ def draw_mask(make, kind, leading, queries, keys, seed):
 
 
 def self_attention(source, make, features, seed, bias=True):
-    """Build SelfAttention with random parameters."""
+    """Build SelfAttention with random parameters, in evaluation mode."""
     shapes = {f"{layer}.weight": (features, features) for layer in LAYERS}
     if bias:
         shapes |= {f"{layer}.bias": (features,) for layer in LAYERS}
     state = make.state(shapes, seed=seed, dtype=torch.float64)
-    return source.build("SelfAttention", features, bias).to(torch.float64).load(state)
+    built = source.build("SelfAttention", features, bias).to(torch.float64)
+    return built.load(state).train(False)
 
 
 @pytest.mark.criterion(points=1.5, source="session, knowledge point 3", examples=2)

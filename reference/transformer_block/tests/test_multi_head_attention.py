@@ -13,14 +13,14 @@ LAYERS = ("q_linear", "k_linear", "v_linear", "out_proj")
 
 
 def attention(source, make, heads, size, seed, dtype, bias=True):
-    """Build MultiHeadAttention with random parameters."""
+    """Build MultiHeadAttention with random parameters, in evaluation mode."""
     features = heads * size
     shapes = {f"{layer}.weight": (features, features) for layer in LAYERS}
     if bias:
         shapes |= {f"{layer}.bias": (features,) for layer in LAYERS}
     built = source.build("MultiHeadAttention", features, heads, bias).to(dtype)
     # Everything is rounded to bfloat16, so that every dtype holds the same numbers.
-    return built.load(make.state(shapes, seed=seed, dtype=torch.bfloat16))
+    return built.load(make.state(shapes, seed=seed, dtype=torch.bfloat16)).train(False)
 
 
 def draw_input(make, sizes, seed):
