@@ -134,7 +134,7 @@ def test_end(component, expect):
 
 @pytest.mark.criterion(points=0.25, source="handout")
 def test_draws_anew(component, expect):
-    """tokens are sampled separately for each sequence and each step"""
+    """tokens are sampled separately for each sequence and each step, and for each seed"""
     model = component.provided("scripted").build("Table", torch.zeros(64, 64))
     prompt = torch.zeros(2, 1, dtype=torch.int64)
     tokens = component.asking(seed=1).call("generate", model, prompt, 20).output
@@ -148,6 +148,12 @@ def test_draws_anew(component, expect):
     same = bool((drawn == drawn[:, :1]).all())
     expect.that(
         not same, "every sequence got the same word 20 times, expected a new draw at every step"
+    )
+    other = component.asking(seed=2).call("generate", model, prompt, 20).output
+    expect.that(
+        not torch.equal(expect.shape(other, (2, 21), names="B T"), tokens),
+        "after torch.manual_seed(1) and after torch.manual_seed(2) the text is the same",
+        hint="does generate set a seed, or have a generator of its own?",
     )
 
 
