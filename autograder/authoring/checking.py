@@ -196,7 +196,7 @@ def _of_stubs(stubs: Mapping[str, ComponentResult]) -> Iterator[str]:
 
 
 def print_checked(print_: Printer, found: Checked) -> None:
-    """Print the outcome of a check: one line per component, then everything that is wrong."""
+    """Print the outcome of a check: each component with its form, then everything that is wrong."""
     for name, solution in found.solution.items():
         if name not in found.stub:
             continue
@@ -206,6 +206,9 @@ def print_checked(print_: Printer, found: Checked) -> None:
             f"{name}: the solution earns {solution.score:g} of {solution.max_score:g} points, "
             f"{passed} of {len(solution.criteria)} criteria; the stub is {stub}"
         )
+        form = [criterion.id.partition(".")[2] for criterion in solution.criteria if criterion.form]
+        if form:
+            print_.line(f"  form, which counts once another criterion holds: {', '.join(form)}")
     for explained in found.lost.values():
         print_loss(print_, Loss(row="the solution", explained=explained))
     for name, words in found.elsewhere.items():

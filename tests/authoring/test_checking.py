@@ -11,9 +11,10 @@ import pytest
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import load_assignment
 from autograder.authoring import stubs
-from autograder.authoring.checking import Checked, check
+from autograder.authoring.checking import Checked, check, print_checked
 from autograder.errors import UsageError
 from autograder.grading.workers import Worker
+from autograder.reports.terminal import Printer, plain
 from tests import sources
 from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
 
@@ -50,9 +51,11 @@ def solution(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_good_suite_holds(tmp_path: Path) -> None:
+def test_a_good_suite_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = checked(write(tmp_path), "layer_norm")
     assert found.holds, found
+    print_checked(Printer(plain()), found)
+    assert "form, which counts once another criterion holds: shape" in capsys.readouterr().out
     assert found.solution["layer_norm"].score == 2
     assert found.stub["layer_norm"].status == "not_attempted"
     assert found.notes == []
