@@ -13,8 +13,7 @@ from autograder.errors import UsageError
 from autograder.grading import accepted, store
 from autograder.grading.messages import GradeAnswer, GradeJob
 from autograder.grading.workers import Tell
-from autograder.platforms.nbgrader.collected import results_folder
-from autograder.platforms.nbgrader.course import CONFIG
+from autograder.platforms.nbgrader.collected import CONFIG, results_folder
 from autograder.results import Graded, Held, SubmissionResult, Usage
 from tests.grading.fakes import mark_reviewed
 from tests.reports.exports import made

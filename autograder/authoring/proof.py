@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
-from autograder.authoring import trivial
-from autograder.authoring.rows import RIGHT, Kind, Row
+from autograder.authoring import Kind, trivial
+from autograder.authoring.rows import RIGHT, Row
 from autograder.authoring.survivors import MutantReport, survivors_of
 from autograder.grading.messages import Explained
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult

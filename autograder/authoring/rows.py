@@ -7,20 +7,16 @@ import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar
 
 from autograder.assignment import Assignment
-from autograder.authoring import trivial
+from autograder.authoring import KINDS, Kind, trivial
 from autograder.authoring.mutants import Mutant, mutants_of, sampled
 from autograder.authoring.survivors import marks_of
 from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
 from autograder.judge.misconceptions import file_of, read, with_mistakes
 
-Kind = Literal[
-    "solution", "stand-in", "right", "stub", "trivial", "misconception", "pair", "wrong", "mutant"
-]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 # The kinds that should keep every point.
 RIGHT: tuple[Kind, ...] = ("solution", "stand-in", "right")
 _T = TypeVar("_T")

@@ -12,8 +12,7 @@ import typer
 from autograder.cli.options import NameOption
 from autograder.errors import UsageError
 from autograder.grading import accepted, store
-from autograder.platforms.nbgrader.collected import results_folder
-from autograder.platforms.nbgrader.course import CONFIG
+from autograder.platforms.nbgrader.collected import CONFIG, results_folder
 from autograder.reports.terminal import say
 from autograder.results import Held, SubmissionResult
 from autograder.text import clean

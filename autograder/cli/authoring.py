@@ -5,28 +5,23 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+# Help and completion come at once: what only some commands need is imported where it is used.
 from autograder.assignment import GIVEN, Assignment, load_assignment
-from autograder.authoring import checking, importing, stubs
-from autograder.authoring import new as beginning
-from autograder.authoring import release as releasing
-from autograder.authoring import selftest as proving
-from autograder.authoring.matrix import print_report
-from autograder.authoring.rows import KINDS, rows_of
-from autograder.authoring.stubs import MARK, must_be_filled_in, unfilled
+from autograder.authoring import KINDS
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
-from autograder.grading.workers import SuiteBroken, Worker, cores
-from autograder.judge.places import cache_folder
-from autograder.platforms.nbgrader import course
 from autograder.project import find_root, usual_assignments
 from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
-from autograder.sandbox.scratch import temporary_folder
 from autograder.text import counted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from autograder.grading.workers import Worker
 
 # The word that `new` has an assignment begun by.
 _ASSIGNMENT = "assignment"
@@ -80,6 +75,8 @@ def _one_word(words: list[str], wanted: str) -> None:
 
 
 def _begin(folder: str, from_: str | None, root: Path | None) -> None:
+    from autograder.authoring import new as beginning
+
     if from_ is None and root is not None:
         raise UsageError("--root says where --from finds its assignment: give --from, too")
     made = beginning.new_course(
@@ -91,6 +88,9 @@ def _begin(folder: str, from_: str | None, root: Path | None) -> None:
 
 
 def _add(root: Path, name: str, components: list[str]) -> None:
+    from autograder.authoring import new as beginning
+    from autograder.authoring.stubs import MARK, unfilled
+
     made = beginning.new_assignment(root, name, components)
     say(f"To be filled in, wherever it says {MARK}:")
     for path in dict.fromkeys(path for path, _ in unfilled(made)):
@@ -107,6 +107,8 @@ def import_(
     root: Root = None,
 ) -> None:
     """Make an assignment of a notebook or a folder of pytest files."""
+    from autograder.authoring import importing
+
     project = find_root(root)
     rows = importing.import_assignment(path, project, name)
     width = max((len(row.what) for row in rows), default=0)
@@ -125,8 +127,11 @@ def release(
     root: Root = None,
 ) -> None:
     """Write the student's folder: stubs, handout, public suite."""
+    from autograder.authoring import release as releasing
+    from autograder.authoring import stubs
+
     assignment = load_assignment(find_root(root), name)
-    must_be_filled_in(assignment)
+    stubs.must_be_filled_in(assignment)
     if drifted := stubs.drifted(assignment):
         raise UsageError(
             f"{', '.join(drifted)} differ from what the solutions give: "
@@ -151,6 +156,8 @@ def solutions(
     Solutions are written without the comments for the selftest; answers.md has the questions of
     the workbook with what a good answer says.
     """
+    from autograder.authoring import release as releasing
+
     files = releasing.write_solutions(load_assignment(find_root(root), name), out)
     say(f"{counted(len(files), 'file')} in {out}, which only you can read until you publish them")
 
@@ -160,6 +167,8 @@ def regenerate(
     root: Root = None,
 ) -> None:
     """Generate the stubs in assignments/ from the solutions."""
+    from autograder.authoring import stubs
+
     changed = stubs.write(load_assignment(find_root(root), name))
     say(f"written: {', '.join(changed)}" if changed else "all stubs are up to date")
 
@@ -234,6 +243,8 @@ def _standing_by(
 
     When a file is saved, the worker is there with torch and the sandbox.
     """
+    from autograder.grading.workers import Worker
+
     try:
         assignment = load_assignment(project, name)
     except UsageError:
@@ -249,6 +260,8 @@ def _checked(
     sandbox: str,
     worker: Worker | None = None,
 ) -> bool:
+    from autograder.authoring import checking
+
     start = time.monotonic()
     with Stages(console) as stages:
         stages("reading the assignment")
@@ -301,6 +314,13 @@ def selftest(
     root: Root = None,
 ) -> None:
     """Prove the suites: right work keeps points, mistakes lose some."""
+    from autograder.authoring import selftest as proving
+    from autograder.authoring.matrix import print_report
+    from autograder.authoring.rows import rows_of
+    from autograder.authoring.stubs import must_be_filled_in
+    from autograder.grading.workers import SuiteBroken, cores
+    from autograder.sandbox.scratch import temporary_folder
+
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
     warn(assignment)
@@ -342,6 +362,8 @@ def _kept(assignment: Assignment) -> Path | None:
 
     All checkouts on this machine share them: a result follows from the row and the suite.
     """
+    from autograder.judge.places import cache_folder
+
     folder = cache_folder()
     return None if folder is None else folder / "selftest" / assignment.name
 
@@ -366,6 +388,8 @@ def init_course(
     root: Root = None,
 ) -> None:
     """Make a course folder that is ready for nbgrader."""
+    from autograder.platforms.nbgrader import course
+
     project = find_root(root)
     names = list(dict.fromkeys(assignment or usual_assignments(project)))
     found = [load_assignment(project, name) for name in names]
@@ -387,6 +411,8 @@ def check_course(
 
     Exit code 1: there is something to repair.
     """
+    from autograder.platforms.nbgrader import course
+
     found = course.complaints(course.must_be_course(folder), root)
     for words in found or [f"{folder}: nothing to repair"]:
         say(words)

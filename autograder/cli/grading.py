@@ -16,7 +16,6 @@ from rich.console import Console
 
 from autograder import private
 from autograder.assignment import Assignment, load_assignment
-from autograder.authoring.wrong_variants import write_class
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, warn
 from autograder.cli.reporting import write_after_grading
 from autograder.errors import ExitCode, UsageError
@@ -28,7 +27,6 @@ from autograder.grading.messages import GradeJob, Unchanged
 from autograder.grading.workers import CannotGrade, Tell, cores, slow_build
 from autograder.judge.begin import begin
 from autograder.platforms.cluster.schedulers import Wanted, wanted
-from autograder.platforms.nbgrader import course
 from autograder.platforms.nbgrader.collected import exchange_problem, results_folder, why_not
 from autograder.project import FOLDERS, assignment_of, find_root
 from autograder.reports import disputes, moved
@@ -192,6 +190,8 @@ def demo(
             f"{wanted}, and there is no {classes}: run it in a checkout, or name one with --root"
         )
     found = load_assignment(folder, assignment_of(folder, assignment))
+    from autograder.authoring.wrong_variants import write_class
+
     batch = classes / found.name
     if not batch.is_dir():
         raise UsageError(
@@ -208,6 +208,8 @@ def _mark(
     batch: Path, url: str, name: str | None, out: Path | None, how: Settings, root: Path | None
 ) -> int:
     """Grade the submissions of a course and mark them in its gradebook."""
+    from autograder.platforms.nbgrader import course
+
     home = course.course_of(batch)
     folder = course.project_of(home, root)
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
@@ -228,7 +230,11 @@ def grade_class(
     if book is None:
         known = read_roster(how.roster).id_of if how.roster is not None else None
         listing = discover(batch, assignment.name, list(assignment.totals), known)
+        passed_over: Sequence[str] = ()
     else:
+        from autograder.platforms.nbgrader import course
+
+        passed_over = course.passed_over(batch, assignment.name)
         listing = Listing(course.handed_in(batch, assignment.name))
     if problem := exchange_problem(batch.absolute().parent):
         say(problem)
@@ -240,7 +246,7 @@ def grade_class(
     if not entries:
         print_left_out(console, listing, [])
         return ExitCode.MISUSED
-    for name in course.passed_over(batch, assignment.name) if book is not None else ():
+    for name in passed_over:
         say(f"not marked: {clean(name)}")
     # A course's gradebook is marked by one at a time, wherever the results go.
     folders = {out.resolve(): out}

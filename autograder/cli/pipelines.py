@@ -13,7 +13,6 @@ from autograder import private
 from autograder.authoring.folders import must_be_new, whole, write_files
 from autograder.cli.options import Name, NameOption, Root, the_assignment
 from autograder.errors import ExitCode, UsageError
-from autograder.platforms.ci import written
 from autograder.reports.shown import about
 from autograder.reports.terminal import say
 from autograder.text import clean, counted
@@ -172,6 +171,8 @@ def github(
     root: Root = None,
 ) -> None:
     """Write GitHub's workflows: for students' repositories, and for the instructor's."""
+    from autograder.platforms.ci import written
+
     setting = written.Setting(
         the_assignment(assignment, root, _QUESTION),
         *(repositories, organisation, prefix, attempts, cron, fail_under, comments),
@@ -191,6 +192,8 @@ def gitlab(
     root: Root = None,
 ) -> None:
     """Write GitLab's pipelines: for students' projects, and for the instructor's."""
+    from autograder.platforms.ci import written
+
     setting = written.Setting(
         the_assignment(assignment, root, _QUESTION),
         *(repositories, organisation, prefix, attempts),
@@ -209,6 +212,8 @@ def gradescope(
     root: Root = None,
 ) -> None:
     """Write the zip that Gradescope grades with. It holds the solutions."""
+    from autograder.platforms.ci import written
+
     data = written.pack(the_assignment(name, root, _QUESTION), seconds)
     try:
         with private.umask_of(out.parent), out.open("xb") as file:

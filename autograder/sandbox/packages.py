@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
 ALWAYS = ("torch", "numpy")
 # What folders of packages are called.
 SITES = ("site-packages", "dist-packages")
@@ -43,6 +41,8 @@ def check_name(name: str) -> str:
             f"{name!r} is no name of a distribution: give what stands behind `pip install`, "
             "without a version"
         )
+    from packaging.utils import canonicalize_name
+
     if canonicalize_name(name) == OURS:
         raise ValueError(f"{name!r} is the grader, which no student may use")
     return name
@@ -79,6 +79,8 @@ def modules_of(named: Sequence[str]) -> dict[str, list[str]]:
     Raises:
         PackageFault: one is not installed, or not in a folder of installed packages.
     """
+    from packaging.utils import canonicalize_name
+
     found = {}
     for name in named:
         try:

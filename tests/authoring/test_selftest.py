@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 
 from autograder import cli
 from autograder.assignment import Assignment
+from autograder.authoring import Kind
 from autograder.authoring.matrix import print_report
 from autograder.authoring.proof import Report, report_on
-from autograder.authoring.rows import Kind, Row, rows_of
+from autograder.authoring.rows import Row, rows_of
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked, Unchanged
 from autograder.grading.workers import Tell
 from autograder.judge.places import CACHE_VARIABLE

@@ -19,8 +19,12 @@ from autograder.authoring.folders import must_be_new
 from autograder.authoring.stubs import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import Entry, discover
-from autograder.platforms.nbgrader.collected import CONFIG as CONFIG
-from autograder.platforms.nbgrader.collected import EXCHANGE, exchange_problem, outdated
+from autograder.platforms.nbgrader.collected import (
+    CONFIG,
+    EXCHANGE,
+    exchange_problem,
+    outdated,
+)
 from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
 
 if TYPE_CHECKING:
