@@ -12,6 +12,7 @@ import torch
 WALKTHROUGH = json.loads((Path(__file__).parent / "walkthrough.json").read_text("utf-8"))
 SEQUENCES = (["CLS", "a", "a", "c", "PAD"], ["CLS", "b", "a", "a", "c"])
 YOURS = "your code"
+PROJECTIONS = ("query", "key", "value")
 HELD = ("by your formulas", "counted by torch")
 SENTENCE = ["So", "long", "and", "thanks", "for", "all", "the", "fish"]
 # "the cat chased the dog and the dog chased the cat"
@@ -172,6 +173,20 @@ def classifier(component, show):
                     high=1.0,
                     note="The first row is CLS. No token attends to CLS or PAD.",
                 )
+    parts = [trace.get(name) if isinstance(trace, dict) else None for name in PROJECTIONS]
+    found = [part for part in parts if isinstance(part, torch.Tensor) and fits(part, 2, 2, 5, 1)]
+    if len(found) == len(PROJECTIONS):
+        show.table(
+            "CLS b a a c: with one feature a head, queries, keys and values are places on a line",
+            ["", *SEQUENCES[1]],
+            [
+                [f"{head}: {name}", *(f"{value:.2f}" for value in part[1, number, :, 0])]
+                for number, head in enumerate(heads)
+                for name, part in zip(PROJECTIONS, found, strict=True)
+            ],
+            note="A score is a query times a key, so a key far from 0 on the side of the query "
+            "scores high: CLS attends to a with the first head, and to b with the second.",
+        )
     logits = built(*asked).output
     if fits(logits, 2):
         show.table(

@@ -108,6 +108,28 @@ def attention(component, show):
                 high=1.0,
                 note="Row n has n equal weights of 1/n. All weights above the diagonal are 0.",
             )
+    rows = []
+    for size in (4, 64, 512):
+        generator = torch.Generator().manual_seed(size)
+        query, key = (torch.randn(32, size, generator=generator) for _ in range(2))
+        row = [str(size)]
+        # Larger queries undo the division.
+        for scaled in (query, query * size**0.5):
+            asked = (scaled, key, torch.eye(32))
+            weights = component.call("scaled_dot_product_attention", *asked)
+            weights = weights.tensors("output", "weights")[1]
+            if fits(weights, 32, 32):
+                row.append(f"{float(weights.amax(-1).mean()):.2f}")
+        rows.append(row)
+    if all(len(row) == 3 for row in rows):
+        show.table(
+            "Why the scores are divided: the largest of 32 weights, for random queries and keys",
+            ["d_k", YOURS, "the same without the division"],
+            rows,
+            note="The sum of d_k random products is as large as the square root of d_k. Without "
+            "the division, one key gets nearly all of the weight, and the softmax hardly passes "
+            "a gradient on.",
+        )
 
 
 def multi_head_attention(component, show):
