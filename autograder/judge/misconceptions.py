@@ -2,8 +2,8 @@
 
 `reference/<name>/misconceptions/<component>.py` is a right component in which named mistakes can be
 put in force: it looks them up in its global `WRONG`, so any of them combine. Its table
-`MISCONCEPTIONS` gives every mistake an explanation and its source in the course. A table `BRANCHES`
-names branches that right code may write one by one, and the mistakes that can be in one alone.
+`MISCONCEPTIONS` gives every mistake an explanation, its source in the course, and the branches of
+the code that it can be in alone. A table `BRANCHES` says in words what these are.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from autograder.errors import UsageError
 
 @dataclass(frozen=True)
 class Misconception:
-    """One mistake: what it is called, what to tell the student, where the course treats it."""
+    """One mistake: what it is called, what to tell the student, where the course treats it.
+
+    `branches` are those of the code that it can be in alone.
+    """
 
     component: str
     name: str
     explanation: str
     source: str
+    branches: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -53,9 +57,16 @@ def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
     if not path.is_file():
         return {}
     tree = _parsed(path)
-    table = _table(tree, path, "MISCONCEPTIONS", "name: (explanation, source)")
+    table = _table(tree, path, "MISCONCEPTIONS")
     if table is None:
         raise UsageError(f"{path} has no table MISCONCEPTIONS")
+    try:
+        rows = {name: _row(*row) for name, row in table.items()}
+    except TypeError as error:
+        form = "name: (explanation, source), or name: (explanation, source, branches)"
+        raise UsageError(
+            f"{path}: MISCONCEPTIONS must be a plain dictionary with rows of the form {form}"
+        ) from error
     used = {
         node.args[0].value
         for node in ast.walk(tree)
@@ -65,35 +76,43 @@ def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
         and node.args
         and isinstance(node.args[0], ast.Constant)
     }
-    for name in sorted(used ^ table.keys(), key=str):
+    for name in sorted(used ^ rows.keys(), key=str):
         where = "in its code only" if name in used else "in its table only"
         raise UsageError(f"{path} has the misconception {name!r} {where}")
-    return {
-        name: Misconception(component, name, str(explanation), str(source))
-        for name, (explanation, source) in table.items()
-    }
+    return {name: Misconception(component, name, *row) for name, row in rows.items()}
+
+
+def _row(
+    explanation: str, source: str, branches: Iterable[str] = ()
+) -> tuple[str, str, tuple[str, ...]]:
+    if isinstance(branches, str):
+        raise TypeError
+    return str(explanation), str(source), tuple(map(str, branches))
 
 
 def read_in_branches(
     assignment: Assignment, component: str, known: Mapping[str, Misconception]
 ) -> dict[str, Misconception]:
-    """Read a component's misconceptions in one branch alone, by what `WRONG` holds for them.
+    """Return a component's misconceptions in one branch alone, by what `WRONG` holds for them.
 
     `known` has what `read` returned.
 
     Raises:
-        UsageError: the table is malformed, or holds a name that is no misconception's.
+        UsageError: the table of branches is malformed, or lacks one.
     """
+    named = {branch for one in known.values() for branch in one.branches}
+    if not named:
+        return {}
     path = file_of(assignment, component)
-    table = _table(_parsed(path), path, "BRANCHES", "branch: (words, names)") if known else None
-    found = {}
-    for branch, (words, names) in (table or {}).items():
-        for name in names:
-            if name not in known:
-                raise UsageError(f"{path}: BRANCHES has {name!r}, which is no misconception")
-            explanation = f"{words}, {known[name].explanation}"
-            found[f"{name} in {branch}"] = replace(known[name], explanation=explanation)
-    return found
+    words = _table(_parsed(path), path, "BRANCHES") or {}
+    if unknown := sorted(named - words.keys()):
+        raise UsageError(f"{path}: BRANCHES does not say what {unknown[0]!r} is")
+    return {
+        f"{one.name} in {branch}": replace(one, explanation=f"{said}, {one.explanation}")
+        for branch, said in words.items()
+        for one in known.values()
+        if branch in one.branches
+    }
 
 
 def with_mistakes(source: bytes, names: Iterable[str], program: bool = False) -> bytes:
@@ -122,8 +141,8 @@ def _parsed(path: Path) -> ast.Module:
         raise UsageError(f"{path} cannot be read: {error}") from error
 
 
-def _table(tree: ast.Module, path: Path, title: str, form: str) -> dict[str, Any] | None:
-    """Return a table of pairs that a file holds under this title; None where there is none."""
+def _table(tree: ast.Module, path: Path, title: str) -> dict[str, Any] | None:
+    """Return the dictionary that a file holds under this title; None where there is none."""
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         if [target.id for target in targets if isinstance(target, ast.Name)] == [title]:
@@ -132,12 +151,6 @@ def _table(tree: ast.Module, path: Path, title: str, form: str) -> dict[str, Any
         return None
     assert isinstance(node, ast.Assign)
     try:
-        found = {
-            str(name): (first, second)
-            for name, (first, second) in ast.literal_eval(node.value).items()
-        }
+        return {str(name): row for name, row in ast.literal_eval(node.value).items()}
     except (ValueError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{path}: {title} must be a plain dictionary of {form}: {error}"
-        ) from error
-    return found
+        raise UsageError(f"{path}: {title} must be a plain dictionary: {error}") from error

@@ -117,11 +117,11 @@ def test_a_component_that_uses_a_broken_one_is_diagnosed_with_a_stand_in(
 DOUBLE = """
 MISCONCEPTIONS = {
     "large_cut": ("you cut large results off", "page 1"),
-    "always_three": ("you multiplied by three", "page 2"),
+    "always_three": ("you multiplied by three", "page 2", ("negative",)),
     "three_if_small": ("you multiplied small inputs by three", "page 3"),
     "three_if_tiny": ("you multiplied tiny inputs by three", "page 4"),
 }
-BRANCHES = {"negative": ("of negative numbers", ("always_three",))}
+BRANCHES = {"negative": "of negative numbers"}
 WRONG = frozenset()
 RUNNING = ""
 

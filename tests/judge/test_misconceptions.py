@@ -93,28 +93,40 @@ def test_a_table_that_does_not_fit_is_named(folder: Path, old: str, new: str, sa
         read(of(folder), "double")
 
 
+def in_branches(branches: str, words: str) -> str:
+    """Return a file in which a mistake has branches, with the words for branches."""
+    row = '"tripled": ("you multiplied by three", "page 1"'
+    assert row in TABLE
+    return f"{TABLE.replace(row, f'{row}, {branches}')}BRANCHES = {words}\n"
+
+
 def test_mistakes_in_one_branch_have_its_words_before_their_own(folder: Path) -> None:
     assert read_in_branches(of(folder), "double", read(of(folder), "double")) == {}
     assert read_in_branches(of(folder), "other", {}) == {}
-    branches = 'BRANCHES = {"loop": ("in the loop", ("tripled",))}\n'
-    (folder / "double.py").write_text(TABLE + branches)
+    (folder / "double.py").write_text(in_branches('("loop",)', '{"loop": "in the loop"}'))
     words = "in the loop, you multiplied by three"
-    found = Misconception("double", "tripled", words, "page 1")
+    found = Misconception("double", "tripled", words, "page 1", ("loop",))
     assert read_in_branches(of(folder), "double", read(of(folder), "double")) == {
         "tripled in loop": found
     }
 
 
 @pytest.mark.parametrize(
-    ("branches", "said"),
+    ("branches", "words", "said"),
     [
-        ('{"loop": ("in the loop", ("trippled",))}', "'trippled', which is no misconception"),
-        ('{"loop": "in the loop"}', "BRANCHES must be a plain dictionary"),
-        ("[1]", "BRANCHES must be a plain dictionary"),
+        ('("loops",)', '{"loop": "in the loop"}', "BRANCHES does not say what 'loops' is"),
+        ('("loop",)', "[1]", "BRANCHES must be a plain dictionary"),
+        (
+            '"loop"',
+            '{"loop": "in the loop"}',
+            "must be a plain dictionary with rows of the form name: ",
+        ),
     ],
 )
-def test_branches_that_do_not_fit_are_named(folder: Path, branches: str, said: str) -> None:
-    (folder / "double.py").write_text(f"{TABLE}BRANCHES = {branches}\n")
+def test_branches_that_do_not_fit_are_named(
+    folder: Path, branches: str, words: str, said: str
+) -> None:
+    (folder / "double.py").write_text(in_branches(branches, words))
     with pytest.raises(UsageError, match=said):
         read_in_branches(of(folder), "double", read(of(folder), "double"))
 

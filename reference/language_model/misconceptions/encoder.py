@@ -12,11 +12,13 @@ MISCONCEPTIONS = {
     "positions_forgotten": (
         "you left out the positions; add the position's vector to the token's embedding",
         "slides, pages 22 and 23",
+        ("forward", "stream"),
     ),
     "embedding_scaled": (
         "you multiplied the token embeddings by sqrt(d_model), as the original paper does; here "
         "they are not scaled",
         "slides, page 23",
+        ("forward", "stream"),
     ),
     "embedding_not_redrawn": (
         "you left the token embeddings at nn.Embedding's deviation of 1; draw them with 0.02, or "
@@ -35,11 +37,13 @@ MISCONCEPTIONS = {
     "blocks_read_the_start": (
         "every block reads the sum of the embeddings; it reads the previous block's result",
         "slides, pages 5 and 15",
+        ("forward", "stream"),
     ),
     "outer_residual": (
         "you added a block's result to the stream; a block returns the stream with its additions "
         "already",
         "slides, pages 4, 5 and 15",
+        ("forward", "stream"),
     ),
     "final_norm_missing": (
         'you returned the last block\'s result; with norm="pre", apply final_norm to it',
@@ -60,10 +64,12 @@ MISCONCEPTIONS = {
     "mask_not_passed": (
         "you did not pass the mask to the blocks, so every token attends to every other",
         "session, knowledge point 3; walkthrough, attention, step 1",
+        ("forward", "stream"),
     ),
     "mask_first_block_only": (
         "you passed the mask to the first block only; pass it to every block",
         "session, knowledge points 3 and 5",
+        ("forward", "stream"),
     ),
     "mask_inverted": (
         "you inverted the mask (~mask); in the provided blocks, True also means that the query "
@@ -145,28 +151,8 @@ MISCONCEPTIONS = {
 }
 # Both methods may go through the blocks by themselves.
 BRANCHES = {
-    "forward": (
-        "in forward",
-        (
-            "positions_forgotten",
-            "embedding_scaled",
-            "mask_not_passed",
-            "mask_first_block_only",
-            "blocks_read_the_start",
-            "outer_residual",
-        ),
-    ),
-    "stream": (
-        "in stream",
-        (
-            "positions_forgotten",
-            "embedding_scaled",
-            "mask_not_passed",
-            "mask_first_block_only",
-            "blocks_read_the_start",
-            "outer_residual",
-        ),
-    ),
+    "forward": "in forward",
+    "stream": "in stream",
 }
 # The mistakes that are enabled, and the method that runs.
 WRONG: frozenset[str] = frozenset()

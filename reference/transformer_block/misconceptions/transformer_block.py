@@ -12,11 +12,13 @@ MISCONCEPTIONS = {
         "you replaced the stream by attention's output; add it to the stream (first residual "
         "connection)",
         "slides, pages 4 and 5; session, knowledge point 5",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "feed_forward_not_added": (
         "you returned the feed-forward layer's output; add it to the stream (second residual "
         "connection)",
         "slides, pages 4 and 5; session, knowledge point 5",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "normalised_residual": (
         'you added the sublayer\'s output to the normalised stream; with "pre" only the sublayer '
@@ -27,6 +29,7 @@ MISCONCEPTIONS = {
         "you cut the residual connection out of the graph (.detach() or .data); the gradient must "
         "flow along the stream",
         "handout",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "pre_post_swapped": (
         'you exchanged "pre" and "post"; "pre" normalises the input of a sublayer, "post" the sum '
@@ -44,6 +47,7 @@ MISCONCEPTIONS = {
     "norm1_used_twice": (
         "you used norm1 for both sublayers; use norm2 for the feed-forward layer",
         "session, knowledge point 5",
+        ("pre", "post"),
     ),
     "norm_shared": (
         "norm1 and norm2 are the same module in your block; each has its own parameters",
@@ -60,29 +64,35 @@ MISCONCEPTIONS = {
     "mask_not_passed": (
         "you did not pass the mask to attention, so every token attends to every other",
         "session, knowledge point 3; walkthrough, attention, step 1",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "parallel_sublayers": (
         "your feed-forward layer reads the block's input; it reads the stream after attention was "
         "added",
         "session, knowledge point 5; slides, pages 17 and 18",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "sublayers_reversed": (
         "your feed-forward layer comes before attention; attention comes first, with norm1",
         "session, knowledge point 5; slides, pages 17 and 18",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "stream_dropped": (
         "you applied dropout to the sum, and so to the stream; apply it only to the sublayer's "
         "output",
         "slides, pages 4 and 5; session, knowledge point 5",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "attention_not_dropped": (
         "you did not apply dropout to attention's output; apply it before adding",
         "session, knowledge point 5",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "feed_forward_not_dropped": (
         "you did not apply dropout to the feed-forward layer's output; the dropout inside the "
         "layer does not replace it",
         "session, knowledge point 5; walkthrough, feed_forward",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "inner_dropout_not_passed": (
         "you did not pass dropout to the feed-forward layer, so it uses its default",
@@ -105,6 +115,7 @@ MISCONCEPTIONS = {
         "you added to the input in place (+= or add_), which changes the caller's tensor and "
         "breaks gradients; make a new tensor",
         "handout",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "float32_result": (
         "your result is float32 whatever the input's dtype (.float(), or a tensor made without "
@@ -127,6 +138,7 @@ MISCONCEPTIONS = {
     "norms_exchanged": (
         "you used norm2 for attention and norm1 for the feed-forward layer; exchange the two",
         "session, knowledge point 5",
+        ("pre", "post"),
     ),
     "norm_eps": (
         "you gave the norms an eps far below 1e-5 (such as 1e-8 or 1e-12); use the default of "
@@ -168,11 +180,13 @@ MISCONCEPTIONS = {
         "you added the feed-forward layer's output to the block's input; add it to the stream "
         "after attention was added",
         "slides, pages 4 and 5; session, knowledge point 5",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "feed_forward_reads_attention": (
         "your feed-forward layer reads attention's output alone; it reads the stream after it was "
         "added",
         "session, knowledge point 5; slides, pages 17 and 18",
+        ("pre", "post", "none", "pre_and_none"),
     ),
     "dropped_after_the_norm": (
         'with "post", you applied dropout after the norm; apply it to the sublayer\'s output, '
@@ -186,78 +200,10 @@ MISCONCEPTIONS = {
 }
 # Every value of `norm` may have its own lines, and "pre" and "none" may share theirs.
 BRANCHES = {
-    "pre": (
-        'with norm="pre"',
-        (
-            "attention_not_added",
-            "feed_forward_not_added",
-            "residual_detached",
-            "mask_not_passed",
-            "parallel_sublayers",
-            "sublayers_reversed",
-            "second_residual_from_start",
-            "feed_forward_reads_attention",
-            "stream_dropped",
-            "attention_not_dropped",
-            "feed_forward_not_dropped",
-            "input_in_place",
-            "norm1_used_twice",
-            "norms_exchanged",
-        ),
-    ),
-    "post": (
-        'with norm="post"',
-        (
-            "attention_not_added",
-            "feed_forward_not_added",
-            "residual_detached",
-            "mask_not_passed",
-            "parallel_sublayers",
-            "sublayers_reversed",
-            "second_residual_from_start",
-            "feed_forward_reads_attention",
-            "stream_dropped",
-            "attention_not_dropped",
-            "feed_forward_not_dropped",
-            "input_in_place",
-            "norm1_used_twice",
-            "norms_exchanged",
-        ),
-    ),
-    "none": (
-        'with norm="none"',
-        (
-            "attention_not_added",
-            "feed_forward_not_added",
-            "residual_detached",
-            "mask_not_passed",
-            "parallel_sublayers",
-            "sublayers_reversed",
-            "second_residual_from_start",
-            "feed_forward_reads_attention",
-            "stream_dropped",
-            "attention_not_dropped",
-            "feed_forward_not_dropped",
-            "input_in_place",
-        ),
-    ),
-    "pre_and_none": (
-        'with norm="pre" and norm="none"',
-        (
-            "attention_not_added",
-            "feed_forward_not_added",
-            "residual_detached",
-            "mask_not_passed",
-            "parallel_sublayers",
-            "sublayers_reversed",
-            "second_residual_from_start",
-            "feed_forward_reads_attention",
-            "stream_dropped",
-            "attention_not_dropped",
-            "feed_forward_not_dropped",
-            "input_in_place",
-        ),
-    ),
+    "pre": 'with norm="pre"',
+    "post": 'with norm="post"',
+    "none": 'with norm="none"',
+    "pre_and_none": 'with norm="pre" and norm="none"',
 }
 # The mistakes that are enabled, and the branches that run.
 WRONG: frozenset[str] = frozenset()
