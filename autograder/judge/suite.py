@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,12 +27,15 @@ from autograder.api.expect import Expect
 from autograder.api.make import Make
 from autograder.api.messages import Reply, Request
 from autograder.api.run import Run
+from autograder.api.values import show_value
 from autograder.api.wording import find
 from autograder.judge.reference import ReferenceSession
 from autograder.judge.session import Planned, Recorder
 from autograder.results import HIDDEN_WORDS, Outcome
 
 FIXTURES = ("component", "reference", "expect", "make")
+# Characters of a parameter in the words of a case.
+_SHOWN = 40
 
 
 class SuiteFault(Exception):
@@ -51,6 +55,17 @@ class Case:
     name: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     examples: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def words(self) -> str:
+        """The name, with short values in place of pytest's numbers, as in `labels0-0.5`."""
+        said = self.name
+        for name, value in self.parameters.items():
+            shown = show_value(value)
+            if len(shown) <= _SHOWN and " at 0x" not in shown:
+                numbered = rf"(?<![^-]){re.escape(name)}\d+(?![^-])"
+                said = re.sub(numbered, shown.replace("\\", r"\\"), said)
+        return said
 
 
 @dataclass
@@ -303,7 +318,7 @@ class Suite:
             attempt.passed += failure is None
             if attempt.failure is None:
                 # The first that fails, else the last.
-                attempt.failure, attempt.case = failure, case.name
+                attempt.failure, attempt.case = failure, case.words
                 attempt.question, attempt.drawn = run.question, run.drawn
         return attempt
 

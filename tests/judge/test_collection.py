@@ -4,6 +4,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.reference import import_apart
-from autograder.judge.suite import FIXTURES, Suite, SuiteFault
+from autograder.judge.suite import FIXTURES, Case, Suite, SuiteFault
 from tests import sources
 from tests.tiny import HEAD, HIDDEN, PUBLIC, write_tiny
 
@@ -130,6 +131,20 @@ def test_a_class_of_tests_is_refused(write: Write) -> None:
     inside = "\nclass TestShape:\n" + "".join(f"    {line}\n" for line in lines)
     with pytest.raises(SuiteFault, match="not a method of a class"):
         collect(write(public=inside))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("labels0-0.5", {"labels": [0, 1], "share": 0.5}, "[0, 1]-0.5"),
+        ("path0", {"path": ["a\\1"]}, r"['a\\1']"),
+        ("make0", {"make": object()}, "make0"),
+        ("long0", {"long": list(range(99))}, "long0"),
+        ("an id", {"labels": [0]}, "an id"),
+    ],
+)
+def test_a_case_is_told_by_its_values(name: str, parameters: dict[str, Any], words: str) -> None:
+    assert Case(name, parameters).words == words
 
 
 @pytest.mark.parametrize(
