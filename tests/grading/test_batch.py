@@ -319,7 +319,9 @@ def test_a_damaged_result_is_made_anew(make: Make, out: Path, damage: bytes) -> 
     place = store.path_of(out, "s01")
     whole = json.loads(place.read_text())
     place.write_bytes(damage)
-    assert run(make(), "s01", "s02") == {"s01": False, "s02": True}
+    again = make()
+    assert run(again, "s01", "s02") == {"s01": False, "s02": True}
+    assert again.damaged == ["s01"]
     assert json.loads(place.read_text()) == whole
 
 

@@ -132,19 +132,23 @@ def test_a_tarball_unpacks_to_at_most_256_million_bytes(tmp_path: Path) -> None:
 
 
 def test_a_tarball_says_at_most_256_000_bytes_about_one_file(tmp_path: Path) -> None:
-    def telling(size: int) -> Path:
+    def saying(size: int) -> bytes:
         start = f"{size} comment="
         record = start.encode() + b"x" * (size - len(start) - 1) + b"\n"
-        said = header("x", size, b"x") + record + bytes(-size % 512)
-        one = said + header("a.txt", 0) + said + header("b.py", 1) + b"#" + bytes(511)
-        place = tmp_path / f"{size}.tar.gz"
-        place.write_bytes(gzip.compress(one + bytes(1024), 1))
+        return header("x", size, b"x") + record + bytes(-size % 512)
+
+    def telling(first: int, later: int) -> Path:
+        one = saying(first) + header("a.txt", 0) + saying(later) + header("b.py", 1)
+        place = tmp_path / f"{first}-{later}.tar.gz"
+        place.write_bytes(gzip.compress(one + b"#" + bytes(511 + 1024)))
         return place
 
     # Beside it there are two headers of 512 bytes.
-    assert take_in(telling(256_000 - 1024)) == {"b.py": b"#"}
-    with pytest.raises(Rejected, match="says more about its files than is taken in"):
-        take_in(telling(256_000 - 1023))
+    most = 256_000 - 1024
+    assert take_in(telling(most, most)) == {"b.py": b"#"}
+    for sizes in ((most + 1, most), (most, most + 1)):
+        with pytest.raises(Rejected, match="says more about its files than is taken in"):
+            take_in(telling(*sizes))
 
 
 # What does not count, and what is no submission.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import sys
@@ -80,6 +81,41 @@ def test_an_archive_that_takes_too_much_memory_is_rejected(
         take_in_limited(make_zip(tmp_path / "ada.zip", FILES))
 
 
+def test_an_archive_that_takes_too_long_for_no_fault_of_its_own_is_no_rejection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # To start a program takes longer than this.
+    monkeypatch.setattr(limited, "WALL_S", 0)
+    with pytest.raises(TimeoutError, match="it cannot be read within 0 s") as late:
+        take_in_limited(make_zip(tmp_path / "ada.zip", FILES))
+    assert late.value.errno == errno.ETIMEDOUT
+
+
+def test_reading_may_take_so_much_and_no_more() -> None:
+    assert (limited.CPU_S, limited.WALL_S, limited.MEMORY) == (20, 300, 512 << 20)
+
+
+@pytest.mark.parametrize("size", [8_000_000, 8_000_001])
+def test_of_the_program_no_more_is_taken_than_of_a_submission(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(
+        limited,
+        "_PROGRAM",
+        limited._PROGRAM.replace(
+            "main(*sys.argv[1:])",
+            "import autograder.judge.limited as m; "
+            f"m.taken = lambda *_: ({{'a.py': bytes({size})}}, {{}}); main(*sys.argv[1:])",
+        ),
+    )
+    path = make_zip(tmp_path / "ada.zip", FILES)
+    if size == 8_000_000:
+        assert take_in_limited(path).files == {"a.py": bytes(size)}
+    else:
+        with pytest.raises(OSError, match="None"):
+            take_in_limited(path)
+
+
 def test_headers_of_digits_are_refused_before_they_are_searched(tmp_path: Path) -> None:
     for count in (1000, 250_000):
         with pytest.raises(Rejected, match="a header of nothing but digits"):
@@ -100,6 +136,21 @@ def test_entries_that_overlap_are_refused(tmp_path: Path) -> None:
             archive.writestr(f"a{number}.py", b"x = 1\n" * 1000)
         for entry in archive.infolist()[1:]:
             entry.header_offset = archive.infolist()[0].header_offset
+    with pytest.raises(Rejected, match=r"entries of ada\.zip overlap"):
+        take_in(path)
+
+
+def test_an_entry_within_the_data_of_another_overlaps_it(tmp_path: Path) -> None:
+    inner, path = make_zip(tmp_path / "inner.zip", {"a1.py": b"x = 1\n"}), tmp_path / "ada.zip"
+    with zipfile.ZipFile(inner) as archive:
+        (entry,) = archive.infolist()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a0.py", inner.read_bytes())
+        # Behind the header of the other and its name.
+        entry.header_offset = 30 + len("a0.py")
+        archive.infolist().append(entry)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read("a1.py") == b"x = 1\n"
     with pytest.raises(Rejected, match=r"entries of ada\.zip overlap"):
         take_in(path)
 

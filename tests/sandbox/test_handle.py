@@ -2,6 +2,8 @@
 
 import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -28,3 +30,18 @@ def test_a_death_while_more_is_posted_costs_no_answer_before_it() -> None:
     assert child.answer(first).value == 7
     with pytest.raises(ChildGone, match="the process ended itself"):
         child.answer(second)
+
+
+def test_a_child_that_ends_itself_is_given_the_time_to() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        # It has let go of the wire before it dies of what it will be told to have died of.
+        code = (
+            f"import os; os.close({theirs.fileno()}); sum(range(10**6)); os.kill(os.getpid(), 15)"
+        )
+        line = [sys.executable, "-S", "-c", code]
+        process = subprocess.Popen(line, pass_fds=[theirs.fileno()])
+    handle = os.pidfd_open(process.pid)
+    child = Child(lambda pid: {"signal": -process.wait()}, BUDGET, ours, process.pid, handle)
+    with pytest.raises(ChildGone, match=r"the process died \(SIGTERM\)"):
+        child.answer(0)

@@ -9,8 +9,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,8 +78,8 @@ class Wire:
 class Process:
     """What runs behind a child; `end` is what is told of its end."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-S", "-c", BURNER]
+    def __init__(self, code: str = BURNER) -> None:
+        command = [sys.executable, "-S", "-c", code]
         self.runs = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.end: dict[str, Any] = {}
         self.burn(0)
@@ -184,6 +186,22 @@ def test_an_answer_that_is_there_is_taken_however_late(process: Process, clock: 
     assert process.child(Late(clock, [SEVEN]), call_wall_s=10).answer(0).value == 7
 
 
+@pytest.mark.parametrize(("each", "counted"), [(0.02, 0.02), (5.0, 0.05)])
+def test_calls_that_are_answered_at_once_add_up_to_what_was_waited(
+    process: Process, clock: Clock, each: float, counted: float
+) -> None:
+    class Short(Wire):
+        """After so long the answer is there; of one that is looked at late, a poll counts."""
+
+        def recv(self, size: int) -> bytes:
+            clock.now += each - 1.0
+            return super().recv(size)
+
+    child = process.child(Short(clock, itertools.repeat(SEVEN, 10)))
+    assert [child.answer(0).value for _ in range(10)] == [7] * 10
+    assert child.clock.now == pytest.approx(10 * counted)
+
+
 @pytest.mark.parametrize(
     ("wall", "left", "waited"), [(10, 1e9, 10), (1e6, 7, 7), (10, -5, 0.05), (10, 10.5, 10)]
 )
@@ -205,6 +223,46 @@ def test_a_submission_that_is_not_taken_waits_no_longer(process: Process, clock:
     with pytest.raises(SandboxFault, match="a new child does not read"):
         process.child(wire, call_wall_s=10).send(b"files")
     assert wire.waits == [10]
+    assert process.runs.returncode == -signal.SIGKILL
+
+
+@pytest.fixture
+def crowded() -> Iterator[set[int]]:
+    """A processor that four others keep busy."""
+    one = {min(os.sched_getaffinity(0))}
+    loop = [sys.executable, "-S", "-c", "print(flush=True)\nwhile True: pass"]
+    rivals = [subprocess.Popen(loop, stdout=subprocess.PIPE) for _ in range(4)]
+    for rival in rivals:
+        assert rival.stdout
+        assert rival.stdout.readline()
+        os.sched_setaffinity(rival.pid, one)
+    yield one
+    for rival in rivals:
+        rival.kill()
+        rival.communicate()
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="THE KERNEL DOES NOT COUNT")
+@pytest.mark.parametrize("whose", ["the child's", "this thread's"])
+def test_waiting_for_a_processor_is_counted_by_the_kernel(
+    process: Process, crowded: set[int], whose: str
+) -> None:
+    counted, pid, own = handles.Clock(), process.runs.pid, os.sched_getaffinity(0)
+    begin, before = time.monotonic(), counted.starved_s(pid)
+    if whose == "the child's":
+        os.sched_setaffinity(pid, crowded)
+        process.burn(10)
+    else:
+        os.sched_setaffinity(0, crowded)
+        try:
+            end = time.thread_time() + 0.1
+            while time.thread_time() < end:
+                sum(range(1000))
+        finally:
+            os.sched_setaffinity(0, own)
+    starved = counted.starved_s(pid) - before
+    # Of five who would compute all the time, one waits four times as long as it computes.
+    assert 0.2 < starved < 2 * (time.monotonic() - begin)
 
 
 # Computing.
@@ -219,10 +277,11 @@ def computing(process: Process, hundredths: int, in_kernel: bool = False) -> Ite
 
 
 def test_a_call_computes_as_long_as_it_may_and_no_longer(process: Process, clock: Clock) -> None:
-    calls = itertools.chain(*(computing(process, hundredths) for hundredths in (7, 7, 14)))
+    calls = itertools.chain(*(computing(process, hundredths) for hundredths in (7, 7, 1, 14)))
     child = process.child(Wire(clock, calls), call_cpu_s=0.1)
     # What one call took is not counted to the next.
-    assert [child.answer(0).value for _ in range(2)] == [7, 7]
+    assert [child.answer(0).value for _ in range(3)] == [7, 7, 7]
+    # The last was not the slowest.
     assert child.slowest_call_s == pytest.approx(0.07, abs=0.03)
     with pytest.raises(ChildGone, match=r"^no answer after 0\.1 s of computing$") as gone:
         child.answer(0)
@@ -242,6 +301,31 @@ def test_what_is_computed_is_counted_by_the_kernel(process: Process, clock: Cloc
     before = child.cpu_s()
     process.burn(10)
     assert child.cpu_s() - before == pytest.approx(0.1, abs=0.03)
+
+
+def test_what_its_threads_compute_is_counted_too(clock: Clock) -> None:
+    run = f"threading.Thread(target=exec, args=({BURNER!r}, {{}})).start()"
+    process = Process(f"import threading\n{run}\n")
+    with process.runs:
+        child = process.child(Wire(clock))
+        before = child.cpu_s()
+        process.burn(10)
+        assert child.cpu_s() - before == pytest.approx(0.1, abs=0.03)
+        process.runs.kill()
+
+
+def test_what_is_computed_counts_as_waited_for_at_least(process: Process, clock: Clock) -> None:
+    class Full(handles.Clock):
+        """A machine on which it would have been ready without a processor all the time."""
+
+        def starved_s(self, pid: int) -> float:
+            return clock.now
+
+    child = process.child(Wire(clock, computing(process, 14)))
+    child.clock = Full()
+    assert child.answer(0).value == 7
+    # And the poll that the call began with.
+    assert child.clock.now == pytest.approx(0.05 + 0.14, abs=0.03)
 
 
 # What an end is told as.
@@ -268,9 +352,12 @@ def test_an_end_is_told_by_what_was_used(
     assert (gone.value.reason, gone.value.words) == (reason, words)
 
 
-def test_an_answer_to_another_question_is_none(process: Process, clock: Clock) -> None:
+@pytest.mark.parametrize("right", [b"", SEVEN], ids=["unknown", "known"])
+def test_an_answer_to_another_question_is_none(
+    process: Process, clock: Clock, right: bytes
+) -> None:
     with pytest.raises(ChildGone, match="the reply is not to this request") as gone:
-        process.child(Wire(clock, [SEVEN])).answer(1)
+        process.child(Wire(clock, [SEVEN])).answer_unless(1, right)
     assert gone.value.reason == "crashed"
     assert process.runs.returncode == -signal.SIGKILL
 
