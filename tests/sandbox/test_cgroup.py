@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from autograder.api.messages import Request
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.host import Sandbox
+from tests.conftest import BUDGET
 
 # Touches more memory than any limit below, once it is told to.
 HOG = "input(); held = bytearray(512 << 20); print(len(held))"
@@ -71,6 +73,26 @@ def test_it_may_have_so_many_threads_and_no_more(group: MemoryGroup) -> None:
     if not found:
         pytest.skip("THREADS ARE NOT COUNTED HERE")
     assert [path.read_text().strip() for path in found] == ["512"]
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", HELD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=group.join,
+    ) as process:
+        joined = [path.with_name("cgroup.procs").read_text().split() for path in found]
+        process.communicate(b"\n", timeout=60)
+    assert joined == [[str(process.pid)]]
+
+
+def test_what_it_may_hold_is_held_in_memory_alone(group: MemoryGroup) -> None:
+    group.limit(32 << 20)
+    # With version 1 memory and swap together have a limit, with version 2 swap has one of its own.
+    if (swap := group.folder / "memory.swap.max").exists():
+        assert swap.read_text().strip() == "0"
+    elif (both := group.folder / "memory.memsw.limit_in_bytes").exists():
+        assert both.read_text() == (group.folder / "memory.limit_in_bytes").read_text()
+    else:
+        pytest.skip("SWAP IS NOT COUNTED HERE")
 
 
 def test_a_closed_group_is_gone(group: MemoryGroup) -> None:
@@ -89,6 +111,25 @@ def test_what_a_killed_grader_left_is_swept_up(group: MemoryGroup) -> None:
     again.close()
     assert not left.exists()
     assert group.folder.exists()
+
+
+def test_what_all_children_hold_together_is_bounded(sandbox: Sandbox) -> None:
+    if "memory cgroup" not in sandbox.notes:
+        pytest.skip("NO MEMORY CGROUP CAN BE MADE HERE: not root, or none is delegated")
+    child = sandbox.fork("norm", {"norm.py": b"x = 1\n"})
+    try:
+        child.perform(Request())
+        groups = Path(f"/proc/{child.host_pid}/cgroup").read_text()
+    finally:
+        child.close()
+    (name,) = set(re.findall(rf"/(gradeformer-{os.getpid()}-\d+)$", groups, re.M))
+    limits = [
+        int(path.read_text())
+        for kind in ("memory.max", "memory.limit_in_bytes")
+        for path in Path("/sys/fs/cgroup").rglob(f"{name}/{kind}")
+    ]
+    # As much as one child may, on top of what the fork server holds.
+    assert BUDGET.memory < limits[0] < 2 * BUDGET.memory
 
 
 def test_a_childs_user_is_as_the_description_says(sandbox: Sandbox) -> None:

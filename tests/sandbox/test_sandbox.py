@@ -1,12 +1,16 @@
 """Student code is confined on each tier, and a death costs no more than the child."""
 
 import contextlib
+import errno
 import os
 import re
+import select
+import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import pyseccomp
 import pytest
 import torch
 
@@ -164,6 +168,79 @@ def test_what_no_child_may_do(sandbox: Sandbox, statement: str) -> None:
     assert refused(sandbox, statement) in kinds
 
 
+# Each asks for what no component needs, and most of them for what is not the child's own.
+NEVER = """
+fork vfork execve execveat ptrace process_vm_readv process_vm_writev process_madvise kcmp
+kill tkill tgkill pidfd_open pidfd_getfd pidfd_send_signal
+io_uring_setup io_uring_enter io_uring_register io_setup userfaultfd perf_event_open bpf
+keyctl add_key request_key shmget shmat msgget semget mq_open memfd_create memfd_secret
+socket connect bind listen accept accept4 sendmsg recvmsg sendmmsg recvmmsg
+inotify_init1 inotify_add_watch fanotify_init flock link linkat symlink symlinkat mknod mknodat
+chmod fchmod fchmodat chown fchown lchown utimensat setxattr getxattr truncate fallocate
+name_to_handle_at open_by_handle_at openat2 open_tree statfs fstatfs
+mount umount2 pivot_root chroot unshare setns personality seccomp landlock_create_ruleset
+setuid setgid setgroups setresuid setresgid capset setpgid setsid setrlimit setpriority ioprio_set
+splice tee vmsplice sendfile copy_file_range
+fadvise64 mincore cachestat readahead sync_file_range getrusage preadv2 pwritev2
+sched_setaffinity sched_setscheduler mbind move_pages migrate_pages syslog
+timer_create setitimer alarm signalfd4 wait4 waitid
+"""
+# Of these calls some words are fine: to name a thread, to ask what is open, to keep memory small.
+WORDS = {
+    "prctl": [(option,) for option in range(1, 80) if option not in (15, 16)],
+    # Typing on a terminal, signals when something can be read, shared blocks, interfaces.
+    "ioctl": [(-1, word) for word in (0x5412, 0x5452, 0x40049409, 0x8912)],
+    # Locks, owners, signals, leases, watched folders, sizes of pipes, seals.
+    "fcntl": [
+        (-1, word) for word in (5, 6, 7, 8, 9, 10, 11, 37, 1024, 1025, 1026, 1031, 1032, 1033)
+    ],
+    "sendto": [(-1, -1, 0, 1, 0), (-1, -1, 0, 0, -1)],
+    "recvfrom": [(-1, -1, 0, 2, 0), (-1, -1, 0, 0, -1)],
+    # The computing time of a process, which is named by its number.
+    **{f"clock_{what}": [(-6,), (-14,)] for what in ("gettime", "getres", "nanosleep")},
+}
+ASKS = b"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def ask(calls):
+    found = []
+    for words in calls:
+        ctypes.set_errno(0)
+        libc.syscall(*map(ctypes.c_long, (words + [-1] * 6)[:7]))
+        found.append(ctypes.get_errno())
+    return found
+"""
+
+
+def errors_of(
+    sandbox: Sandbox, calls: list[tuple[str, tuple[int, ...]]]
+) -> dict[tuple[str, tuple[int, ...]], int]:
+    """Return what system calls come to in a child, without those that this machine lacks.
+
+    All words that are not given are -1, which none of them takes.
+    """
+    numbers = {name: pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) for name, _ in calls}
+    calls = [call for call in calls if numbers[call[0]] >= 0]
+    found = sandbox.fork("work", {"work.py": ASKS})
+    try:
+        asked = [[numbers[name], *words] for name, words in calls]
+        reply = found.perform(Request([Call("ask", args=(asked,))]))
+    finally:
+        found.close()
+    assert reply.error is None, reply.error
+    return dict(zip(calls, reply.value, strict=True))
+
+
+def test_the_kernel_is_asked_for_nothing_that_no_component_needs(sandbox: Sandbox) -> None:
+    calls: list[tuple[str, tuple[int, ...]]] = [(name, ()) for name in NEVER.split()]
+    calls += [(name, words) for name, each in WORDS.items() for words in each]
+    found = errors_of(sandbox, calls)
+    assert len(found) > 100
+    assert [call for call, error in found.items() if error != errno.EPERM] == []
+    # Who hears that it is not there takes another, whose words can be looked at.
+    assert errors_of(sandbox, [("clone3", ())]) == {("clone3", ()): errno.ENOSYS}
+
+
 # Which pages of files are in memory is one memory that all children share: who may neither ask for
 # it nor change it by name has only clocks to read it by.
 PAGES = "import ctypes, mmap, resource; lib = __import__('torch').__file__; f = os.open(lib, 0); "
@@ -231,6 +308,8 @@ def test_the_environment_and_the_descriptors_are_bare(sandbox: Sandbox) -> None:
     )
     # /dev/null three times, and the wire.
     assert len(ask(sandbox, source).value) == 4
+    null = os.stat("/dev/null").st_rdev
+    assert told(sandbox, "[os.fstat(d).st_rdev for d in range(3)]") == [null] * 3
 
 
 def test_every_child_hashes_alike_and_finds_its_own_files_alone(sandbox: Sandbox) -> None:
@@ -463,6 +542,24 @@ def test_no_process_is_left_behind(sandbox: Sandbox) -> None:
     assert not Path(f"/proc/{pid}").exists()
 
 
+def test_no_child_outlives_what_it_was_forked_from() -> None:
+    sandbox = Sandbox(2, BUDGET)
+    child = sandbox.fork("layer_norm", {"layer_norm.py": RIGHT})
+    assert child.perform(question()).error is None
+    stat = Path(f"/proc/{child.host_pid}/stat").read_text()
+    handle = os.pidfd_open(child.host_pid)
+    try:
+        os.kill(int(stat.rpartition(")")[2].split()[1]), signal.SIGKILL)
+        ended, _, _ = select.select([handle], [], [], 30)
+        assert ended
+    finally:
+        # There is nobody who would say how it ended.
+        with contextlib.suppress(SandboxFault):
+            child.close()
+        os.close(handle)
+        sandbox.close()
+
+
 FORBIDDEN = {
     "function": "torch.nn.functional.layer_norm(x, (4,))",
     "module": "torch.nn.LayerNorm(4)(x)",
@@ -562,6 +659,25 @@ def test_the_kernel_holds_a_child_to_its_limits(child: Child, sandbox: Sandbox) 
     assert SMALL.memory - (64 << 20) < int(held["address space"][0]) - mapped <= SMALL.memory
     if sandbox.tier == 3:
         assert held["processes"] == ["128", "128"]
+    # Where memory is short it is ended before anything else.
+    assert Path(f"/proc/{child.host_pid}/oom_score_adj").read_text().strip() == "1000"
+
+
+def test_no_child_has_rights_of_its_own(child: Child, sandbox: Sandbox) -> None:
+    assert child.perform(Request()).error is None
+    status = dict(
+        line.split(":", 1)
+        for line in Path(f"/proc/{child.host_pid}/status").read_text().splitlines()
+    )
+    # On the second tier, where root grades, the interpreter may lie below a closed folder.
+    kept = 1 << 2 if sandbox.tier == 2 and os.geteuid() == 0 else 0
+    assert {int(status[name], 16) for name in ("CapPrm", "CapEff")} == {kept}
+    assert {int(status[name], 16) for name in ("CapInh", "CapAmb")} == {0}
+    assert (status["NoNewPrivs"].strip(), status["Seccomp"].strip()) == ("1", "2")
+    if "as an unprivileged user" in sandbox.notes:
+        assert "0" not in {*status["Uid"].split(), *status["Gid"].split()}
+        # Nor may another process of the same user look into it.
+        assert Path(f"/proc/{child.host_pid}/maps").stat().st_uid == 0
 
 
 @pytest.mark.parametrize(
@@ -615,3 +731,17 @@ def test_on_the_first_tier_all_files_together_are_bounded(sandbox: Sandbox) -> N
     )
     # 16 MiB, in which the submission lies, too.
     assert ask(sandbox, source).value.item() in (15, 16)
+
+
+def test_on_the_first_tier_so_many_files_are_too_many(sandbox: Sandbox) -> None:
+    if sandbox.tier != 1:
+        pytest.skip("on other tiers they lie in a folder of the machine's")
+    source = (
+        "import torch\n"
+        "def layer_norm(x):\n"
+        "    for count in range(2000):\n"
+        "        try: open(str(count), 'wb').close()\n"
+        "        except OSError: return torch.tensor(count)\n"
+    )
+    # Beside the folder itself and the submission.
+    assert 1000 < ask(sandbox, source).value.item() < 1024
