@@ -125,6 +125,9 @@ def test_a_right_component_answers(sandbox: Sandbox) -> None:
         ROOT / "autograder" / "judge" / "submission.py",
         ROOT / "README.md",
         Path("/etc/passwd"),
+        # Beside what may be read.
+        Path("/usr/lib/os-release"),
+        Path("/dev/full"),
         Path("/proc/self/environ"),
         Path("/proc/self/io"),
         Path("/proc/1/cmdline"),
@@ -540,6 +543,22 @@ def test_no_process_is_left_behind(sandbox: Sandbox) -> None:
     assert Path(f"/proc/{pid}").exists()
     child.close()
     assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="GROUPS CANNOT BE CHANGED HERE: not root")
+def test_no_child_keeps_a_group_of_who_grades() -> None:
+    before = os.getgroups()
+    os.setgroups([65520])
+    try:
+        sandbox = Sandbox(2, BUDGET)
+        child = sandbox.fork("layer_norm", {"layer_norm.py": RIGHT})
+        assert child.perform(Request()).error is None
+        status = Path(f"/proc/{child.host_pid}/status").read_text()
+        child.close()
+        sandbox.close()
+    finally:
+        os.setgroups(before)
+    assert re.findall(r"^Groups:(.*)$", status, re.M)[0].strip() == ""
 
 
 def test_no_child_outlives_what_it_was_forked_from() -> None:
