@@ -203,13 +203,11 @@ class Child:
             raise SandboxFault(f"a new child ended: {self._epitaph().words}") from error
 
     def cpu_s(self) -> float:
-        """Return the CPU time of all its threads so far, by the kernel's account."""
-        total = 0
+        """Return the CPU time of all its threads so far, ended ones too; 0 where it is gone."""
         with contextlib.suppress(OSError):
-            for task in os.listdir(f"/proc/{self.host_pid}/task"):
-                with open(f"/proc/{self.host_pid}/task/{task}/schedstat") as account:
-                    total += int(account.read().split()[0])
-        return total / 1e9
+            # As clock_getcpuclockid makes the number of a process's clock.
+            return time.clock_gettime(~self.host_pid << 3 | 2)
+        return 0.0
 
     def close(self) -> dict[str, Any]:
         """End the child and everything it started; return how it ended, also when it had before."""

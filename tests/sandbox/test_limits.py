@@ -303,9 +303,27 @@ def test_what_is_computed_is_counted_by_the_kernel(process: Process, clock: Cloc
     assert child.cpu_s() - before == pytest.approx(0.1, abs=0.03)
 
 
-def test_what_its_threads_compute_is_counted_too(clock: Clock) -> None:
-    run = f"threading.Thread(target=exec, args=({BURNER!r}, {{}})).start()"
-    process = Process(f"import threading\n{run}\n")
+# Every order in a thread of its own, which has ended when it answers.
+ENDING = """
+import os, threading, time
+def burn(end):
+    while time.process_time() < end:
+        sum(range(10_000))
+while order := os.read(0, 2):
+    thread = threading.Thread(target=burn, args=(time.process_time() + order[0] / 100,))
+    thread.start()
+    thread.join()
+    # For Python it has ended a little earlier than for the kernel.
+    while len(os.listdir("/proc/self/task")) > 1:
+        pass
+    os.write(1, b".")
+"""
+LIVING = f"import threading\nthreading.Thread(target=exec, args=({BURNER!r}, {{}})).start()\n"
+
+
+@pytest.mark.parametrize("code", [LIVING, ENDING], ids=["that live", "that ended"])
+def test_what_its_threads_compute_is_counted_too(clock: Clock, code: str) -> None:
+    process = Process(code)
     with process.runs:
         child = process.child(Wire(clock))
         before = child.cpu_s()

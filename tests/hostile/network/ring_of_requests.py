@@ -23,7 +23,7 @@ RESULTS = {
 
 
 def layer_norm(x, eps=1e-5):
-    worked = [name for name, result in RESULTS.items() if result >= 0]
-    if worked:
-        raise ValueError(f"worked: {worked}")
-    return x
+    if max(RESULTS.values()) < 0:
+        return x
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / (centred.square().mean(-1, keepdim=True) + eps).sqrt()
