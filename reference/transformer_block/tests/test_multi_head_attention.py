@@ -50,14 +50,18 @@ def test_float64(component, reference, expect, make, seed, sizes):
 @pytest.mark.criterion(points=1, source="session, knowledge point 4; walkthrough, attention")
 @given(seed=SEEDS, sizes=SIZES, kind=st.sampled_from(["(B, T, T)", "(T, T)"]))
 def test_masks(component, reference, expect, make, seed, sizes, kind):
-    """MultiHeadAttention is right with random masks, (T, T) and (B, T, T)"""
+    """MultiHeadAttention is right with random masks, (T, T) and (B, T, T), in training mode"""
     x = draw_input(make, sizes, seed).to(torch.float32)
     mask = draw_mask(make, kind, *sizes[:2], seed)
-    right = attention(reference, make, *sizes[2:], seed, x.dtype)(x, mask).tensors(
-        "output", "weights"
+    right = (
+        attention(reference, make, *sizes[2:], seed, x.dtype)
+        .train()(x, mask)
+        .tensors("output", "weights")
     )
-    actual = attention(component, make, *sizes[2:], seed, x.dtype)(x, mask).tensors(
-        "output", "weights"
+    actual = (
+        attention(component, make, *sizes[2:], seed, x.dtype)
+        .train()(x, mask)
+        .tensors("output", "weights")
     )
     expect.close(actual[1], right[1], "the matrix of weights", scale=2, names="B H T T")
     expect.close(actual[0], right[0], "the output", scale=2, names="B T D")
