@@ -23,16 +23,19 @@ def test_attention(component, expect):
 
 @pytest.mark.criterion(points=0.5, source=SOURCE)
 def test_feed_forward(component, expect):
-    """feed_forward_cost(5, 64, 256) is 163,840"""
-    expect.same(component.call("feed_forward_cost", 5, 64, 256).number, 163_840, "the count")
+    """feed_forward_cost(5, 64, 256) is 163,840, and feed_forward_cost(3, 10, 7) is 420"""
+    for sizes, right in (((5, 64, 256), 163_840), ((3, 10, 7), 420)):
+        expect.same(component.call("feed_forward_cost", *sizes).number, right, "the count")
 
 
 @pytest.mark.criterion(points=1, source=SOURCE)
 @pytest.mark.parametrize(
-    ("layers", "right"), [(1, 248_960), (2, 497_920)], ids=["one block", "two blocks"]
+    ("layers", "right"),
+    [(1, 248_960), (2, 497_920), (0, 0)],
+    ids=["one block", "two blocks", "no block"],
 )
 def test_encoder(component, expect, layers, right):
-    """encoder_cost(5, 64, 256, layers) is 248,960 for one block and twice that for two"""
+    """encoder_cost(5, 64, 256, layers) is 248,960 for one block, twice that for two, 0 for none"""
     expect.same(component.call("encoder_cost", 5, 64, 256, layers).number, right, "the count")
 
 

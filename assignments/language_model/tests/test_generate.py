@@ -29,8 +29,10 @@ def adder(component, **more):
 )
 def test_temperature(component, expect, temperature, right):
     """next_probabilities divides the logits by the temperature before the softmax"""
-    answer = component.call("next_probabilities", LOGITS, temperature=temperature)
+    asked = component.asking(keep_inputs=True)
+    answer = asked.call("next_probabilities", LOGITS, temperature=temperature)
     expect.close(answer.output, right, names="V")
+    expect.unchanged(answer, LOGITS)
 
 
 @pytest.mark.criterion(points=0.5, source="handout")

@@ -106,7 +106,7 @@ def test_no_look_ahead(component, expect, make, seed, place):
 @pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
 @given(seed=SEEDS)
 def test_looks_back(component, expect, make, seed):
-    """the output depends on earlier tokens, and every length up to max_len works"""
+    """the output depends on the token itself and on earlier ones, at every length up to max_len"""
     tokens = make.integers(1, 5, seed=seed, below=7)
     other = torch.cat([(tokens[:, :1] + 3) % 7, tokens[:, 1:]], dim=1)
     model = build(component, make, seed)
@@ -122,6 +122,14 @@ def test_looks_back(component, expect, make, seed):
     for length in (1, 3):
         found, what = model(tokens[:, :length]).output, f"the result for the first {length}"
         expect.close(found, whole[:, :length], what, scale=5, names="B T V")
+    # What every value has in common is in every result, if the weights of each query sum to 1.
+    state = make.state(parameter_shapes(7, 5, 4, 6, 1), seed=seed)
+    state["encoder.blocks.0.attention.v_linear.bias"] += make.normal(4, seed=seed + 1)
+    other = expect.shape(model.load(state)(tokens).output, (1, 5, 7), names="B T V")
+    expect.that(
+        float((other - whole)[0, 0].abs().max()) > 1e-6,
+        "the first position does not attend to itself: a bias of the values changes nothing there",
+    )
 
 
 @pytest.mark.criterion(points=0.5, source="handout")
@@ -206,17 +214,19 @@ def test_who_is_foretold(component, expect, make, seed):
 def test_padding(component, expect, pad):
     """a position whose next token is pad_id does not count in the loss
 
-    The targets have the probabilities 1/2 and 1/8 in one sequence, and 1/2 in the other, which
-    starts and ends with padding. The mean of the three losses is 5/3 · ln 2.
+    The targets have the probabilities 1/2 and 1/8 in one sequence, and 1/2 in the others, of which
+    one starts and ends with padding, and one has it in the middle. The mean of the four losses is
+    3/2 · ln 2.
     """
     one, two, three = (1, 2, 4) if pad == 0 else (1, 0, 2)
-    tokens = torch.tensor([[three, one, two], [pad, two, pad]])
-    chances = torch.full((2, 3, 5), 1 / 8)
-    for place, likely in (((0, 0), one), ((0, 1), three), ((1, 0), two), ((1, 1), one)):
-        chances[place][likely] = 1 / 2
+    tokens = torch.tensor([[three, one, two], [pad, two, pad], [one, pad, two]])
+    chances = torch.full((3, 3, 5), 1 / 8)
+    likely = ((0, 0, one), (0, 1, three), (1, 0, two), (1, 1, one), (2, 0, three), (2, 1, two))
+    for row, place, word in likely:
+        chances[row, place, word] = 1 / 2
     chances[:, 2] = 1 / 5
     answer = component.call("next_token_loss", chances.log(), tokens, pad)
-    expect.close(answer.output, torch.tensor(5 / 3 * math.log(2)), "the loss")
+    expect.close(answer.output, torch.tensor(3 / 2 * math.log(2)), "the loss")
 
 
 @pytest.mark.criterion(points=0.5, form=True, source="handout")

@@ -77,7 +77,7 @@ def test_shift_is_a_rotation(component, expect, step, pairs):
 @pytest.mark.criterion(points=1, form=True, source="slides, pages 23 and 25", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=LENGTHS, pairs=PAIRS)
 def test_encoding_is_added(component, expect, make, seed, batch, length, pairs):
-    """PositionalEncoding adds the same encoding to every sequence of the batch"""
+    """PositionalEncoding adds sinusoidal_encoding(T, D) to every sequence of the batch"""
     table = expect.shape(
         component.call("sinusoidal_encoding", length, 2 * pairs).output,
         (length, 2 * pairs),

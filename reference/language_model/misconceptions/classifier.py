@@ -11,7 +11,7 @@ from torch import Tensor, nn
 MISCONCEPTIONS = {
     "hidden_is_true": (
         "your visible_mask is True at hidden ids; True means that the query may attend to the key",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "hidden_by_row": (
         "your visible_mask hides the rows of hidden tokens; hide their columns, since columns are "
@@ -71,10 +71,10 @@ MISCONCEPTIONS = {
     ),
     "mask_turned_round": (
         "you hid the keys that the mask allows; True means that the query may attend to the key",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "masked_with_small_number": (
-        'you set masked scores to -10000, but real scores may be lower; use float("-inf")',
+        'you set masked scores to a finite number, but real ones may be lower; use float("-inf")',
         "walkthrough, attention, step 1",
     ),
     "weights_masked_afterwards": (

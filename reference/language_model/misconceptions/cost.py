@@ -80,11 +80,11 @@ MISCONCEPTIONS = {
     ),
     "length_is_a_float": (
         "your meeting_length returns a float (/); it is a whole number of tokens, so use //",
-        "session, knowledge point 5",
+        "handout",
     ),
     "count_is_a_float": (
         "your counted_cost returns a float (/ 2); it is a whole number, so use // 2",
-        "session, knowledge point 5",
+        "handout",
     ),
     "meets_at_d": (
         "you compared n²d with nd² without their factors, which gives d; count every matrix "
@@ -108,7 +108,7 @@ MISCONCEPTIONS = {
     ),
     "operations_not_halved": (
         "you returned twice the right count; torch counts an addition with every multiplication, "
-        "so divide by 2",
+        "so divide by 2, and give it one sequence",
         "session, knowledge point 5",
     ),
     "sequences_of_one": (
@@ -133,7 +133,7 @@ MISCONCEPTIONS = {
     "encoder_left_in_evaluation": (
         "you left the encoder in evaluation mode; restore the mode that it had, or do not change "
         "it",
-        "session, knowledge point 5",
+        "handout",
     ),
     "biases_counted": (
         "you counted the additions of the biases in the feed-forward layer; count "

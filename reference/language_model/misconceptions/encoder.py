@@ -74,7 +74,7 @@ MISCONCEPTIONS = {
     "mask_inverted": (
         "you inverted the mask (~mask); in the provided blocks, True also means that the query "
         "may attend to the key",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "causal_always": (
         "your encoder always hides later tokens; only the given mask decides, and None allows "
@@ -83,7 +83,7 @@ MISCONCEPTIONS = {
     ),
     "diagonal_written": (
         "you set the diagonal of the caller's mask to True; pass the mask on unchanged",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "stream_on_cpu": (
         "you collect the stream in a new tensor on the CPU; it belongs on the device of the "
@@ -92,7 +92,7 @@ MISCONCEPTIONS = {
     ),
     "too_long_cut_off": (
         "you cut off the tokens beyond max_len; more than max_len tokens raise ValueError",
-        "slides, page 26",
+        "handout",
     ),
     "tokens_viewed_flat": (
         "you flattened the token ids with .view(), which fails if they are not contiguous; use "
@@ -110,7 +110,7 @@ MISCONCEPTIONS = {
     "unknown_norm_accepted": (
         "you accept an unknown norm if there are no blocks; check the argument yourself and raise "
         "ValueError",
-        "session, knowledge point 5",
+        "handout",
     ),
     "rate_not_passed": (
         "you did not pass dropout to the blocks, so they use their default",

@@ -80,8 +80,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "top_p_before_top_k": (
-        "you applied top_p before top_k; apply top_k first, then top_p to the renormalised "
-        "probabilities",
+        "you applied top_p before top_k, or did not renormalise in between; apply top_k first, "
+        "then top_p to the renormalised probabilities",
         "handout",
     ),
     "top_p_before_temperature": (
@@ -177,7 +177,7 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "window_ignored": (
-        "you gave the model the whole text; with max_len, give it the last max_len tokens",
+        "you gave the model more than max_len tokens; before every call, cut to the last max_len",
         "handout",
     ),
     "first_window": (

@@ -26,8 +26,8 @@ MISCONCEPTIONS = {
         "slides, page 28",
     ),
     "own_token_hidden": (
-        "your mask also hides the position itself, so the first one sees nothing and is NaN; allow "
-        "the position itself and earlier ones",
+        "your mask also hides the position itself, so the first one sees nothing; allow the "
+        "position itself and earlier ones",
         "slides, page 28",
     ),
     "own_head": (

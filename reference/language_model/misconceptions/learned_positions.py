@@ -58,7 +58,7 @@ MISCONCEPTIONS = {
     "start_too_wide": (
         "your table starts with a standard deviation of 1 (the default of torch.randn and "
         "nn.Embedding); it starts with 0.02",
-        "slides, page 26",
+        "handout",
     ),
     "start_zero": (
         "your table starts with zeros; it starts with random numbers of standard deviation 0.02",
@@ -95,7 +95,7 @@ MISCONCEPTIONS = {
     "other_name": (
         "your table has another key than weight in the state_dict; an nn.Embedding in an "
         "attribute, for example, is saved as <attribute>.weight",
-        "slides, page 26",
+        "handout",
     ),
     "leading_dimension": (
         "your table has an extra dimension of size 1 for the batch; its shape is (max_len, D), "
@@ -113,29 +113,29 @@ MISCONCEPTIONS = {
     "length_unchecked": (
         "you do not check the length, so torch fails or broadcasts if a sequence is too long; "
         "raise ValueError",
-        "slides, page 26",
+        "handout",
     ),
     "length_asserted": (
         "you check the length with assert, which raises AssertionError; raise ValueError",
-        "slides, page 26",
+        "handout",
     ),
     "length_off_by_one": (
         "you reject a sequence of exactly max_len tokens; only longer sequences raise ValueError",
-        "slides, page 26",
+        "handout",
     ),
     "length_clipped": (
         "you gave all tokens beyond the last position the last vector; a sequence that is too "
         "long raises ValueError",
-        "slides, page 26",
+        "handout",
     ),
     "length_wrapped": (
         "you started again with row 0 at the end of the table; a sequence that is too long raises "
         "ValueError",
-        "slides, page 26",
+        "handout",
     ),
     "length_truncated": (
         "you cut off a sequence that is too long; raise ValueError",
-        "slides, page 26",
+        "handout",
     ),
     "whole_table": (
         "you added the whole table, which works for max_len tokens only; use its first T rows",

@@ -46,11 +46,11 @@ MISCONCEPTIONS = {
     ),
     "distances_float": (
         "your distances are floating-point numbers; they are integers, int64",
-        "slides, page 27",
+        "handout",
     ),
     "distances_int32": (
         "your distances are int32; they are int64, the default of torch.arange",
-        "slides, page 27",
+        "handout",
     ),
     "negative_rows": (
         "you look up weight[distance] without adding max_distance, so negative distances index "
@@ -103,7 +103,7 @@ MISCONCEPTIONS = {
     "other_name": (
         "your table has another key than weight in the state_dict; an nn.Embedding in an "
         "attribute, for example, is saved as <attribute>.weight",
-        "slides, page 27",
+        "handout",
     ),
     "not_trained": (
         "your table is a buffer, which is saved but not trained; make it an nn.Parameter",
@@ -117,7 +117,7 @@ MISCONCEPTIONS = {
     "start_too_wide": (
         "your table starts with a standard deviation of 1 (the default of torch.randn and "
         "nn.Embedding); it starts with 0.02",
-        "slides, page 27",
+        "handout",
     ),
     "start_zero": (
         "your table starts with zeros; it starts with random numbers of standard deviation 0.02",
@@ -165,7 +165,7 @@ MISCONCEPTIONS = {
     "bias_in_place": (
         "you changed the bias itself (+=, masked_fill_ or another function ending in _); the "
         "caller still needs it, so make a new tensor",
-        "slides, page 27",
+        "handout",
     ),
     "no_scaling": (
         "you did not scale the scores; divide them by sqrt(d_k)",
@@ -191,7 +191,7 @@ MISCONCEPTIONS = {
     ),
     "mask_inverted": (
         "you read the mask the wrong way round; True means that the query may attend to the key",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "mask_after_softmax": (
         "you set masked weights to 0 after the softmax, so the rows no longer sum to 1; mask the "
@@ -242,7 +242,7 @@ MISCONCEPTIONS = {
     "unstable_softmax": (
         "you computed exp(scores) directly, which overflows for large scores; subtract each row's "
         "maximum first, or use torch.softmax",
-        "session, knowledge point 3",
+        "handout",
     ),
     "scores_transposed": (
         "you computed key times query transposed, so the rows of the scores are keys; rows must "

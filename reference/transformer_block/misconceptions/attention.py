@@ -27,11 +27,11 @@ MISCONCEPTIONS = {
     "unstable_softmax": (
         "you computed exp(scores) directly, which overflows for large scores; subtract each row's "
         "maximum first, or use torch.softmax",
-        "session, knowledge point 3",
+        "handout",
     ),
     "mask_inverted": (
         "you read the mask the wrong way round; True means that the query may attend to the key",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "mask_after_softmax": (
         "you set masked weights to 0 after the softmax, so the rows no longer sum to 1; mask the "
@@ -89,7 +89,7 @@ MISCONCEPTIONS = {
     ),
     "causal_float": (
         "your causal mask holds floating-point ones and zeros; masks are boolean",
-        "session, knowledge point 3 (practice exercise)",
+        "handout",
     ),
     "padding_rows": (
         "your padding mask is False in the rows of padding; it must be False in the columns, so "
@@ -98,7 +98,7 @@ MISCONCEPTIONS = {
     ),
     "padding_not_expanded": (
         "your padding mask has one row per sequence; it needs one row per query: (B, T, T)",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "pad_id_ignored": (
         "you compared the ids with 0; compare them with pad_id",
@@ -182,26 +182,27 @@ MISCONCEPTIONS = {
     "padding_inverted": (
         "your padding mask is True at padding; True means that the query may attend, so it must "
         "be False there",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "padding_flat": (
         "your padding mask has shape (B, T); it needs one row per query: (B, T, T)",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "padding_with_head_axis": (
         "your padding mask has a dimension for the heads, (B, 1, T, T); its shape is (B, T, T)",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "padding_float": (
         "your padding mask holds floating-point ones and zeros; masks are boolean",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "bias_never": (
         "your projections never have a bias; each has a bias unless bias=False",
         "session, knowledge point 3",
     ),
     "query_and_key_exchanged": (
-        "you computed queries with k_linear and keys with q_linear; exchange the two",
+        "you computed queries with k_linear and keys with q_linear, or key · queryᵀ; exchange the "
+        "two",
         "session, knowledge point 3",
     ),
     "key_and_value_exchanged": (
@@ -234,6 +235,11 @@ MISCONCEPTIONS = {
     "weights_transposed": (
         "you multiplied the transposed weights with the values; the output is weights · value",
         "session, knowledge point 3 (mathematical formulation)",
+    ),
+    "output_dropped": (
+        "you applied dropout to SelfAttention's output in training, at a rate of 0.1; attention "
+        "has no dropout here",
+        "handout",
     ),
 }
 # The mistakes that are enabled.
@@ -374,6 +380,8 @@ class SelfAttention(nn.Module):
             output = self.out_proj(output)
         if wrong("residual_added"):
             output = x + output
+        if wrong("output_dropped"):
+            output = nn.functional.dropout(output, 0.1, self.training)
         if wrong("module_output_alone"):
             return output
         return (weights, output) if wrong("pair_swapped") else (output, weights)

@@ -55,11 +55,11 @@ MISCONCEPTIONS = {
     ),
     "any_activation": (
         "you accept an unknown activation and use another one; raise ValueError",
-        "session, knowledge point 1",
+        "handout",
     ),
     "key_error": (
         "an unknown activation raises the KeyError of your dictionary; raise ValueError",
-        "session, knowledge point 1",
+        "handout",
     ),
     "dropout_before_activation": (
         "you applied dropout before the activation; apply it after the activation",

@@ -94,7 +94,7 @@ MISCONCEPTIONS = {
     "in_place": (
         "you changed the input (-=, /= or a function whose name ends in _); the caller still "
         "needs it, so make a new tensor",
-        "slides, page 8",
+        "handout",
     ),
     "float32_result": (
         "your result is float32 whatever the input's dtype (.float(), or a tensor made without "

@@ -23,7 +23,7 @@ MISCONCEPTIONS = {
     ),
     "other_key": (
         "your shared weight has another key in the state_dict; its key is embedding.weight",
-        "slides, page 30",
+        "handout",
     ),
     "extra_bias": (
         "your head has a bias; the logits are hidden · Eᵀ alone",
@@ -74,7 +74,7 @@ MISCONCEPTIONS = {
     "naive_softmax": (
         "you computed exp(scores) directly, which overflows for scores in the hundreds; subtract "
         "the maximum first, or use torch.softmax",
-        "slides, page 28",
+        "handout",
     ),
     "weight_detached": (
         "you used the weight outside the graph (.data or .detach()); the gradient must reach the "
@@ -108,7 +108,7 @@ MISCONCEPTIONS = {
     "second_key": (
         "you saved the shared weight under a second name (proj.weight); the state_dict holds "
         "embedding.weight alone",
-        "slides, page 30",
+        "handout",
     ),
     "log_probabilities_in_forward": (
         "your forward applies log_softmax; it returns the logits",

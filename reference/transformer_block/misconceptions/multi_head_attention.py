@@ -75,7 +75,7 @@ MISCONCEPTIONS = {
     ),
     "mask_inverted": (
         "you read the mask the wrong way round; True means that the query may attend to the key",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "softmax_over_heads": (
         "your softmax runs over the heads; run it over the keys, in every head separately",
@@ -100,7 +100,8 @@ MISCONCEPTIONS = {
         "session, knowledge point 4; walkthrough, attention",
     ),
     "indivisible_accepted": (
-        "you accept a d_model that num_heads does not divide; raise ValueError",
+        "you do not check in __init__ that num_heads divides d_model; raise ValueError where it "
+        "does not",
         "session, knowledge point 4",
     ),
     "float32_weights": (
@@ -116,7 +117,7 @@ MISCONCEPTIONS = {
     "mask_in_place": (
         "you changed the caller's mask (unsqueeze_ or another function whose name ends in _); "
         "make a new tensor",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "contiguous_input_only": (
         "you flattened the input with .view(), which fails for a transposed input; .reshape() "
@@ -178,7 +179,8 @@ MISCONCEPTIONS = {
         "session, knowledge points 4 and 5",
     ),
     "query_and_key_exchanged": (
-        "you computed queries with k_linear and keys with q_linear; exchange the two",
+        "you computed queries with k_linear and keys with q_linear, or key · queryᵀ; exchange the "
+        "two",
         "session, knowledge point 4",
     ),
     "key_and_value_exchanged": (

@@ -49,10 +49,14 @@ MISCONCEPTIONS = {
         "you multiplied x by the square root of d_model; add the encoding to x unscaled",
         "slides, page 25",
     ),
+    "module_from_one": (
+        "your PositionalEncoding gives the first token position 1; positions count from 0",
+        "slides, page 24",
+    ),
     "in_place": (
         "you added the encoding to the input itself (+= or a function whose name ends in _); the "
         "caller still needs it, so make a new tensor",
-        "slides, page 25",
+        "handout",
     ),
     "detached_input": (
         "you cut the input out of the graph (.detach(), .data or no_grad); the gradient must "
@@ -60,7 +64,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "computed_in_input_dtype": (
-        "you computed the angles in the input's dtype, but bfloat16 cannot count beyond 256; "
+        "you counted positions or computed angles in the input's dtype, but bfloat16 cannot count "
+        "beyond 256; "
         "compute in float32 and convert the finished encoding",
         "handout",
     ),
@@ -285,6 +290,8 @@ class PositionalEncoding(nn.Module):
         if seq_len > self.max_len and not unchecked:
             raise ValueError(f"sequence length must be at most {self.max_len}, not {seq_len}")
         encoding = self.encoding
+        if wrong("module_from_one"):
+            encoding = sinusoidal_encoding(self.max_len + 1, self.d_model)[1:]
         if seq_len > self.max_len and wrong("max_len_ignored"):
             encoding = sinusoidal_encoding(seq_len, self.d_model)
         if wrong("computed_in_input_dtype"):

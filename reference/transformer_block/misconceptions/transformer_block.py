@@ -59,7 +59,7 @@ MISCONCEPTIONS = {
     ),
     "unknown_norm_accepted": (
         "you accept an unknown norm and treat it as another one; raise ValueError",
-        "session, knowledge point 5",
+        "handout",
     ),
     "mask_not_passed": (
         "you did not pass the mask to attention, so every token attends to every other",
@@ -153,7 +153,7 @@ MISCONCEPTIONS = {
     "mask_inverted": (
         "you inverted the mask before passing it to attention; True means that the query may "
         "attend to the key in both modules",
-        "walkthrough, attention, step 1",
+        "handout",
     ),
     "one_head": (
         "your attention always has one head; pass num_heads to it",
