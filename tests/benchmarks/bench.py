@@ -279,9 +279,10 @@ def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     children.clear()
     timed(host.Sandbox, "fork", "fork a child, send the submission")
     timed(handle.Child, "close", "end a child")
-    timed(handle.Child, "_send", "wire: send requests")
+    timed(handle.Child, "post", "wire: send requests")
     timed(handle.Child, "_receive", "wait for the child (its work included)")
-    timed(handle.Child, "answer_unless", "wire: read replies (waiting included)")
+    for reads in ("answer_unless", "listed"):
+        timed(handle.Child, reads, "wire: read replies (waiting included)")
     timed(reference_module.ReferenceSession, "perform", "reference (kept answers)")
     start = time.perf_counter()
     for _ in range(rounds):

@@ -269,7 +269,8 @@ def test_with_a_token_nothing_is_graded_on_gitlab(world: World) -> None:
     push_all(world)
     path = world.home / ".gitlab-ci.yml"
     everywhere = {"GRADEFORMER_POST_TOKEN": POST}
-    found = steps.gitlab(path, world.home, {**world.environment, **everywhere}, {})
+    fetching = {"gradeformer-fetch": {"GRADEFORMER_FETCH_TOKEN": FETCH}}
+    found = steps.gitlab(path, world.home, {**world.environment, **everywhere}, fetching)
     assert found.codes["grade"] == 2
     assert "must not reach this job" in found.said["grade"]
     assert "post" not in found.codes
