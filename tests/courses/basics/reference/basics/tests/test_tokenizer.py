@@ -79,7 +79,7 @@ def test_decode(component, reference, expect, make, seed):
 @pytest.mark.criterion(points=0.5, source="handout, section 1")
 def test_growth(component, expect, make):
     """the time of merge grows in proportion to the text"""
-    sizes, costs = [500, 2000, 8000], []
+    sizes, costs = [500, 4000, 16000], []
     for size in sizes:
         ids = make.integers(size, seed=size, below=2).tolist()
         answer = component.asking(cost=True).call("merge", ids, (0, 1), 2)
