@@ -18,15 +18,18 @@ PLAIN = b"import math\n"
 
 
 class Reader:
-    """Reads in this process what a sandbox reads in a child; `gone` says how that ends."""
+    """Reads in this process what a sandbox reads in a child; `gone` says how that ends.
 
-    def __init__(self, gone: ChildGone | None = None) -> None:
-        self.gone = gone
+    It ends so `often` times.
+    """
+
+    def __init__(self, gone: ChildGone | None = None, often: int = 99) -> None:
+        self.gone, self.often = gone, often
         self.times = 0
 
     def read(self, files: Mapping[str, bytes], terms: Mapping[str, Any]) -> list[dict[str, Any]]:
         self.times += 1
-        if self.gone is not None:
+        if self.gone is not None and self.times <= self.often:
             raise self.gone
         return read_files(files, terms)
 
@@ -128,6 +131,12 @@ def test_what_the_reader_ends_over_is_held(assignment: Assignment) -> None:
     found = read(assignment, {"layer_norm.py": PLAIN, "notes.txt": b""}, gone=gone)
     assert found.withheld == {"layer_norm"}
     assert "cannot be read" in held_words(found.found["layer_norm"])
+
+
+def test_a_reader_that_was_killed_reads_once_more(assignment: Assignment) -> None:
+    reader = Reader(ChildGone("crashed", "the process was killed (SIGKILL)"), often=1)
+    found = review(assignment, reader, {"layer_norm.py": PLAIN})  # type: ignore[arg-type]
+    assert (found, reader.times) == (Review(named=found.named), 2)
 
 
 def test_what_is_the_graders_own_is_not_read(assignment: Assignment) -> None:
