@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -200,12 +200,12 @@ class Answers(ABC):
 class Solution:
     """The mistakes found; `either` means one of them, else all of them together.
 
-    `explained` names the criteria that were lost by them.
+    `explained` has, for each criterion that was lost by them, those that show there.
     """
 
     names: Names = RIGHT
     either: bool = False
-    explained: frozenset[str] = frozenset()
+    explained: Mapping[str, Names] = field(default_factory=dict)
 
 
 class Search:
@@ -250,7 +250,7 @@ class Search:
         if not self._free or whole.either:
             return whole
         more = self._in_part(self._free)
-        return Solution(whole.names | more.names, False, whole.explained | more.explained)
+        return Solution(whole.names | more.names, False, {**whole.explained, **more.explained})
 
     def _explaining(self, candidates: Sequence[Names]) -> list[Names]:
         """Return the candidates that fit all that is wrong and that nothing speaks against."""
@@ -294,16 +294,24 @@ class Search:
 
     def _told(self, found: list[Names]) -> Solution:
         """Return what is sure, or open between few, of candidates that each explain everything."""
-        lost = frozenset(example.criterion for example in self._failing)
         if len(found) > 1:
             found = self._answers.narrowed(self._nearest(found), self._examples)
         if len(found) == 1:
-            return Solution(found[0], False, lost)
+            return Solution(found[0], False, self._shown(found[0]))
         if found and all(len(names) == 1 for names in found) and len(found) <= _MOST_NAMED:
-            return Solution(frozenset().union(*found), True, lost)
+            either: Names = frozenset().union(*found)
+            return Solution(either, True, {e.criterion: either for e in self._failing})
         # Several pairs: the half that all have in common is sure.
         common = frozenset.intersection(*found) if found else RIGHT
-        return Solution(common, False, lost) if len(common) == 1 else Solution()
+        return Solution(common, False, self._shown(common)) if len(common) == 1 else Solution()
+
+    def _shown(self, names: Names) -> dict[str, Names]:
+        """Return for each lost criterion those of the mistakes that show there, or all of them."""
+        found: dict[str, Names] = {}
+        for example in self._failing:
+            here = frozenset(n for n in names if self._answers.shows(frozenset([n]), example))
+            found[example.criterion] = found.get(example.criterion, RIGHT) | here
+        return {criterion: here or names for criterion, here in found.items()}
 
     def _nearest(self, found: list[Names]) -> list[Names]:
         """Return those to which no other is clearly nearer, and nowhere clearly farther."""
@@ -319,8 +327,7 @@ class Search:
 
     def _in_part(self, lost: Sequence[Example]) -> Solution:
         """Explain each criterion by the one mistake that fits it, as far as there is one."""
-        names: set[str] = set()
-        explained: set[str] = set()
+        explained: dict[str, Names] = {}
         for criterion in dict.fromkeys(example.criterion for example in lost):
             failing = [example for example in lost if example.criterion == criterion]
             # An exception of the same kind is not enough to go by.
@@ -336,9 +343,8 @@ class Search:
                 and not self._contradicted(frozenset([name]), failing)
             ]
             if len(fitting) == 1:
-                names.add(fitting[0])
-                explained.add(criterion)
-        return Solution(frozenset(names), False, frozenset(explained))
+                explained[criterion] = frozenset(fitting)
+        return Solution(frozenset().union(*explained.values()), False, explained)
 
     def _contradicted(self, names: Names, explained: Sequence[Example]) -> bool:
         """Return whether another answer speaks against the mistakes that explain a criterion.

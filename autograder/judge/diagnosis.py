@@ -7,7 +7,7 @@ differ from the right answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autograder.api.lazy import Tensor, torch
 from autograder.api.likeness import (
@@ -46,18 +46,25 @@ Ask = Callable[[Sequence[Request]], Sequence[Reply] | None]
 class Diagnosis:
     """The misconceptions found; `either` means one of them, else all of them together.
 
-    `explained` names the criteria that were lost by them.
+    `explained` has, for each criterion that was lost by them, those that show there.
     """
 
     found: tuple[Misconception, ...] = ()
     either: bool = False
-    explained: frozenset[str] = frozenset()
+    explained: Mapping[str, tuple[Misconception, ...]] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
         """What to tell the student."""
-        joined = (" or: " if self.either else "; and ").join(m.words for m in self.found)
-        return ("one of these: " if self.either else "") + joined
+        return self._said(self.found)
+
+    def words_at(self, criterion: str) -> list[str]:
+        """Return what to tell the student of one criterion, if it was lost by them."""
+        return [self._said(self.explained[criterion])] if criterion in self.explained else []
+
+    def _said(self, found: Sequence[Misconception]) -> str:
+        joined = (" or: " if self.either else "; and ").join(one.words for one in found)
+        return ("one of these: " if self.either and len(found) > 1 else "") + joined
 
 
 class Diagnoser:
@@ -114,9 +121,13 @@ class Diagnoser:
         answers = _Computed(self._variants[component], tuple(branches), ask, further)
         solution = Search(answers, examples).solve()
         known = self._known[component] | branches
-        # In the order of the table, which is that of the file.
-        found = tuple(known[name] for name in known if name in solution.names)
-        return Diagnosis(found, solution.either, solution.explained)
+
+        def read(names: Names) -> tuple[Misconception, ...]:
+            # In the order of the table, which is that of the file.
+            return tuple(one for name, one in known.items() if name in names)
+
+        explained = {criterion: read(names) for criterion, names in solution.explained.items()}
+        return Diagnosis(read(solution.names), solution.either, explained)
 
 
 def _questions(plans: Sequence[Sequence[Planned]]) -> Iterator[list[Planned]]:

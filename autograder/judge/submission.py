@@ -386,7 +386,7 @@ def _assembled(
 
 def _mark(attempt: Attempt, diagnosis: Diagnosis) -> CriterionResult:
     criterion = attempt.criterion
-    causes = [diagnosis.words] if criterion.id in diagnosis.explained else []
+    causes = diagnosis.words_at(criterion.id)
     lines = lines_of(attempt.facts, attempt.hints) + [f"likely cause: {words}" for words in causes]
     return CriterionResult(
         id=criterion.id,

@@ -99,6 +99,16 @@ def test_a_mistake_explains_only_the_criteria_it_loses(results) -> None:
     assert "n - 1" not in by_id["scale_and_shift"]
 
 
+def test_of_two_mistakes_a_criterion_tells_those_that_show_there(results) -> None:
+    by_id = {c.id.partition(".")[2]: c.causes for c in results["pair"].criteria}
+    (alone,) = by_id["population_variance"]
+    (both,) = by_id["scale_and_shift"]
+    assert "n - 1" in alone
+    assert "; and " not in alone
+    assert "n - 1" in both
+    assert "; and " in both
+
+
 def test_a_component_that_uses_a_broken_one_is_diagnosed_with_a_stand_in(
     grade, assignment: Assignment
 ) -> None:
