@@ -222,7 +222,10 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
             assignment=judge.assignment.name,
             status="graded",
             score=total(component.score for component in components.values()),
-            max_score=judge.assignment.max_score,
+            # Above the assignment's while an author's points do not add up.
+            max_score=max(
+                judge.assignment.max_score, total(one.max_score for one in components.values())
+            ),
             components=components,
             notes=[
                 f"{name}.py: {said}" if name else said

@@ -189,11 +189,6 @@ MISCONCEPTIONS = {
         "exponent, 10000 ** (2i / d)",
         "slides, page 24",
     ),
-    "rows_along_batch": (
-        "you took as many rows of the table as there are sequences, x.size(0), and added them "
-        "along the batch; positions run along the second dimension, T",
-        "slides, page 25",
-    ),
     "aligned_right": (
         "you added the last T rows of the table; the first token has position 0, so use the first"
         " T rows",
@@ -301,8 +296,6 @@ class PositionalEncoding(nn.Module):
             encoding = encoding.to(device=x.device)
         rows = slice(len(encoding) - seq_len, None) if wrong("aligned_right") else slice(seq_len)
         encoding = encoding[seq_len if wrong("one_position_for_all") else rows]  # (T, D)
-        if wrong("rows_along_batch"):
-            encoding = self.encoding[: x.size(0)].to(x).unsqueeze(1)  # (B, 1, D)
         if wrong("positions_along_batch"):
             encoding = encoding.unsqueeze(1)  # (B, 1, D)
 
