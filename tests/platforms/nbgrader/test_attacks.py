@@ -131,7 +131,7 @@ def attacked(blank: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
     # A link to a neighbour's work, had it got this far.
     (course.folder / "submitted" / "s98").mkdir()
     (course.folder / "submitted" / "s98" / "norm").symlink_to("../s99/norm")
-    course.autograde()
+    course.autograde(fails=True)  # the link is refused, and nobody else
     return course
 
 
@@ -148,20 +148,25 @@ def test_no_attack_earns_a_point(attacked: Course) -> None:
 
 def test_the_gradebook_is_as_the_grader_left_it(attacked: Course) -> None:
     results = attacked.results()
-    for student, found in attacked.marks().items():
-        score = results[student]["components"]["layer_norm"]["score"]
-        assert found == Mark(score, None, None, False, None), student
+    marks = attacked.marks()
+    assert marks.keys() - results.keys() == {"s98"}
+    for student, result in results.items():
+        score = result["components"]["layer_norm"]["score"]
+        # What is held waits for a person.
+        held = bool(result["review"])
+        assert marks[student] == Mark(score, None, None, held, None), student
     # Nobody answered the question, and nobody has a mark for it.
-    assert set(attacked.marks("question_scale").values()) == {Mark(0.0, None, None, False, None)}
+    answers = attacked.marks("question_scale")
+    assert {answers[student] for student in results} == {Mark(0.0, None, None, False, None)}
 
 
 def test_a_right_solution_that_warns_earns_everything(attacked: Course) -> None:
     assert attacked.marks()["s99"] == FULL
 
 
-def test_a_link_to_anothers_work_earns_nothing(attacked: Course) -> None:
+def test_a_link_to_anothers_work_is_not_marked(attacked: Course) -> None:
     marks = attacked.marks()
-    assert (marks["s98"].auto, marks["s99"].auto) == (0.0, 14.0)
+    assert (marks["s98"].auto, marks["s99"].auto) == (None, 14.0)
 
 
 def test_the_solution_is_not_where_the_attack_looks_for_it(attacked: Course) -> None:
