@@ -47,20 +47,19 @@ def digits(path: Path, count: int) -> Path:
     return path
 
 
+def taking(monkeypatch: pytest.MonkeyPatch, taken: str) -> None:
+    """Have the program take something else in than the archive; `taken` is a function's text."""
+    last = "main(*sys.argv[1:])"
+    other = f"import autograder.judge.limited as m; m.taken = {taken}; {last}"
+    monkeypatch.setattr(limited, "_PROGRAM", limited._PROGRAM.replace(last, other))
+
+
 def test_an_archive_that_takes_too_long_is_rejected_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limited, "CPU_S", 1)
     # A program that reads without end, in the place of a version of Python that does.
-    monkeypatch.setattr(
-        limited,
-        "_PROGRAM",
-        limited._PROGRAM.replace(
-            "main(*sys.argv[1:])",
-            "import autograder.judge.limited as m; m.taken = lambda *_: list(iter(int, 1)); "
-            "main(*sys.argv[1:])",
-        ),
-    )
+    taking(monkeypatch, "lambda *_: list(iter(int, 1))")
     with pytest.raises(Rejected, match=r"^ada\.zip takes more than 1 s to read; pack the"):
         take_in_limited(make_zip(tmp_path / "ada.zip", FILES))
 
@@ -68,15 +67,7 @@ def test_an_archive_that_takes_too_long_is_rejected_in_a_sentence(
 def test_an_archive_that_takes_too_much_memory_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        limited,
-        "_PROGRAM",
-        limited._PROGRAM.replace(
-            "main(*sys.argv[1:])",
-            "import autograder.judge.limited as m; m.taken = lambda *_: bytearray(1 << 30); "
-            "main(*sys.argv[1:])",
-        ),
-    )
+    taking(monkeypatch, "lambda *_: bytearray(1 << 30)")
     with pytest.raises(Rejected, match=r"^ada\.zip takes too much memory to read"):
         take_in_limited(make_zip(tmp_path / "ada.zip", FILES))
 
@@ -99,15 +90,7 @@ def test_reading_may_take_so_much_and_no_more() -> None:
 def test_of_the_program_no_more_is_taken_than_of_a_submission(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(
-        limited,
-        "_PROGRAM",
-        limited._PROGRAM.replace(
-            "main(*sys.argv[1:])",
-            "import autograder.judge.limited as m; "
-            f"m.taken = lambda *_: ({{'a.py': bytes({size})}}, {{}}); main(*sys.argv[1:])",
-        ),
-    )
+    taking(monkeypatch, f"lambda *_: ({{'a.py': bytes({size})}}, {{}})")
     path = make_zip(tmp_path / "ada.zip", FILES)
     if size == 8_000_000:
         assert take_in_limited(path).files == {"a.py": bytes(size)}
