@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 from opcode import opmap
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from autograder.api.guard import ForbiddenOperation, belongs_to
@@ -284,7 +284,8 @@ class Executor:
             try:
                 found = getattr(found, part)
             except AttributeError:
-                raise Stop(StudentError("MissingName", "call", name)) from None
+                of = "" if isinstance(owner, ModuleType) else _name_of(type(owner))
+                raise Stop(StudentError("MissingName", "call", name, key=of)) from None
         return found
 
     def _object(self, handle: int) -> Any:
@@ -475,9 +476,12 @@ def _kinds(error: BaseException) -> list[str]:
 
 def _own_classes(error: BaseException) -> list[str]:
     """Return the names of its classes that are not built in, the nearest first."""
-    # Not `cls.__name__`, which the student's own class of the class may answer.
-    named = type.__dict__["__name__"].__get__
-    return [str(named(cls)) for cls in type(error).__mro__ if cls.__module__ != "builtins"]
+    return [_name_of(cls) for cls in type(error).__mro__ if cls.__module__ != "builtins"]
+
+
+def _name_of(cls: type) -> str:
+    """Return a class's name; not `cls.__name__`, which the student's class of it may answer."""
+    return str(type.__dict__["__name__"].__get__(cls))
 
 
 def _text(error: object) -> str:

@@ -61,7 +61,8 @@ class StudentError:
     own first, `text` is the student's and hostile, `file` and `line` say where in the submission it
     was raised.
     `key` is the state_dict's that is lacking or has a wrong shape, `found` the keys that are there;
-    `shape` is the one of the student's, `wanted` the right one.
+    `shape` is the one of the student's, `wanted` the right one. Of a name that is lacking, `key` is
+    the class of the object that lacks it, empty where it is the file.
     """
 
     kind: str

@@ -713,6 +713,7 @@ KINDS: tuple[Kind, ...] = (
         write=lambda value, writer: [value.number],
         read=lambda reader, depth, number: Handle(operator.index(number)),
         real=lambda value, items, object_of: object_of(value.number),
+        show=lambda value, values: f"object{value.number}",
     ),
     Kind(
         (Opaque,),

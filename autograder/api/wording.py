@@ -158,7 +158,8 @@ def error_words(error: StudentError) -> str:
         case "NotAttempted":
             return f"not written yet{where}"
         case "MissingName":
-            return f"the file has no `{text}`"
+            owner = f"an object of `{clean(error.key)}`" if error.key else "the file"
+            return f"{owner} has no `{text}`"
         case "StateKeys":
             found = clean(", ".join(error.found)) or "no keys"
             return f"the state_dict has no key `{clean(error.key)}` (it has: {found})"

@@ -193,34 +193,33 @@ def _makes(op: Operation) -> bool:
 
 
 def _operation(op: Operation) -> str:
-    module = f"module{_handle_of(op)}" if _handle_of(op) is not None else ""
+    asked = f"object{_handle_of(op)}" if _handle_of(op) is not None else ""
     match op:
         case Build():
             owner = "" if op.of is None else f"object{op.of}."
             owner = f"{op.provided}." if op.provided else owner
-            kind = "module" if op.module else "object"
-            return f"{kind}{op.handle} = {owner}{op.name}({_listed(op)})"
+            return f"{asked} = {owner}{op.name}({_listed(op)})"
         case Get():
-            return f"{module}.{op.name}"
+            return f"{asked}.{op.name}"
         case Take():
-            return f"the next {op.count} of {module}"
+            return f"the next {op.count} of {asked}"
         case RunProgram():
             files = f", with files {', '.join(op.files)}" if op.files else ""
             stdin = f", standard input {op.stdin!r}" if op.stdin else ""
             return f"program {' '.join(map(repr, op.arguments))}{stdin}{files}"
         case Load():
             state = [f"{key}: {_show(tensor)}" for key, tensor in op.state.items()]
-            return f"{module}.load_state_dict({{{', '.join(state)}}})"
+            return f"{asked}.load_state_dict({{{', '.join(state)}}})"
         case Move():
-            return f"{module}.to({', '.join(filter(None, (op.dtype, op.device)))})"
+            return f"{asked}.to({', '.join(filter(None, (op.dtype, op.device)))})"
         case Train():
-            return f"{module}.train({op.on})"
+            return f"{asked}.train({op.on})"
         case WriteGiven():
-            return f"the embedding given to {module} becomes {_show(op.weight)}"
+            return f"the embedding given to {asked} becomes {_show(op.weight)}"
         case ReadState():
-            return f"{module}.state_dict()"
+            return f"{asked}.state_dict()"
         case Call():
-            owner = op.provided or module
+            owner = op.provided or asked
             text = f"{'.'.join(filter(None, (owner, op.name)))}({_listed(op)})"
             if op.seed is not None:
                 text += f", after torch.manual_seed({op.seed})"

@@ -167,6 +167,8 @@ def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
     inspect.getsource(Path)
     for package, modules in packages.items():
         _import(package, modules)
+    if "matplotlib" in packages:
+        _warm_matplotlib()
     threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
     if threads != 1:
         raise RuntimeError(
@@ -195,6 +197,15 @@ def _warm_torch() -> None:
     repr(x)
     # No child can start a compiler, and what is compiled computes the same.
     torch.compile = _uncompiled
+
+
+def _warm_matplotlib() -> None:
+    import matplotlib.pyplot
+
+    figure = matplotlib.pyplot.figure()
+    figure.subplots().plot([0, 1])
+    figure.canvas.draw()
+    matplotlib.pyplot.close(figure)
 
 
 def _complete_torch() -> None:

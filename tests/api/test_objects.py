@@ -18,6 +18,7 @@ from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Get, Reset
 from autograder.api.rules import Rules
 from autograder.api.values import Opaque
+from autograder.api.wording import error_words
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
@@ -319,7 +320,9 @@ def test_an_object_that_could_not_be_made_costs_no_other(component: Component) -
     lacking = tokenizer.make("no_such_method")
     broken = component.make("Tokenizer", "")
     expect.same(tokenizer.get("words").items(), ["a"])
-    assert lacking.get("words").error == StudentError("MissingName", "call", "no_such_method")
+    error = StudentError("MissingName", "call", "no_such_method", key="Tokenizer")
+    assert lacking.get("words").error == error
+    assert error_words(error) == "an object of `Tokenizer` has no `no_such_method`"
     for _ in range(2):
         expect.raises(broken.get("words"), "ValueError")
     expect.raises(component.call("same", tokenizer, broken), "ValueError")
@@ -447,15 +450,16 @@ def test_what_a_constructor_raises_shows_in_the_first_answer(
 
 def test_what_does_not_exist(component: Component) -> None:
     tokenizer = component.make("Tokenizer", "-")
-    for answer, name in (
-        (component.call("nothing"), "nothing"),
-        (component.make("Nothing").get("a"), "Nothing"),
-        (component.make("Tokenizer.nothing").get("a"), "Tokenizer.nothing"),
-        (tokenizer.call("nothing"), "nothing"),
-        (tokenizer.get("nothing"), "nothing"),
+    for answer, name, of in (
+        (component.call("nothing"), "nothing", ""),
+        (component.make("Nothing").get("a"), "Nothing", ""),
+        (component.make("Tokenizer.nothing").get("a"), "Tokenizer.nothing", ""),
+        (tokenizer.call("nothing"), "nothing", "Tokenizer"),
+        (tokenizer.get("nothing"), "nothing", "Tokenizer"),
     ):
         assert answer.error is not None, name
         assert (answer.error.kind, answer.error.text) == ("MissingName", name)
+        assert answer.error.key == of
 
 
 def test_what_is_no_module_cannot_be_built(component: Component) -> None:

@@ -19,7 +19,7 @@ from autograder.api.operations import (
     Train,
     WriteGiven,
 )
-from autograder.api.values import DTYPES, OPAQUE, Embedding
+from autograder.api.values import DTYPES, OPAQUE, Embedding, Handle
 from autograder.judge.explain import differences, written_answer, written_call
 
 X = torch.tensor([1.0, 2.0, 3.0])
@@ -32,32 +32,33 @@ def answered(*values: object, **parts: object) -> Reply:
 @pytest.mark.parametrize(
     ("operation", "words"),
     [
-        (Build(1, "Norm", (3,), {"eps": 0.1}), "module1 = Norm(3, eps=0.1)"),
+        (Build(1, "Norm", (3,), {"eps": 0.1}), "object1 = Norm(3, eps=0.1)"),
         (
             Build(2, "Head", (Embedding(X[None]),)),
-            "module2 = Head(nn.Embedding with weight float32 tensor(1, 3) [[1.0, 2.0, 3.0]])",
+            "object2 = Head(nn.Embedding with weight float32 tensor(1, 3) [[1.0, 2.0, 3.0]])",
         ),
         (
             Load(1, {"weight": X, "bias": X[:1]}),
-            "module1.load_state_dict({weight: float32 tensor(3,) [1.0, 2.0, 3.0], "
+            "object1.load_state_dict({weight: float32 tensor(3,) [1.0, 2.0, 3.0], "
             "bias: float32 tensor(1,) [1.0]})",
         ),
-        (Move(1, "bfloat16"), "module1.to(bfloat16)"),
-        (Move(1, None, "meta"), "module1.to(meta)"),
-        (Move(1, "float64", "cpu"), "module1.to(float64, cpu)"),
-        (Train(1, False), "module1.train(False)"),
+        (Move(1, "bfloat16"), "object1.to(bfloat16)"),
+        (Move(1, None, "meta"), "object1.to(meta)"),
+        (Move(1, "float64", "cpu"), "object1.to(float64, cpu)"),
+        (Train(1, False), "object1.train(False)"),
         (
             WriteGiven(1, X),
-            "the embedding given to module1 becomes float32 tensor(3,) [1.0, 2.0, 3.0]",
+            "the embedding given to object1 becomes float32 tensor(3,) [1.0, 2.0, 3.0]",
         ),
-        (ReadState(3), "module3.state_dict()"),
+        (ReadState(3), "object3.state_dict()"),
         (Call("f"), "f()"),
         (
             Call("f", args=(X, None, "text", True, 2), kwargs={"eps": 0.5}),
             "f(float32 tensor(3,) [1.0, 2.0, 3.0], None, 'text', True, 2, eps=0.5)",
         ),
-        (Call("", 1, (2,)), "module1(2)"),
-        (Call("step", 1, (2,)), "module1.step(2)"),
+        (Call("", 1, (2,)), "object1(2)"),
+        (Call("join", 1, (Handle(2),)), "object1.join(object2)"),
+        (Call("step", 1, (2,)), "object1.step(2)"),
         (Call("f", args=(1,), seed=7), "f(1), after torch.manual_seed(7)"),
         (
             Call("f", args=(1,), cotangent=X),
@@ -85,11 +86,11 @@ def test_a_call_of_a_module_comes_with_what_made_it_and_nothing_else() -> None:
         Request([Move(1, "float64"), Call("", 1, (2,))]),
     ]
     assert written_call(requests) == [
-        "module1 = Norm(3)",
-        "module1.load_state_dict({weight: float32 tensor(1,) [1.0]})",
-        "module1.train(True)",
-        "module1.to(float64)",
-        "module1(2)",
+        "object1 = Norm(3)",
+        "object1.load_state_dict({weight: float32 tensor(1,) [1.0]})",
+        "object1.train(True)",
+        "object1.to(float64)",
+        "object1(2)",
     ]
     # A function hangs on nothing that was made before.
     assert written_call(requests[:3]) == ["f()"]
