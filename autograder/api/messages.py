@@ -7,7 +7,7 @@ first that failed. Everything in a reply is a claim by the student's process.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from autograder.api.lazy import Tensor, torch
@@ -125,6 +125,17 @@ class Request:
         """Return the request with every tensor changed; one that is there twice stays one."""
         changed = {id(tensor): change(tensor) for tensor in self.tensors()}
         return Request([with_changed_tensors(op, lambda t: changed[id(t)]) for op in self.ops])
+
+    def reseeded(self) -> Request:
+        """Return the request with other seeds for its random draws."""
+        return Request(
+            [
+                replace(op, seed=op.seed + 1)
+                if isinstance(op, Reset | Call) and op.seed is not None
+                else op
+                for op in self.ops
+            ]
+        )
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from autograder.api.criterion import Criterion
 from autograder.api.lazy import torch
 from autograder.api.likeness import all_alike
 from autograder.api.messages import Reply, Request
-from autograder.api.values import tensors_in
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, Example, Names, examples_of
 from autograder.diagnosis.table import (
@@ -38,14 +37,14 @@ from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.variants import Variants, variants_of
 from autograder.sandbox.wire import encode_request
 
-# Longer questions and answers would only make the file long.
-_MAX_GIVEN = 400
-_MAX_RETURNED = 120
+# Longer questions would only make the file long, in characters.
+_MAX_ASKED = 20_000
 # In how many questions a mistake should show, so that one coincidence names nothing; and of how
 # many the answers of two mistakes together are kept, where they are not those of one of them: there
 # are as many pairs as mistakes by mistakes.
 _SHOWN = 2
 _TOGETHER = 1
+_MAX_TOGETHER = 1_000
 # In how many questions two mistakes that both show there are tried together: in all of them it took
 # a third of the time of a table.
 _MET = 4
@@ -104,14 +103,15 @@ def _table(
         }
         for mistake in (*known, *branches)
     }
-    used = _chosen(answers)
+    telling = {mistake: _telling(found) for mistake, found in answers.items()}
+    used = _chosen(telling, [len(str(write_question(e.requests))) for e in examples])
     asked = [examples[number] for number in used]
     # Numbered as the questions that are written down.
     placed = {
         mistake: {place: found[number] for place, number in enumerate(used) if number in found}
         for mistake, found in answers.items()
     }
-    told = [mistake for mistake, found in placed.items() if found]
+    told = [mistake for mistake, found in placed.items() if _telling(found)]
     loses = _lost_by(suite, variants, criteria, told)
     return {
         "questions": [
@@ -194,27 +194,28 @@ def _examples(suite: Suite, variants: Variants, criteria: Sequence[Criterion]) -
     for criterion in criteria:
         plan = suite.plans[criterion.id]
         for indices in examples_of([planned.request for planned in plan]):
-            asked = [plan[index].request for index in indices]
-            given = [tensor for request in asked for tensor in request.tensors()]
-            on_meta = any(tensor.device.type == "meta" for tensor in given)
-            if on_meta or sum(tensor.numel() for tensor in given) > _MAX_GIVEN:
+            written = write_question([plan[index].request for index in indices])
+            if len(str(written)) > _MAX_ASKED:
                 continue
-            # As a student's run will read them: to six digits.
-            requests = read_question(write_question(asked))
+            # As a student's run will read them.
+            requests = read_question(written)
             right = variants.answer(RIGHT, requests)
             slack = plan[indices[0]].slack
             pairs = zip(requests, right, strict=True)
             variants.know([Planned(encode_request(one, 0), one, r, slack) for one, r in pairs])
-            returned = [output for reply in right for output in tensors_in(reply.value)]
-            if sum(output.numel() for output in returned) <= _MAX_RETURNED:
-                found.append(Example(criterion.id, True, requests, right, criterion.free))
+            found.append(Example(criterion.id, True, requests, right, criterion.free))
     return found
 
 
 def _answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any]:
     requests = example.requests
     drawn = variants.drawn(RIGHT, requests) or variants.drawn(wrong, requests)
-    return write_known(Known(variants.answer(wrong, requests), drawn))
+    replies = variants.answer(wrong, requests)
+    # Devices clash for one reason.
+    errors = {reply.error.kind for reply in replies if reply.error} - {"DeviceMismatch"}
+    raised = bool(errors) and not any(reply.error for reply in example.replies)
+    right = _answer(variants, RIGHT, example) if wrong else None
+    return write_known(Known(replies, drawn, raised), right)
 
 
 def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any] | None:
@@ -223,12 +224,12 @@ def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[st
     replies = variants.answer(wrong, requests)
     if all_alike(sampled(right), sampled(replies), requests):
         return None
-    if variants.drawn(RIGHT, requests) and all_alike(right, replies, requests, drawn=True):
-        return None
-    if any(reply.error for reply in replies) and not any(reply.error for reply in right):
-        # Many things raise; it would be named for all of them.
-        return None
     return _answer(variants, wrong, example)
+
+
+def _telling(found: _Answers) -> _Answers:
+    """Return the answers by which a mistake can be told: many raise."""
+    return {number: answer for number, answer in found.items() if not answer["raised"]}
 
 
 def _together(
@@ -258,16 +259,19 @@ def _together(
             whose[place] = same.index(True)
         elif (answer := _wrong_answer(variants, frozenset(pair), example)) is not None:
             found[place] = answer
-    shortest = sorted(found, key=lambda place: len(str(found[place])))[:_TOGETHER]
+    lengths = {place: len(str(answer)) for place, answer in found.items()}
+    shortest = sorted(place for place in found if lengths[place] <= _MAX_TOGETHER)
+    shortest = sorted(shortest, key=lengths.__getitem__)[:_TOGETHER]
     return {"as": whose, "answers": {place: found[place] for place in shortest}}
 
 
-def _chosen(answers: Mapping[str, _Answers]) -> list[int]:
+def _chosen(answers: Mapping[str, _Answers], asked: Sequence[int]) -> list[int]:
     """Choose few questions, so that every mistake shows and no two look the same that need not.
 
-    Greedy: the question comes first that serves most needs for its length.
+    Greedy: the question comes first that serves most needs for its length, which `asked` has, with
+    that of its answers.
     """
-    lengths: Counter[int] = Counter()
+    lengths = Counter(dict(enumerate(asked)))
     for found in answers.values():
         lengths.update({number: len(str(answer)) for number, answer in found.items()})
     needs: list[set[int]] = []

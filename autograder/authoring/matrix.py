@@ -74,6 +74,12 @@ def _figures(report: Report) -> Iterator[str]:
             f"{naming.unnamed} unnamed, {naming.falsely} falsely; in {naming.nothing} more, "
             "nothing is to be named"
         )
+    if figures.wrong_at_home:
+        share = figures.told_at_home / figures.wrong_at_home
+        yield (
+            f"at home: of {figures.wrong_at_home} wrong variants that grading names, a student is "
+            f"told the same in {figures.told_at_home} ({share:.0%})"
+        )
     yield (
         f"mutants: {figures.mutants_caught} of {figures.mutants} lose points, "
         f"{figures.mutants_equivalent} are marked as equivalent, "

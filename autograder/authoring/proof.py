@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from autograder.results import ComponentResult, CriterionResult, SubmissionResul
 ALONE = 0.95
 PAIRED = 0.80
 NAMED = 0.92
+AT_HOME = 0.90
 # The share of a limit that a solution may use.
 QUARTER = 0.25
 # "One of these" helps while they are few.
@@ -43,6 +44,7 @@ class RowReport(BaseModel):
     either: bool
     hidden_alone: bool = False  # lost by hidden criteria alone, which name no mistake
     outcome: Outcome | None = None  # of wrong variants
+    at_home: Outcome | None = None  # whether a student is told at home what grading names
     alternatives: bool = False  # any one of `wrong` may be named
 
 
@@ -67,7 +69,9 @@ class Naming(BaseModel):
 class Figures(BaseModel):
     """How well the diagnosis names mistakes, and how many mutants lose points, in rows.
 
-    `misconceptions` and `pairs` leave out mistakes that only hidden criteria find.
+    `misconceptions` and `pairs` leave out mistakes that only hidden criteria find. Of the wrong
+    variants that grading names and that lose a public criterion, `wrong_at_home`, a student is told
+    the same at home in `told_at_home`.
     """
 
     misconceptions: int = 0
@@ -78,6 +82,8 @@ class Figures(BaseModel):
     named_half: int = 0
     right: int = 0
     right_named: int = 0
+    wrong_at_home: int = 0
+    told_at_home: int = 0
     mutants: int = 0
     mutants_caught: int = 0
     mutants_equivalent: int = 0
@@ -210,6 +216,33 @@ def outcome_of(
     if not said <= wanted or either or (alternatives and len(said) > 1):
         return "falsely"
     return "named" if alternatives or said == wanted else "unnamed"
+
+
+def compare_at_home(
+    report: Report, told: Callable[[RowReport], tuple[Collection[str], bool] | None]
+) -> None:
+    """Compare what grading names in wrong variants with what a student is told at home.
+
+    Args:
+        report: gets what is found.
+        told: returns the names that are told of a row, and whether it is one or the other; None
+            where nobody would ask.
+    """
+    for row in report.rows:
+        if row.kind == "wrong" and row.named and (found := told(row)) is not None:
+            names, either = found
+            row.at_home = outcome_of(row.named, names, alternatives=row.either, either=either)
+    outcomes = [row.at_home for row in report.rows if row.at_home]
+    report.figures.wrong_at_home = len(outcomes)
+    report.figures.told_at_home = outcomes.count("named")
+    report.faults += [
+        f"wrong variant {row.id} is called something else at home than in grading"
+        for row in report.rows
+        if row.at_home == "falsely"
+    ]
+    if report.figures.told_at_home < AT_HOME * len(outcomes):
+        report.faults.append(f"a student hears less than {AT_HOME:.0%} of the names at home")
+    report.holds = not report.faults
 
 
 def _naming(variants: Sequence[RowReport]) -> dict[str, Naming]:

@@ -346,6 +346,11 @@ def selftest(
                 kinds,
                 None if fresh else _kept(assignment),
             )
+            if not quick and report.wrong_variants:
+                from autograder.authoring.at_home import compare
+
+                progress.tell("asking what a student is told at home")
+                compare(assignment, rows, report)
     except SuiteBroken:
         # It says of all that the solution loses how it loses it, or the same once more.
         holds = _checked(console, assignment.root, name, "", sandbox)

@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.component import Session
-from autograder.api.likeness import Comparison, Slack, raised_wrongly
+from autograder.api.likeness import CLEARLY, Comparison, Slack, all_alike, raised_wrongly
 from autograder.api.messages import Reply, Request
-from autograder.diagnosis.search import Answers, Example, Fit, Names, Search, Solution
+from autograder.diagnosis.search import RIGHT, Answers, Example, Fit, Names, Search, Solution
 from autograder.diagnosis.table import (
     Known,
     read_known,
     read_question,
     sampled,
 )
+
+# An answer that is so much more off than marks allow may still be right but for rounding here.
+_NEARLY = 1.2
 
 
 class KnownMistakes:
@@ -37,15 +40,20 @@ class KnownMistakes:
 
         Several are one or the other; mistakes that are there together stand in one text.
         """
-        if self._found is None:
-            answers = _Tabled(self._plain, session)
-            self._found = Search(answers, answers.examples).solve()
+        found = self.solution(session)
         losing = [
             mistake["words"]
             for mistake in self._plain["mistakes"]
-            if mistake["words"] in self._found.names and criterion in mistake["loses"]
+            if mistake["words"] in found.names and criterion in mistake["loses"]
         ]
-        return losing if self._found.either or not losing else ["; and ".join(losing)]
+        return losing if found.either or not losing else ["; and ".join(losing)]
+
+    def solution(self, session: Session) -> Solution:
+        """Return the known mistakes of a component, named by their words."""
+        if self._found is None:
+            answers = _Tabled(self._plain, session)
+            self._found = Search(answers, answers.examples).solve()
+        return self._found
 
 
 def read_table(path: Path) -> dict[str, KnownMistakes]:
@@ -67,12 +75,14 @@ class _Question:
 
     def fit(self, known: Known, replies: Sequence[Reply]) -> Fit:
         """Return how near a known answer is to a component's."""
-        mine, drawn = sampled(replies), known.drawn
-        compare = Comparison(self.slack, drawn=drawn, void=known is not self.right)
-        right = None if drawn else sampled(self.right.replies)
-        far = compare.replies(mine, known.replies, self.requests, right)
-        # Of what is drawn only forms are known.
-        return Fit(math.inf, far) if drawn else Fit(far, voided=compare.voided)
+        mine = sampled(replies)
+        compare = Comparison(self.slack, void=known is not self.right)
+        far = compare.replies(mine, known.replies, self.requests, sampled(self.right.replies))
+        if not known.drawn:
+            return Fit(far, voided=compare.voided)
+        # Another release of torch may draw otherwise: then the form is left.
+        form = Comparison(self.slack, drawn=True).replies(mine, known.forms, self.requests)
+        return Fit(far, form)
 
 
 class _Tabled(Answers):
@@ -89,8 +99,12 @@ class _Tabled(Answers):
 
     def __init__(self, plain: Mapping[str, Any], session: Session) -> None:
         super().__init__()
+        rights = [read_known(question["right"]) for question in plain["questions"]]
         self._wrong = {
-            mistake["words"]: {int(n): read_known(a) for n, a in mistake["answers"].items()}
+            mistake["words"]: {
+                int(n): read_known(answer, rights[int(n)])
+                for n, answer in mistake["answers"].items()
+            }
             for mistake in plain["mistakes"]
         }
         words = list(self._wrong)
@@ -100,16 +114,24 @@ class _Tabled(Answers):
         self._pairs = {
             frozenset(words[place] for place in pair["of"]): pair for pair in plain["pairs"]
         }
+        self._session = session
         self._questions: dict[Example, _Question] = {}
         for number, written in enumerate(plain["questions"]):
             requests = read_question(written["asks"])
             replies = [session.perform(request) for request in requests]
-            right = read_known(written["right"])
-            question = _Question(number, requests, written["slack"], right)
-            passed = question.fit(right, replies).holds
+            question = _Question(number, requests, written["slack"], rights[number])
+            passed = self._is_right(question, replies)
             example = Example(str(number), passed, requests, replies, written["free"])
             self._questions[example] = question
         self.examples = tuple(self._questions)
+
+    def _is_right(self, question: _Question, replies: Sequence[Reply]) -> bool:
+        """Return whether an answer may be right: what is drawn is, unless it is a mistake's."""
+        fit = question.fit(question.right, replies)
+        if not fit.to_the_draw:
+            return fit.holds or fit.exact <= _NEARLY
+        wrong = (found.get(question.number) for found in self._wrong.values())
+        return not any(known and question.fit(known, replies).exact <= 1 for known in wrong)
 
     def shows(self, names: Names, example: Example) -> bool:
         return bool(self._moving(names, example))
@@ -125,9 +147,12 @@ class _Tabled(Answers):
         return self._questions[example].right.drawn
 
     def unlike_right_draws(self, example: Example) -> bool:
-        # Only forms tell: of what is drawn no other numbers are known.
+        if not self.draws(example):
+            return self.fit(RIGHT, example).exact >= CLEARLY
+        # Of what is drawn no other numbers are known.
         compare = Comparison(drawn=True, enough=math.inf)
-        return compare.replies(example.replies, self.right(example), example.requests) == math.inf
+        forms = self._questions[example].right.forms
+        return compare.replies(example.replies, forms, example.requests) == math.inf
 
     def _moving(self, names: Names, example: Example) -> list[str]:
         """Return those of the mistakes that show by themselves."""
@@ -145,19 +170,51 @@ class _Tabled(Answers):
         pair, place = self._pairs[frozenset(moving)], str(question.number)
         if place in pair["as"]:
             return self._wrong[moving[pair["as"][place]]][question.number]
-        return read_known(pair["answers"][place]) if place in pair["answers"] else None
+        answer = pair["answers"].get(place)
+        return None if answer is None else read_known(answer, question.right)
 
     def measured(self, names: Names, example: Example) -> Fit:
         question, known = self._questions[example], self._known(names, example)
         if known is None:
-            # It speaks neither for nor against.
-            return Fit(0.0, voided=True)
+            # It speaks neither for nor against, if anything speaks for these two together.
+            return Fit(0.0 if self._met(names) else math.inf, voided=True)
         if known.drawn and not question.right.drawn and example.passed:
             # A draw is not right by chance.
             return Fit(math.inf)
         fit = question.fit(known, example.replies)
+        if known.raised:
+            return replace(fit, voided=True)
+        if names and fit.to_the_draw and not self._may_be_another_draw(example):
+            return Fit(fit.exact)
         # That there is no number says little.
         return replace(fit, voided=True) if names and self._has_nan(example) else fit
+
+    def _met(self, names: Names) -> bool:
+        """Return whether two mistakes answer as the component did somewhere where both show."""
+
+        def found() -> bool:
+            both = [example for example in self.examples if len(self._moving(names, example)) > 1]
+            known = [(self._questions[e], e.replies, self._known(names, e)) for e in both]
+            return any(one and asked.fit(one, replies).exact <= 1 for asked, replies, one in known)
+
+        return self.once("met", [names], found)
+
+    def _may_be_another_draw(self, example: Example) -> bool:
+        """Return whether an answer can be like a mistake's but for what was drawn."""
+        if not self._questions[example].right.drawn:
+            return self._component_draws(example)
+        # Where it is the right draw, or a known mistake's, the same is drawn here as there.
+        right = self.fit(RIGHT, example)
+        return not (right.exact <= 1 or (right.to_the_draw and not example.passed))
+
+    def _component_draws(self, example: Example) -> bool:
+        """Return whether the component's answer depends on random draws: ask with other seeds."""
+
+        def asked() -> bool:
+            again = [self._session.perform(request.reseeded()) for request in example.requests]
+            return not all_alike(example.replies, again, example.requests)
+
+        return self.once("draws", [example], asked)
 
     def _has_nan(self, example: Example) -> bool:
         """Return whether there is no number where there is a right one."""

@@ -9,13 +9,15 @@ By component it holds, as JSON:
 - `pairs`: two mistakes by their places (`of`), and what they answer together where both show: as
   one of them does (`as`: which), or otherwise (`answers`). Where nothing is kept, it is not known.
 
-Of tensors there are samples, to six digits.
+Of what was answered there are samples, and of long tensors that were asked with a few values, which
+repeat; all to six digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from autograder.api.lazy import Tensor, name_of, torch
@@ -32,8 +34,10 @@ from autograder.api.messages import (
 from autograder.api.values import DTYPES, Reader, Writer, with_tensors
 
 _DIGITS = 6
-# How many numbers of a floating-point tensor are kept.
-_KEPT = 12
+# How many numbers of a floating-point tensor are kept of an answer, and of what was asked with: a
+# prime number, so that no two rows are the same.
+_KEPT = 8
+_REPEATED = 61
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,26 @@ class Known:
     """An answer that is known: its replies, and how it is to be compared.
 
     Attributes:
-        drawn: whether it depends on random draws, and only its form is known.
+        drawn: whether it depends on random draws, so that right work may have its form alone.
+        raised: whether it ends in an exception where none is right, as of many mistakes.
     """
 
     replies: Sequence[Reply]
     drawn: bool = False
+    raised: bool = False
+
+    @cached_property
+    def forms(self) -> list[Reply]:
+        """The replies without the values that other draws would change."""
+        random = [name for name, part in PARTS.items() if part.random]
+        return [
+            replace(r, **{name: with_tensors(getattr(r, name), _shape_of) for name in random})
+            for r in self.replies
+        ]
+
+
+def _shape_of(tensor: Tensor) -> Tensor:
+    return torch.empty_like(tensor, device="meta")
 
 
 def sampled(replies: Sequence[Reply]) -> list[Reply]:
@@ -81,8 +100,16 @@ def _places(size: int) -> Tensor:
 
 
 def write_question(question: Sequence[Request]) -> list[Any]:
-    """Return the requests of a question as JSON can hold them; tensors to six digits."""
-    return [write_request(request, Writer(_write_tensor)) for request in question]
+    """Return the requests of a question as JSON can hold them, made shorter where it is long."""
+
+    def write(tensor: Tensor) -> list[Any]:
+        # Numbers that repeat serve as well; but truths and whole numbers say what goes where.
+        if tensor.is_meta or not tensor.is_floating_point() or tensor.numel() <= _REPEATED:
+            return _write_tensor(tensor)
+        values = tensor.flatten()[:_REPEATED].tolist()
+        return [*_write_shape(tensor), [_short(number) for number in values]]
+
+    return [write_request(request, Writer(write)) for request in question]
 
 
 def read_question(plain: Sequence[Any]) -> list[Request]:
@@ -90,34 +117,32 @@ def read_question(plain: Sequence[Any]) -> list[Request]:
     return [read_request(request, Reader(_read_tensor)) for request in plain]
 
 
-def write_known(known: Known) -> dict[str, Any]:
-    """Return a known answer as JSON can hold it; of what is drawn, only shapes."""
+def write_known(known: Known, right: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a known answer as JSON can hold it; of `right`, written so, parts are not repeated."""
 
     def write_sample(tensor: Tensor) -> list[Any]:
-        if not _is_thinned(tensor):
+        if tensor.is_meta or not _is_thinned(tensor):
             return _write_tensor(tensor)
         kept = tensor.flatten()[_places(tensor.numel())]
         return [*_write_shape(tensor), [_short(number) for number in kept.tolist()]]
 
-    def parts_of(reply: Reply) -> dict[str, Any]:
+    replies: list[dict[str, Any]] = []
+    for number, reply in enumerate(known.replies):
         parts = write_parts(reply, Writer(write_sample))
-        shapes = write_parts(reply, Writer(_write_shape)) if known.drawn else {}
-        return {n: shapes[n] if n in shapes and PARTS[n].random else parts[n] for n in parts}
-
-    return {
-        "drawn": known.drawn,
-        "replies": [
+        beside = right["replies"][number]["parts"] if right else {}
+        same = [name for name in parts if name in beside and parts[name] == beside[name]]
+        replies.append(
             {
                 "gradient": reply.gradient,
                 "error": None if reply.error is None else [reply.error.kind, *reply.error.classes],
-                "parts": parts_of(reply),
+                "parts": {name: part for name, part in parts.items() if name not in same},
+                "right": same,
             }
-            for reply in known.replies
-        ],
-    }
+        )
+    return {"drawn": known.drawn, "raised": known.raised, "replies": replies}
 
 
-def read_known(plain: Mapping[str, Any]) -> Known:
+def read_known(plain: Mapping[str, Any], right: Known | None = None) -> Known:
     """Read what `write_known` wrote; tensors without values come back on `meta`."""
 
     def read_sample(parts: list[Any]) -> Tensor:
@@ -134,10 +159,11 @@ def read_known(plain: Mapping[str, Any]) -> Known:
             gradient=written["gradient"],
             error=_read_error(written["error"]),
             **read_parts(written["parts"], Reader(read_sample)),
+            **{name: getattr(right.replies[number], name) for name in written["right"] if right},
         )
-        for written in plain["replies"]
+        for number, written in enumerate(plain["replies"])
     ]
-    return Known(replies, plain["drawn"])
+    return Known(replies, plain["drawn"], plain["raised"])
 
 
 def _read_error(plain: Sequence[str] | None) -> StudentError | None:
@@ -149,6 +175,8 @@ def _write_shape(tensor: Tensor) -> list[Any]:
 
 
 def _write_tensor(tensor: Tensor) -> list[Any]:
+    if tensor.is_meta:
+        return _write_shape(tensor)
     return [*_write_shape(tensor), [_short(number) for number in tensor.flatten().tolist()]]
 
 
@@ -156,7 +184,11 @@ def _read_tensor(parts: list[Any]) -> Tensor:
     name, shape, *values = parts
     if not values:
         return torch.empty(shape, dtype=DTYPES[name], device="meta")
-    return torch.tensor(values[0], dtype=torch.float64).to(DTYPES[name]).reshape(shape)
+    size = torch.Size(shape).numel()
+    found = torch.tensor(values[0], dtype=torch.float64)
+    if found.numel() < size:
+        found = found.repeat(-(-size // found.numel()))[:size]
+    return found.to(DTYPES[name]).reshape(shape)
 
 
 def _short(number: Any) -> Any:

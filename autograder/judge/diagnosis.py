@@ -31,7 +31,7 @@ from autograder.diagnosis.search import (
 from autograder.judge.cache import AnswerStore
 from autograder.judge.misconceptions import Misconception, read, read_in_branches
 from autograder.judge.session import Planned
-from autograder.judge.variants import Variants, reseeded, variants_of
+from autograder.judge.variants import Variants, variants_of
 
 # Beyond these a diagnosis costs more than it helps: examples computed, further questions put.
 _MAX_COMPUTED = 1500
@@ -272,7 +272,7 @@ class _Computed(Answers):
         """Return whether the student's answer depends on random draws: ask with other seeds."""
 
         def asked() -> bool:
-            again = self._ask([reseeded(request) for request in example.requests])
+            again = self._ask([request.reseeded() for request in example.requests])
             # Of one that is gone it is not known; it may draw where that is right.
             if again is None:
                 return self.draws(example)

@@ -6,13 +6,12 @@ import contextlib
 import hashlib
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from autograder.api.likeness import Comparison, Slack, same_reply
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, Names, Once
 from autograder.judge.cache import AnswerStore
@@ -98,7 +97,7 @@ class Variants:
         self._count(wrong, example, redraw)
 
         def performed() -> list[Reply]:
-            asked = [reseeded(request) for request in example] if redraw else example
+            asked = [request.reseeded() for request in example] if redraw else example
             return [self.perform(wrong, request) for request in asked]
 
         def right() -> Sequence[Reply]:
@@ -210,7 +209,7 @@ class Variants:
     def perform(self, wrong: Names, request: Request) -> Reply:
         """Answer one request with these mistakes in force, after those before it."""
         self._put_in_force(wrong)
-        with _at_most(self._longest_s) as clock:
+        with at_most(self._longest_s) as clock:
             reply = self._executor.perform(request)
         # What is kept is no measurement.
         reply.seconds = None
@@ -238,7 +237,7 @@ class _Clock:
 
 
 @contextlib.contextmanager
-def _at_most(seconds: float) -> Iterator[_Clock]:
+def at_most(seconds: float) -> Iterator[_Clock]:
     """Raise a TimeoutError in what computes longer, where the system can; note that it did."""
     clock = _Clock()
     if not hasattr(signal, "setitimer"):
@@ -256,18 +255,6 @@ def _at_most(seconds: float) -> Iterator[_Clock]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-
-
-def reseeded(request: Request) -> Request:
-    """Return the request with other seeds for its random draws."""
-    return Request(
-        [
-            replace(op, seed=op.seed + 1)
-            if isinstance(op, Reset | Call) and op.seed is not None
-            else op
-            for op in request.ops
-        ]
-    )
 
 
 def variants_of(

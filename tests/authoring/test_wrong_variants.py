@@ -13,7 +13,15 @@ from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.matrix import print_report
-from autograder.authoring.proof import Naming, Report, faults_of, outcome_of
+from autograder.authoring.proof import (
+    Figures,
+    Naming,
+    Report,
+    RowReport,
+    compare_at_home,
+    faults_of,
+    outcome_of,
+)
 from autograder.authoring.rows import rows_of
 from autograder.authoring.wrong_variants import read_edits, read_variants
 from autograder.errors import UsageError
@@ -150,6 +158,12 @@ def test_what_is_named_is_held_against_the_head(autograder, project) -> None:
         "in 2 more, nothing is to be named" in printed
     )
     assert "unnamed layer_norm/hidden: nothing, expected: layer_norm.biased" in printed
+    # At home the same is told of all four that grading names.
+    assert [found.figures.wrong_at_home, found.figures.told_at_home] == [4, 4]
+    assert (
+        "at home: of 4 wrong variants that grading names, a student is told the same in 4"
+        in printed
+    )
     assert "rows of these kinds alone: right, wrong" in printed
 
 
@@ -314,6 +328,47 @@ ONE, TWO, THREE, FOUR = "c.one", "c.two", "c.three", "c.four"
 )
 def test_outcomes(expected, alternatives, named, either, outcome) -> None:
     assert outcome_of(expected, named, alternatives=alternatives, either=either) == outcome
+
+
+def test_what_is_told_at_home_is_held_against_what_grading_names() -> None:
+    def row(name: str, *named: str) -> RowReport:
+        return RowReport(
+            id=name,
+            kind="wrong",
+            component="c",
+            wrong=list(named),
+            lost_points=1.0,
+            lost=["c.first"],
+            named=list(named),
+            either=False,
+        )
+
+    told: dict[str, tuple[list[str], bool] | None] = {
+        **{f"same{number}": ([ONE], False) for number in range(9)},
+        "one_of_two": ([ONE, TWO], True),
+        "nothing": ([], False),
+        "public_checks_pass": None,
+    }
+    rows = [row(name, ONE) for name in told] + [row("unnamed")]
+    whole = Report(
+        assignment="a",
+        sandbox="none",
+        holds=True,
+        faults=[],
+        figures=Figures(),
+        criteria={},
+        rows=rows,
+    )
+    compare_at_home(whole, lambda row: told[row.id])
+    assert (whole.figures.wrong_at_home, whole.figures.told_at_home) == (11, 10)
+    assert (whole.holds, whole.faults) == (True, [])
+    told |= {"nothing": ([TWO], False), "one_of_two": ([], False)}
+    compare_at_home(whole, lambda row: told[row.id])
+    assert not whole.holds
+    assert whole.faults == [
+        "wrong variant nothing is called something else at home than in grading",
+        "a student hears less than 90% of the names at home",
+    ]
 
 
 def test_too_few_named_are_counted_over_all_components() -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Call, Reset
 from autograder.diagnosis.known import KnownMistakes
-from autograder.diagnosis.table import Known, write_known, write_question
+from autograder.diagnosis.table import Known, read_question, write_known, write_question
 
 Double = Callable[[Tensor], Tensor]
 # Of a component `double`, by number; the words of a mistake are its name.
@@ -150,3 +150,106 @@ def test_a_component_is_asked_once() -> None:
     for _ in range(2):
         found.causes("double.works", session)
     assert len(asked) == len(INPUTS)
+
+
+X = torch.arange(1.0, 41.0)
+
+
+def dropped(x: Tensor, scale: float = 2.0, flipped: bool = False) -> Tensor:
+    """Drop half of the values; `flipped` is another machine, which draws otherwise."""
+    torch.manual_seed(7)
+    kept = torch.rand(len(x)) < 0.5
+    return x * (~kept if flipped else kept) * scale
+
+
+DROPPING: dict[str, Double] = {
+    "not scaled": lambda x: dropped(x, scale=1.0),
+    "never dropped": lambda x: x,
+}
+
+
+def drawn_table() -> dict[str, Any]:
+    def drawn(function: Double) -> dict[str, Any]:
+        return write_known(Known([Reply(value=function(X))], drawn=True))
+
+    return {
+        "questions": [
+            {"asks": write_question([request(X)]), "slack": {}, "right": drawn(dropped)}
+            | {"free": False}
+        ],
+        "mistakes": [
+            {"words": name, "branch": False, "loses": ["double.works"]}
+            | {"answers": {"0": drawn(function)}}
+            for name, function in DROPPING.items()
+        ],
+        "pairs": [{"of": [0, 1], "as": {}, "answers": {}}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("student", "named"),
+    [
+        *((function, [name]) for name, function in DROPPING.items()),
+        (dropped, []),
+        # Where torch draws otherwise, nothing tells a mistake from another draw of what is right.
+        (lambda x: dropped(x, flipped=True), []),
+        (lambda x: dropped(x, scale=1.0, flipped=True), []),
+        (lambda x: dropped(x, scale=3.0), []),
+    ],
+)
+def test_what_is_drawn_is_named_where_the_same_is_drawn(student: Double, named: list[str]) -> None:
+    assert KnownMistakes(drawn_table()).causes("double.works", Student(student)) == named
+
+
+def test_a_draw_where_nothing_is_to_be_drawn_is_named_by_its_form() -> None:
+    plain = table()
+    always = write_known(Known([Reply(value=torch.zeros(3))], drawn=True))
+    plain["mistakes"].append(
+        {"words": "always drawn", "branch": False, "loses": ["double.works"]}
+        | {"answers": {str(number): always for number in range(len(INPUTS))}}
+    )
+    plain["pairs"] += [{"of": [one, 4], "as": {}, "answers": {}} for one in range(4)]
+    draws = itertools.count(1)
+    found = KnownMistakes(plain).causes("double.works", Student(lambda x: 100 * x + next(draws)))
+    assert found == ["always drawn"]
+    # What is the same however it is asked was not drawn.
+    assert KnownMistakes(plain).causes("double.works", Student(lambda x: 100 * x)) == []
+
+
+def test_an_exception_of_a_mistake_says_nothing_by_itself() -> None:
+    plain = table()
+    error = Reply(error=StudentError("ValueError", "call"))
+    first = plain["mistakes"][0]
+    first["answers"]["1"] = write_known(Known([error], raised=True))
+
+    def raising(at: float) -> Double:
+        return lambda x: raises(x) if float(x[0]) == at else 3 * x
+
+    assert KnownMistakes(plain).causes("double.works", Student(raising(3.0))) == ["three times"]
+    assert KnownMistakes(plain).causes("double.works", Student(raising(1.0))) == []
+    first["answers"] = {"1": first["answers"]["1"]}
+    assert KnownMistakes(plain).causes("double.works", Student(raises)) == []
+
+
+def test_two_mistakes_that_are_known_nowhere_together_are_not_named() -> None:
+    plain = table()
+    plain["pairs"] = [{**pair, "answers": {}} for pair in plain["pairs"]]
+    # In the first question the one shows alone, in the last one both do.
+    assert KnownMistakes(plain).causes("double.works", Student(both)) == []
+
+
+def test_long_questions_are_written_short_and_read_as_they_were_asked() -> None:
+    ids = torch.arange(200)
+    for tensor in (torch.randn(40, 50), ids, ids > 3, torch.empty(3, 4, device="meta")):
+        (read,) = read_question(write_question([request(tensor)]))
+        (again,) = read.tensors()
+        assert (again.shape, again.dtype, again.device) == (
+            tensor.shape,
+            tensor.dtype,
+            tensor.device,
+        )
+        if not tensor.is_floating_point():
+            assert torch.equal(again, tensor)
+        # What a release answers and what a student's run asks is the same.
+        assert write_question([read]) == write_question([request(tensor)])
+    assert len(str(write_question([request(torch.randn(200, 300))]))) < 2_000

@@ -21,7 +21,7 @@ from autograder.judge.misconceptions import (
     with_mistakes,
 )
 from autograder.judge.session import Planned
-from autograder.judge.variants import Variants, reseeded
+from autograder.judge.variants import Variants
 from autograder.sandbox.wire import encode_request
 
 TABLE = """
@@ -296,7 +296,7 @@ def test_what_hangs_on_random_draws_is_told_by_other_seeds(folder: Path) -> None
 
 def test_other_seeds_are_all_that_changes() -> None:
     request = Request([Reset(3), Build(1, "Net"), Call("f", args=(X,), seed=5), Call("g")])
-    assert reseeded(request).ops == [
+    assert request.reseeded().ops == [
         Reset(4),
         Build(1, "Net"),
         Call("f", args=(X,), seed=6),

@@ -305,7 +305,8 @@ class TransformerBlock(nn.Module):
 
     def _added(self, x: Tensor, added: Tensor, drops: bool, number: int) -> Tensor:
         """Drop from `added` and add it to the stream (B, T, D)."""
-        if drops and not (wrong("stream_dropped") or wrong("dropped_after_the_norm")):
+        after = self.norm == "post" and wrong("dropped_after_the_norm")
+        if drops and not (wrong("stream_dropped") or after):
             added = self._dropped(added)
         if wrong("post_before_the_sum"):
             added = self._normalised(added, "post", number)  # (B, T, D)
@@ -320,9 +321,7 @@ class TransformerBlock(nn.Module):
         if wrong("post_before_the_sum"):
             return x
         left = self._normalised(x, "post", number)
-        if self.norm == "post" and wrong("dropped_after_the_norm"):
-            left = self._dropped(left)
-        return left
+        return self._dropped(left) if after else left
 
     def _normalised(self, x: Tensor, place: str, number: int) -> Tensor:
         """Normalise `x` (B, T, D) where the block normalises in this place."""
