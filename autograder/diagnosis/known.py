@@ -186,8 +186,8 @@ class _Tabled(Answers):
             return replace(fit, voided=True)
         if names and fit.to_the_draw and not self._may_be_another_draw(example):
             return Fit(fit.exact)
-        # That there is no number says little.
-        return replace(fit, voided=True) if names and self._has_nan(example) else fit
+        # That there is no number at all says little.
+        return replace(fit, voided=True) if names and self._has_no_number(example) else fit
 
     def _met(self, names: Names) -> bool:
         """Return whether two mistakes answer as the component did somewhere where both show."""
@@ -216,11 +216,12 @@ class _Tabled(Answers):
 
         return self.once("draws", [example], asked)
 
-    def _has_nan(self, example: Example) -> bool:
-        """Return whether there is no number where there is a right one."""
+    def _has_no_number(self, example: Example) -> bool:
+        """Return whether a tensor is all NaN where the right one is not."""
         pairs = zip(example.replies, self.right(example), strict=True)
-        return any(_nan(mine) and not _nan(right) for mine, right in pairs)
+        return any(_all_nan(mine) and not _all_nan(right) for mine, right in pairs)
 
 
-def _nan(reply: Reply) -> bool:
-    return any(t.device.type != "meta" and bool(t.isnan().any()) for t in reply.tensors())
+def _all_nan(reply: Reply) -> bool:
+    values = [tensor for tensor in reply.tensors() if not tensor.is_meta and tensor.numel()]
+    return any(bool(tensor.isnan().all()) for tensor in values)
