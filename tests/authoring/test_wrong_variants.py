@@ -23,8 +23,9 @@ from autograder.authoring.proof import (
     outcome_of,
 )
 from autograder.authoring.rows import rows_of
-from autograder.authoring.wrong_variants import read_edits, read_variants
+from autograder.authoring.wrong_variants import FORM, HEAD, read_variants
 from autograder.errors import UsageError
+from autograder.judge.edits import read_edits
 from autograder.judge.misconceptions import read
 from tests.tiny import PUBLIC, write_tiny
 
@@ -289,7 +290,7 @@ def test_any_change_of_lines_can_be_written_as_edits(data: st.DataObject, tmp_pa
     )
     path = tmp_path_factory.mktemp("edits") / "norm.diff"
     path.write_text(f"@@ one in plain: none\nin words\n{edits}")
-    (row,) = read_edits(path)
+    (row,) = read_edits(path, HEAD, FORM)
     expected = [line for place, was in enumerate(base) for line in new.get(place, [was])]
     assert row.applied({"plain": "\n".join(base)}).split("\n") == (expected or [""])
 
