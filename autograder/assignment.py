@@ -242,7 +242,8 @@ class Assignment:
 
     def _sources(self, package: Path) -> Iterator[tuple[Path, Path]]:
         for root, path in self.files():
-            if path.suffix in (".py", ".toml", ".json") or path.relative_to(root).parts[0] in GIVEN:
+            given = path.relative_to(root).parts[0] in GIVEN
+            if given or path.suffix in (".py", ".toml", ".json", ".diff"):
                 yield root, path
         for room in DECIDING:
             place = package / room

@@ -25,6 +25,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import wrong_variants
 from autograder.authoring.release import known_numbers, release
 from autograder.cli import main
+from autograder.judge import misconceptions
 from autograder.judge.collection import collect
 from autograder.judge.places import CACHE_VARIABLE
 from autograder.judge.suite import Suite
@@ -154,7 +155,7 @@ def released(assignment: Assignment, tmp_path_factory: pytest.TempPathFactory) -
     root = make_project(folder / "project", "norm", few)
     (root / "reference" / "norm" / "misconceptions").mkdir()
     for name in few:
-        source = assignment.secret / "misconceptions" / f"{name}.py"
+        source = misconceptions.file_of(assignment, name)
         shutil.copy(source, root / "reference" / "norm" / "misconceptions")
     release(assignment, folder / "release", lambda _: known_numbers(load_assignment(root, "norm")))
     return folder / "release"

@@ -15,7 +15,7 @@ from autograder.authoring.mutants import Mutant, mutants_of, sampled
 from autograder.authoring.survivors import marks_of
 from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
-from autograder.judge.misconceptions import file_of, read, with_mistakes
+from autograder.judge.misconceptions import file_of, read, source_of, with_mistakes
 
 # The kinds that should keep every point.
 RIGHT: tuple[Kind, ...] = ("solution", "stand-in", "right")
@@ -131,7 +131,7 @@ def _whole_rows(
         if folder.is_dir():
             yield Row(f"right-{folder.name}", "right", _folder(folder))
     bare = {
-        f"{name}.py": file_of(assignment, name).read_bytes()
+        f"{name}.py": source_of(assignment, name)
         for name in assignment.totals
         if file_of(assignment, name).is_file()
     }
@@ -163,7 +163,7 @@ def _wrong_row(
 ) -> Row:
     """Return the row of one misconception, or of a pair."""
     program = assignment.component(name).program
-    source = with_mistakes(file_of(assignment, name).read_bytes(), wrong, program)
+    source = with_mistakes(source_of(assignment, name), wrong, program)
     kind: Kind = "misconception" if len(wrong) == 1 else "pair"
     files = {**others, f"{name}.py": source}
     exempt = (f"{name}.py",) if program else ()

@@ -55,7 +55,7 @@ class Cache:
         others = {name for name in assignment.totals if name != component}
         for name, found in self._read[assignment.secret]:
             place, _, file = name.partition("/")
-            stem = file.removesuffix(".py")
+            stem = file.removesuffix(".py").removesuffix(".diff")
             if place in ("misconceptions", "tests") and stem.removeprefix("test_") in others:
                 continue
             digest.update(f"{name}\0".encode() + found)

@@ -4,6 +4,9 @@
 put in force: it looks them up in its global `WRONG`, so any of them combine. Its table
 `MISCONCEPTIONS` gives every mistake an explanation, its source in the course, and the branches of
 the code that it can be in alone. A table `BRANCHES` says in words what these are.
+
+Where that is shorter, `<component>.diff` has edits of the solution in place of such a file, which
+is made of them.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Any
 
 from autograder.assignment import Assignment
 from autograder.errors import UsageError
+from autograder.judge.combining import combined
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,28 @@ class Misconception:
 
 
 def file_of(assignment: Assignment, component: str) -> Path:
-    """Return where a component's misconceptions are written down."""
-    return assignment.secret / "misconceptions" / f"{component}.py"
+    """Return where a component's misconceptions are written down, if they are.
+
+    Raises:
+        UsageError: they are written down twice.
+    """
+    path = assignment.secret / "misconceptions" / f"{component}.py"
+    edits = path.with_suffix(".diff")
+    if path.is_file() and edits.is_file():
+        raise UsageError(f"{path} and {edits.name} are about one component: delete one")
+    return edits if edits.is_file() else path
+
+
+def source_of(assignment: Assignment, component: str) -> bytes:
+    """Return the component with mistakes that can be put in force; there is a file of them.
+
+    Raises:
+        UsageError: edits are malformed, or do not apply to the solution.
+    """
+    path = file_of(assignment, component)
+    if path.suffix == ".diff":
+        return combined(path, assignment.component(component).program)
+    return path.read_bytes()
 
 
 def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
@@ -56,7 +80,7 @@ def read(assignment: Assignment, component: str) -> dict[str, Misconception]:
     path = file_of(assignment, component)
     if not path.is_file():
         return {}
-    tree = _parsed(path)
+    tree = _parsed(assignment, component)
     table = _table(tree, path, "MISCONCEPTIONS")
     if table is None:
         raise UsageError(f"{path} has no table MISCONCEPTIONS")
@@ -104,7 +128,7 @@ def read_in_branches(
     if not named:
         return {}
     path = file_of(assignment, component)
-    words = _table(_parsed(path), path, "BRANCHES") or {}
+    words = _table(_parsed(assignment, component), path, "BRANCHES") or {}
     if unknown := sorted(named - words.keys()):
         raise UsageError(f"{path}: BRANCHES does not say what {unknown[0]!r} is")
     return {
@@ -134,11 +158,11 @@ def with_mistakes(source: bytes, names: Iterable[str], program: bool = False) ->
     return b"".join([*lines[:at], line, *lines[at:]])
 
 
-def _parsed(path: Path) -> ast.Module:
+def _parsed(assignment: Assignment, component: str) -> ast.Module:
     try:
-        return ast.parse(path.read_text(encoding="utf-8"))
+        return ast.parse(source_of(assignment, component))
     except (SyntaxError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"{file_of(assignment, component)} cannot be read: {error}") from error
 
 
 def _table(tree: ast.Module, path: Path, title: str) -> dict[str, Any] | None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import sys
 from collections.abc import Iterator
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 from autograder.api.executor import Executor
 from autograder.api.guard import PROVIDED
@@ -14,6 +17,7 @@ from autograder.api.local import Apart
 from autograder.api.messages import Reply, Request
 from autograder.api.wording import place
 from autograder.assignment import Assignment
+from autograder.judge.combining import combined
 from autograder.sandbox.scratch import temporary_folder
 from autograder.sandbox.wire import encode_request
 
@@ -46,7 +50,10 @@ def import_apart(
     Raises:
         ReferenceFault: it cannot be imported.
     """
-    names = [path.stem for path in folder.glob("*.py")]
+    edited = {path.stem for path in folder.glob("*.diff")}
+    if edited:
+        sys.path_importer_cache[str(folder)] = _with_edits(folder, name if program else "")
+    names = [*edited, *(path.stem for path in folder.glob("*.py"))]
     provided = ((given or folder) / PROVIDED).glob("*.py")
     names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
     executor = Executor(folder, name, given=given, program=program, free=True, within=Apart(names))
@@ -57,6 +64,21 @@ def import_apart(
             f"{folder / f'{name}.py'} cannot be imported: {error.kind}{where}: {error.text}"
         )
     return executor
+
+
+def _with_edits(folder: Path, program: str) -> FileFinder:
+    """Return what finds modules in a folder in which some are written as edits of a solution."""
+
+    class Edited(SourceFileLoader):
+        def get_data(self, path: str) -> bytes:
+            file = Path(path).with_suffix(".diff")
+            return combined(file, file.stem == program)
+
+        def path_stats(self, path: str) -> Any:
+            # Nothing compiled is taken for it: the solution is part of it, too.
+            raise OSError
+
+    return FileFinder(str(folder), (Edited, [".diff"]), (SourceFileLoader, SOURCE_SUFFIXES))
 
 
 class ReferenceSession:

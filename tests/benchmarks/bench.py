@@ -28,7 +28,7 @@ from autograder.authoring.wrong_variants import read_variants
 from autograder.grading.messages import Answer, GradeJob, Marked
 from autograder.grading.workers import Worker
 from autograder.judge import reference as reference_module
-from autograder.judge.misconceptions import file_of, read, with_mistakes
+from autograder.judge.misconceptions import read, source_of, with_mistakes
 from autograder.results import SubmissionResult
 from autograder.sandbox import handle, host
 
@@ -124,7 +124,7 @@ def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
     solutions = {path.name: path.read_bytes() for path in RIGHT.glob("*.py")}
     draw = random.Random(0)
     for name in assignment.totals:
-        source = file_of(assignment, name).read_bytes()
+        source = source_of(assignment, name)
         known = list(read(assignment, name))
         for wrong in draw.sample(known, each):
             mistaken = {f"{name}.py": with_mistakes(source, [wrong])}

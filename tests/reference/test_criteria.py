@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import Assignment
-from autograder.judge.misconceptions import file_of, read, with_mistakes
+from autograder.judge.misconceptions import read, source_of, with_mistakes
 from autograder.judge.reference import import_apart
 from autograder.judge.suite import Suite
 
@@ -96,7 +96,7 @@ def test_every_known_mistake_loses_public_points(
 ) -> None:
     unseen = []
     for component in assignment.totals:
-        source = file_of(assignment, component).read_bytes()
+        source = source_of(assignment, component)
         for name in read(assignment, component):
             wrong = with_mistakes(source, [name]).decode()
             public, _ = lost(assignment, suite, component, wrong, tmp_path / f"{component}.{name}")

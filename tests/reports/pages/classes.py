@@ -10,7 +10,7 @@ from autograder.assignment import Assignment
 from autograder.grading import store
 from autograder.grading.batch import Batch
 from autograder.grading.entries import discover
-from autograder.judge.misconceptions import file_of, read, with_mistakes
+from autograder.judge.misconceptions import read, source_of, with_mistakes
 from autograder.results import ComponentResult, SubmissionResult
 
 # By component: what was put into it ("" for nothing, "missing"), and what it was graded.
@@ -36,7 +36,7 @@ def graded_parts(assignment: Assignment, place: Path, jobs: int = 2) -> Parts:
                 continue
             source = path.read_bytes()
             if kind:
-                source = file_of(assignment, name).read_bytes()
+                source = source_of(assignment, name)
                 source = with_mistakes(source, (kind,), specs[name].program)
             (folder / f"{name}.py").write_bytes(source)
         # A folder with no file at all would be no submission of one.
