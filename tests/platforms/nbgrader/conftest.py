@@ -194,7 +194,7 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> Course:
     project = make_project(base / "project", "norm", ["layer_norm"])
     secret = project / "reference" / "norm"
     (secret / "misconceptions").mkdir()
-    shutil.copy(REFERENCE / "misconceptions" / "layer_norm.py", secret / "misconceptions")
+    shutil.copy(REFERENCE / "misconceptions" / "layer_norm.diff", secret / "misconceptions")
     (project / "assignments" / "norm" / "tests" / "views.py").write_text(_VIEWS)
     (secret / "workbook").mkdir()
     (secret / "workbook" / "text.md").write_text(_TEXT)

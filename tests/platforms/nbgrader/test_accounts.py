@@ -38,7 +38,7 @@ LINKS = {
     "key.py": "{home}/.ssh/id_rsa",
     "hidden.py": "{base}/project/reference/norm/tests/test_layer_norm.py",
     "answer.py": "{base}/project/reference/norm/layer_norm.py",
-    "mistakes.py": "{base}/project/reference/norm/misconceptions/layer_norm.py",
+    "mistakes.py": "{base}/project/reference/norm/misconceptions/layer_norm.diff",
     "mate.py": "{base}/course/submitted/bob/norm/layer_norm.py",
     "folder": "{home}/.ssh",
     "workbook.ipynb": "{base}/course/submitted/bob/norm/workbook.ipynb",
