@@ -44,7 +44,7 @@ _MAX_ASKED = 20_000
 # are as many pairs as mistakes by mistakes.
 _SHOWN = 2
 _TOGETHER = 1
-_MAX_TOGETHER = 1_000
+_MAX_TOGETHER = 700
 # In how many questions two mistakes that both show there are tried together: in all of them it took
 # a third of the time of a table.
 _MET = 4
@@ -222,7 +222,8 @@ def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[st
     """Return the answer of mistakes, if it is a telling one that is not right."""
     requests, right = example.requests, example.replies
     replies = variants.answer(wrong, requests)
-    if all_alike(sampled(right), sampled(replies), requests):
+    drawn = variants.drawn(RIGHT, requests)
+    if all_alike(sampled(right, drawn), sampled(replies, drawn), requests):
         return None
     return _answer(variants, wrong, example)
 

@@ -75,9 +75,9 @@ class _Question:
 
     def fit(self, known: Known, replies: Sequence[Reply]) -> Fit:
         """Return how near a known answer is to a component's."""
-        mine = sampled(replies)
+        mine, right = (sampled(some, known.drawn) for some in (replies, self.right.replies))
         compare = Comparison(self.slack, void=known is not self.right)
-        far = compare.replies(mine, known.replies, self.requests, sampled(self.right.replies))
+        far = compare.replies(mine, known.replies, self.requests, right)
         if not known.drawn:
             return Fit(far, voided=compare.voided)
         # Another release of torch may draw otherwise: then the form is left.

@@ -22,6 +22,7 @@ from typing import Any
 
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import (
+    GRADIENTS,
     PARTS,
     Reply,
     Request,
@@ -36,7 +37,9 @@ from autograder.api.values import DTYPES, Reader, Writer, with_tensors
 _DIGITS = 6
 # How many numbers of a floating-point tensor are kept of an answer, and of what was asked with: a
 # prime number, so that no two rows are the same.
-_KEPT = 8
+_KEPT = 12
+# Of drawn ones more: few values are the same by chance.
+_KEPT_DRAWN = 40
 _REPEATED = 61
 
 
@@ -67,14 +70,15 @@ def _shape_of(tensor: Tensor) -> Tensor:
     return torch.empty_like(tensor, device="meta")
 
 
-def sampled(replies: Sequence[Reply]) -> list[Reply]:
+def sampled(replies: Sequence[Reply], drawn: bool = False) -> list[Reply]:
     """Return replies with NaN in all but few places of every floating-point tensor."""
 
     def thinned(tensor: Tensor) -> Tensor:
-        if not _is_thinned(tensor) or tensor.device.type == "meta":
+        count = _count(tensor, drawn)
+        if count == tensor.numel():
             return tensor
         kept = torch.full((tensor.numel(),), torch.nan, dtype=tensor.dtype)
-        places = _places(tensor.numel())
+        places = _places(tensor.numel(), count)
         kept[places] = tensor.detach().flatten()[places]
         return kept.reshape(tensor.shape)
 
@@ -84,16 +88,19 @@ def sampled(replies: Sequence[Reply]) -> list[Reply]:
     ]
 
 
-def _is_thinned(tensor: Tensor) -> bool:
-    return tensor.is_floating_point() and tensor.numel() > _KEPT
+def _count(tensor: Tensor, drawn: bool) -> int:
+    """Return how many numbers of a tensor are kept."""
+    if tensor.is_meta or not tensor.is_floating_point():
+        return tensor.numel()
+    return min(tensor.numel(), _KEPT_DRAWN if drawn else _KEPT)
 
 
-def _places(size: int) -> Tensor:
+def _places(size: int, count: int) -> Tensor:
     """Return which places of `size` numbers are kept, the same on every machine."""
     # By steps of the golden section they are spread evenly, and no pattern of rows repeats.
     found: dict[int, None] = {}
     step = 0
-    while len(found) < _KEPT:
+    while len(found) < count:
         found[int(size * (step * 0.6180339887498949 % 1))] = None
         step += 1
     return torch.tensor(list(found))
@@ -121,9 +128,10 @@ def write_known(known: Known, right: Mapping[str, Any] | None = None) -> dict[st
     """Return a known answer as JSON can hold it; of `right`, written so, parts are not repeated."""
 
     def write_sample(tensor: Tensor) -> list[Any]:
-        if tensor.is_meta or not _is_thinned(tensor):
+        count = _count(tensor, known.drawn)
+        if count == tensor.numel():
             return _write_tensor(tensor)
-        kept = tensor.flatten()[_places(tensor.numel())]
+        kept = tensor.flatten()[_places(tensor.numel(), count)]
         return [*_write_shape(tensor), [_short(number) for number in kept.tolist()]]
 
     replies: list[dict[str, Any]] = []
@@ -131,14 +139,12 @@ def write_known(known: Known, right: Mapping[str, Any] | None = None) -> dict[st
         parts = write_parts(reply, Writer(write_sample))
         beside = right["replies"][number]["parts"] if right else {}
         same = [name for name in parts if name in beside and parts[name] == beside[name]]
-        replies.append(
-            {
-                "gradient": reply.gradient,
-                "error": None if reply.error is None else [reply.error.kind, *reply.error.classes],
-                "parts": {name: part for name, part in parts.items() if name not in same},
-                "right": same,
-            }
-        )
+        error = reply.error and [reply.error.kind, *reply.error.classes]
+        gradient = reply.gradient if reply.gradient != GRADIENTS[0] else ""
+        rest = {name: part for name, part in parts.items() if name not in same}
+        written = {"gradient": gradient, "error": error, "right": same, "parts": rest}
+        # There are thousands of them.
+        replies.append({name: value for name, value in written.items() if value})
     return {"drawn": known.drawn, "raised": known.raised, "replies": replies}
 
 
@@ -151,15 +157,15 @@ def read_known(plain: Mapping[str, Any], right: Known | None = None) -> Known:
         if not values or len(values[0]) == size:
             return _read_tensor(parts)
         kept = torch.full((size,), torch.nan, dtype=torch.float64)
-        kept[_places(size)] = torch.tensor(values[0], dtype=torch.float64)
+        kept[_places(size, len(values[0]))] = torch.tensor(values[0], dtype=torch.float64)
         return kept.to(DTYPES[name]).reshape(shape)
 
     replies = [
         Reply(
-            gradient=written["gradient"],
-            error=_read_error(written["error"]),
-            **read_parts(written["parts"], Reader(read_sample)),
-            **{name: getattr(right.replies[number], name) for name in written["right"] if right},
+            gradient=written.get("gradient", GRADIENTS[0]),
+            error=_read_error(written.get("error")),
+            **read_parts(written.get("parts", {}), Reader(read_sample)),
+            **{n: getattr(right.replies[number], n) for n in written.get("right", ()) if right},
         )
         for number, written in enumerate(plain["replies"])
     ]
