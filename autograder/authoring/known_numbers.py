@@ -38,13 +38,13 @@ from autograder.judge.variants import Variants, variants_of
 from autograder.sandbox.wire import encode_request
 
 # Longer questions would only make the file long, in characters.
-_MAX_ASKED = 20_000
+_MAX_ASKED = 15_000
 # In how many questions a mistake should show, so that one coincidence names nothing; and of how
 # many the answers of two mistakes together are kept, where they are not those of one of them: there
 # are as many pairs as mistakes by mistakes.
 _SHOWN = 2
-_TOGETHER = 1
-_MAX_TOGETHER = 700
+_TOGETHER = 2
+_MAX_TOGETHER = 500
 # In how many questions two mistakes that both show there are tried together: in all of them it took
 # a third of the time of a table.
 _MET = 4

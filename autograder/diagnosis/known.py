@@ -190,12 +190,17 @@ class _Tabled(Answers):
         return replace(fit, voided=True) if names and self._has_no_number(example) else fit
 
     def _met(self, names: Names) -> bool:
-        """Return whether two mistakes answer as the component did somewhere where both show."""
+        """Return whether the component answers somewhere as two mistakes do, and neither alone."""
 
         def found() -> bool:
-            both = [example for example in self.examples if len(self._moving(names, example)) > 1]
-            known = [(self._questions[e], e.replies, self._known(names, e)) for e in both]
-            return any(one and asked.fit(one, replies).exact <= 1 for asked, replies, one in known)
+            both = [e for e in self.examples if not e.passed and len(self._moving(names, e)) > 1]
+            halves = [frozenset([name]) for name in names]
+            return any(
+                self._known(names, example) is not None
+                and self.fit(names, example).exact <= 1
+                and not any(self.fit(half, example).holds for half in halves)
+                for example in both
+            )
 
         return self.once("met", [names], found)
 

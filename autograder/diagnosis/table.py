@@ -137,8 +137,11 @@ def write_known(known: Known, right: Mapping[str, Any] | None = None) -> dict[st
     replies: list[dict[str, Any]] = []
     for number, reply in enumerate(known.replies):
         parts = write_parts(reply, Writer(write_sample))
-        beside = right["replies"][number]["parts"] if right else {}
-        same = [name for name in parts if name in beside and parts[name] == beside[name]]
+        beside = right["replies"][number].get("parts", {}) if right else {}
+        # 2.0 equals 2, and is another answer.
+        same = [
+            name for name in parts if name in beside and repr(parts[name]) == repr(beside[name])
+        ]
         error = reply.error and [reply.error.kind, *reply.error.classes]
         gradient = reply.gradient if reply.gradient != GRADIENTS[0] else ""
         rest = {name: part for name, part in parts.items() if name not in same}

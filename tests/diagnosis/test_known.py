@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch import Tensor
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Call, Reset
 from autograder.diagnosis.known import KnownMistakes
-from autograder.diagnosis.table import Known, read_question, write_known, write_question
+from autograder.diagnosis.table import Known, read_known, read_question, write_known, write_question
 
 Double = Callable[[Tensor], Tensor]
 # Of a component `double`, by number; the words of a mistake are its name.
@@ -253,3 +254,18 @@ def test_long_questions_are_written_short_and_read_as_they_were_asked() -> None:
         # What a release answers and what a student's run asks is the same.
         assert write_question([read]) == write_question([request(tensor)])
     assert len(str(write_question([request(torch.randn(200, 300))]))) < 2_000
+
+
+def test_what_is_as_it_is_right_is_not_repeated_and_read_from_there() -> None:
+    right = Known([Reply(value=X), Reply(error=StudentError("ValueError", "call"))])
+    wrong = Known([Reply(value=X), Reply(value=2 * X, inputs_after=[X])])
+    beside = write_known(right)
+    written = write_known(wrong, beside)
+    assert len(str(written)) < len(str(write_known(wrong)))
+    read = read_known(json.loads(json.dumps(written)), read_known(beside))
+    assert write_known(read) == write_known(wrong)
+    two = [Known([Reply(value=value)]) for value in (2, 2.0)]
+    assert (
+        type(read_known(write_known(two[1], write_known(two[0])), two[0]).replies[0].value) is float
+    )
+    assert read_known(json.loads(json.dumps(beside))).replies[1].error == right.replies[1].error
