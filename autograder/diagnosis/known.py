@@ -20,7 +20,7 @@ from autograder.diagnosis.table import (
     sampled,
 )
 
-# An answer that is so much more off than marks allow may still be right but for rounding here.
+# An answer that is so much more off than marks allow may still be right except for rounding here.
 _NEARLY = 1.2
 
 
@@ -205,7 +205,7 @@ class _Tabled(Answers):
         return self.once("met", [names], found)
 
     def _may_be_another_draw(self, example: Example) -> bool:
-        """Return whether an answer can be like a mistake's but for what was drawn."""
+        """Return whether an answer can be like a mistake's except for what was drawn."""
         if not self._questions[example].right.drawn:
             return self._component_draws(example)
         # Where it is the right draw, or a known mistake's, the same is drawn here as there.
