@@ -20,7 +20,7 @@ from autograder.results import ComponentResult, CriterionResult, SubmissionResul
 ALONE = 0.95
 PAIRED = 0.80
 NAMED = 0.92
-AT_HOME = 0.90
+AT_HOME = 0.85
 # The share of a limit that a solution may use.
 QUARTER = 0.25
 # "One of these" helps while they are few.
