@@ -109,6 +109,8 @@ def test_good_suites_hold(assignment: Assignment) -> None:
         "named_half": 0,
         "right": 1,
         "right_named": 0,
+        "wrong_at_home": 0,
+        "told_at_home": 0,
         "mutants": 0,
         "mutants_caught": 0,
         "mutants_equivalent": 0,
