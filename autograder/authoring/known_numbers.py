@@ -44,7 +44,7 @@ _MAX_ASKED = 15_000
 # are as many pairs as mistakes by mistakes.
 _SHOWN = 2
 _TOGETHER = 2
-_MAX_TOGETHER = 500
+_MAX_TOGETHER = 450
 # In how many questions two mistakes that both show there are tried together: in all of them it took
 # a third of the time of a table.
 _MET = 4
@@ -111,7 +111,7 @@ def _table(
         mistake: {place: found[number] for place, number in enumerate(used) if number in found}
         for mistake, found in answers.items()
     }
-    told = [mistake for mistake, found in placed.items() if _telling(found)]
+    told = [mistake for mistake, found in placed.items() if found]
     loses = _lost_by(suite, variants, criteria, told)
     return {
         "questions": [
@@ -229,8 +229,8 @@ def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[st
 
 
 def _telling(found: _Answers) -> _Answers:
-    """Return the answers by which a mistake can be told: many raise."""
-    return {number: answer for number, answer in found.items() if not answer["raised"]}
+    """Return the answers that tell a mistake best; exceptions only where there is nothing else."""
+    return {n: answer for n, answer in found.items() if not answer["raised"]} or found
 
 
 def _together(

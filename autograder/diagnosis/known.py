@@ -182,12 +182,28 @@ class _Tabled(Answers):
             # A draw is not right by chance.
             return Fit(math.inf)
         fit = question.fit(known, example.replies)
-        if known.raised:
+        if known.raised and not self._raises_alike(names):
             return replace(fit, voided=True)
         if names and fit.to_the_draw and not self._may_be_another_draw(example):
             return Fit(fit.exact)
         # That there is no number at all says little.
         return replace(fit, voided=True) if names and self._has_no_number(example) else fit
+
+    def _raises_alike(self, names: Names) -> bool:
+        """Return whether the component ends in an exception just where one mistake does.
+
+        Many things raise, but few in these questions and in no other.
+        """
+        if len(names) != 1:
+            return False
+        (name,) = names
+        known = {number for number, answer in self._wrong[name].items() if answer.raised}
+        mine = {
+            self._questions[example].number
+            for example in self.examples
+            if any(map(raised_wrongly, example.replies, self.right(example)))
+        }
+        return known == mine and any(example.passed for example in self.examples)
 
     def _met(self, names: Names) -> bool:
         """Return whether the component answers somewhere as two mistakes do, and neither alone."""

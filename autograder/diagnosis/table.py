@@ -110,11 +110,13 @@ def write_question(question: Sequence[Request]) -> list[Any]:
     """Return the requests of a question as JSON can hold them, made shorter where it is long."""
 
     def write(tensor: Tensor) -> list[Any]:
+        if tensor.is_meta:
+            return _write_shape(tensor)
         # Numbers that repeat serve as well; but truths and whole numbers say what goes where.
-        if tensor.is_meta or not tensor.is_floating_point() or tensor.numel() <= _REPEATED:
-            return _write_tensor(tensor)
-        values = tensor.flatten()[:_REPEATED].tolist()
-        return [*_write_shape(tensor), [_short(number) for number in values]]
+        count = _REPEATED if tensor.is_floating_point() else tensor.numel()
+        values = [_short(number) for number in tensor.flatten()[:count].tolist()]
+        turned = [] if tensor.is_contiguous() or tensor.dim() < 2 else ["turned"]
+        return [*_write_shape(tensor), values, *turned]
 
     return [write_request(request, Writer(write)) for request in question]
 
@@ -197,7 +199,9 @@ def _read_tensor(parts: list[Any]) -> Tensor:
     found = torch.tensor(values[0], dtype=torch.float64)
     if found.numel() < size:
         found = found.repeat(-(-size // found.numel()))[:size]
-    return found.to(DTYPES[name]).reshape(shape)
+    found = found.to(DTYPES[name]).reshape(shape)
+    # Its values do not lie in memory in their order.
+    return found.mT.contiguous().mT if values[1:] else found
 
 
 def _short(number: Any) -> Any:

@@ -228,7 +228,13 @@ def test_an_exception_of_a_mistake_says_nothing_by_itself() -> None:
 
     assert KnownMistakes(plain).causes("double.works", Student(raising(3.0))) == ["three times"]
     assert KnownMistakes(plain).causes("double.works", Student(raising(1.0))) == []
+    # Where there is nothing else, it must be raised in these questions and in no other.
     first["answers"] = {"1": first["answers"]["1"]}
+    at_three = Student(lambda x: raises(x) if float(x[0]) == 3.0 else 2 * x)
+    assert KnownMistakes(plain).causes("double.works", at_three) == ["three times"]
+    at_one = Student(lambda x: raises(x) if float(x[0]) == 1.0 else 2 * x)
+    assert KnownMistakes(plain).causes("double.works", at_one) == []
+    first["answers"] = {str(number): first["answers"]["1"] for number in range(len(INPUTS))}
     assert KnownMistakes(plain).causes("double.works", Student(raises)) == []
 
 
@@ -241,9 +247,11 @@ def test_two_mistakes_that_are_known_nowhere_together_are_not_named() -> None:
 
 def test_long_questions_are_written_short_and_read_as_they_were_asked() -> None:
     ids = torch.arange(200)
-    for tensor in (torch.randn(40, 50), ids, ids > 3, torch.empty(3, 4, device="meta")):
+    turned, meta = torch.randn(50, 40).mT, torch.empty(3, 4, device="meta")
+    for tensor in (torch.randn(40, 50), turned, ids, ids > 3, meta):
         (read,) = read_question(write_question([request(tensor)]))
         (again,) = read.tensors()
+        assert again.is_contiguous() == tensor.is_contiguous()
         assert (again.shape, again.dtype, again.device) == (
             tensor.shape,
             tensor.dtype,
