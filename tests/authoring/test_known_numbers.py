@@ -35,7 +35,7 @@ def known(assignment: Assignment) -> dict[str, Any]:
 def tensors_in(plain: Any) -> list[list[float]]:
     """Every tensor of a table of known mistakes."""
     if isinstance(plain, list) and plain[:1] == ["tensor"]:
-        return plain[3:]
+        return plain[3:4]
     parts = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else []
     return [tensor for part in parts for tensor in tensors_in(part)]
 
