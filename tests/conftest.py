@@ -209,6 +209,16 @@ def small_project(tmp_path: Path) -> Path:
     return make_project(tmp_path / "project", "norm", ["layer_norm"])
 
 
+def lines_of_code(folder: Path) -> set[str]:
+    """Return the lines of all Python below a folder; of edits, those that go and come."""
+    python, edits = (
+        [line for path in folder.rglob(kind) for line in path.read_text("utf-8").splitlines()]
+        for kind in ("*.py", "*.diff")
+    )
+    changed = [line[1:] for line in edits if line.startswith(("+", "-"))]
+    return {line.strip() for line in (*python, *changed)}
+
+
 def make_project(
     project: Path, name: str, components: Sequence[str], checkout: Path = ROOT
 ) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, lines_of_code
 from tests.e2e.conftest import NO_PLAYWRIGHT, Autograded, Marked
 from tests.e2e.course import ASSIGNMENT
 from tests.e2e.gradebook import Gradebook, read
@@ -122,8 +122,7 @@ def test_feedback_says_why_and_holds_nothing_secret(
 def secrets() -> set[str]:
     """Return every line of code that no student has been given."""
     public = "".join(p.read_text() for p in (ROOT / "assignments" / ASSIGNMENT).rglob("*.py"))
-    hidden = (ROOT / "reference" / ASSIGNMENT).rglob("*.py")
-    lines = {line.strip() for path in hidden for line in path.read_text().splitlines()}
+    lines = lines_of_code(ROOT / "reference" / ASSIGNMENT)
     lines = {line for line in lines if len(line) > 25 and not line.startswith(("from ", "import "))}
     # A docstring is the title of a criterion, which feedback names.
     return {line for line in lines if line not in public and not line.startswith('"""')}

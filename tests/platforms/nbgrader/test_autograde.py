@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import lines_of_code
 from tests.platforms.nbgrader.conftest import HALF, Course, Mark
 from tests.sources import RIGHT
 
@@ -115,12 +116,7 @@ def test_feedback_names_criteria_and_the_misconception(graded: Course) -> None:
 def test_feedback_holds_no_line_of_solution_or_hidden_test(graded: Course) -> None:
     graded.run("nbgrader", "generate_feedback", "norm", "--force")
     secret = graded.project / "reference" / "norm"
-    lines = {
-        line.strip()
-        for path in secret.rglob("*.py")
-        for line in path.read_text().splitlines()
-        if len(line.strip()) > 25
-    }
+    lines = {line for line in lines_of_code(secret) if len(line) > 25}
     public = (graded.project / "assignments" / "norm").rglob("*")
     known = "\n".join(p.read_text() for p in public if p.suffix in (".py", ".md", ".ipynb"))
     hidden = {line for line in lines if line not in known}
