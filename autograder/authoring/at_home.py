@@ -84,9 +84,9 @@ class AtHome:
                 and self._suite.run(criterion, component).failure is not None
             ]
             found = KnownMistakes(self._table).solution(component)
-        lost = {m["words"] for m in self._table["mistakes"] if {*m["loses"]} & {*failed}}
         if not failed:
             return None
+        lost = {m["words"] for m in self._table["mistakes"] if {*m["loses"]} & {*failed}}
         return {self._ids[words] for words in found.names & lost}, found.either
 
     @contextlib.contextmanager

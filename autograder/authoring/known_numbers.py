@@ -6,6 +6,7 @@ another seed than the judge's. Nothing goes out but inputs, samples of answers a
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 from collections import Counter
@@ -118,7 +119,7 @@ def _table(
             {
                 "asks": write_question(example.requests),
                 "slack": variants.allowed(example.requests),
-                "right": _answer(variants, RIGHT, example),
+                "right": _right_answer(variants, example),
                 "free": example.free,
             }
             for example in asked
@@ -214,8 +215,14 @@ def _answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any
     # Devices clash for one reason.
     errors = {reply.error.kind for reply in replies if reply.error} - {"DeviceMismatch"}
     raised = bool(errors) and not any(reply.error for reply in example.replies)
-    right = _answer(variants, RIGHT, example) if wrong else None
+    right = _right_answer(variants, example) if wrong else None
     return write_known(Known(replies, drawn, raised), right)
+
+
+@functools.lru_cache(maxsize=256)
+def _right_answer(variants: Variants, example: Example) -> dict[str, Any]:
+    # Written once: each mistake's answer is written beside it.
+    return _answer(variants, RIGHT, example)
 
 
 def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any] | None:
