@@ -58,6 +58,11 @@ class ExitCode(IntEnum):
 class UsageError(Exception):
     """Something the user gave is unusable; the message is one sentence with the repair."""
 
+    @property
+    def lines(self) -> list[str]:
+        """The message as it is printed; only a suite has a line for each of its faults."""
+        return [str(self)]
+
 
 @contextlib.contextmanager
 def repairable(what: str, repair: str) -> Iterator[None]:

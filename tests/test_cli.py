@@ -373,6 +373,18 @@ def test_an_unknown_sandbox(autograder, batch, small_project, tmp_path) -> None:
     refused(done, "'tier9' is unknown; choose one of auto, tier1, tier2, tier3, none")
 
 
+def test_each_fault_of_a_suite_is_a_line(autograder, small_project) -> None:
+    path = small_project / "assignments" / "norm" / "tests" / "test_layer_norm.py"
+    path.write_text(path.read_text() + "\nimport socket\nimport os\n")
+    done = autograder("check", "norm", "--root", small_project, "--sandbox", "none")
+    refused(done, "the suite of norm is broken: 2 faults")
+    faults = done.stderr.strip().splitlines()[-2:]
+    assert [line.rpartition(": ")[2] for line in faults] == [
+        "a test may not import socket",
+        "a test may not import os",
+    ]
+
+
 @pytest.mark.slow
 def test_a_broken_suite(autograder, batch, small_project, tmp_path) -> None:
     path = small_project / "reference" / "norm" / "tests" / "test_layer_norm.py"

@@ -16,7 +16,7 @@ from autograder.cli import authoring, pipelines, reporting
 from autograder.cli.accepting import accept
 from autograder.cli.grading import demo, explain, grade
 from autograder.errors import ExitCode, UsageError
-from autograder.reports.terminal import say
+from autograder.reports.terminal import say_error
 
 # Without rich's boxes, which break what is to be typed at the end of a line.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -160,5 +160,5 @@ def main() -> None:
     try:
         app(prog_name="autograder")
     except UsageError as error:
-        say(f"autograder: {error}", stderr=True)
+        say_error(error, stderr=True)
         raise SystemExit(ExitCode.MISUSED) from None

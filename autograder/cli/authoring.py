@@ -15,7 +15,7 @@ from autograder.authoring import KINDS
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
 from autograder.project import find_root, usual_assignments
-from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
+from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say, say_error
 from autograder.text import counted
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def check(
             try:
                 _checked(console, project, name, component, sandbox, worker)
             except UsageError as error:
-                say(f"autograder: {error}")
+                say_error(error)
             console.print("[dim]waiting for a change; Ctrl-C ends[/dim]")
             if worker is not None:
                 worker.close()

@@ -97,6 +97,11 @@ class CannotGrade(UsageError):
 class SuiteBroken(CannotGrade):
     """A suite cannot be used to grade: a solution loses points, or it cannot be collected."""
 
+    @property
+    def lines(self) -> list[str]:
+        """The message; the faults of a suite follow it, a line each."""
+        return [line.strip() for line in str(self).splitlines()]
+
 
 class Worker:
     """A worker process and the conversation with it.

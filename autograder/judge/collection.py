@@ -79,17 +79,18 @@ def collect(
         cache: where the solutions' answers are kept; by default the user's own.
 
     Raises:
-        SuiteFault: the suite is broken.
+        SuiteFault: the suite is broken; it says everything that is wrong with the test files.
         ReferenceFault: a solution cannot be imported, or fails where it is compared with.
     """
     cache = Cache(cache_folder()) if cache is None else cache
     tell("collecting the tests")
-    _check_files(assignment)
     _load_profile()
-    checks = _checks_of(assignment, only)
+    checks, faults = _checks_of(assignment, only)
+    if faults := [*_missing(assignment), *faults]:
+        raise SuiteFault(_listed(faults))
     wrong_points = list(_wrong_points(assignment, checks))
     if wrong_points and not lenient:
-        raise SuiteFault(wrong_points[0])
+        raise SuiteFault(_listed(wrong_points))
     for check in (check for found in checks.values() for check in found if check.is_property):
         hypothesis.seed(assignment.seed if seed is None else seed)(check.function)
     references = {name: ReferenceSession(solution_of(assignment, name)) for name in checks}
@@ -126,17 +127,37 @@ def _load_profile() -> None:
     set_hypothesis_home_dir(os.devnull if kept is None else kept / "hypothesis")
 
 
-def _checks_of(assignment: Assignment, only: str) -> dict[str, list[Check]]:
-    """Return the tests of all components, or of one, by component."""
+def _listed(faults: Iterable[str]) -> str:
+    """Return the only fault as it is, or the number of faults and a line for each."""
+    first, *others = dict.fromkeys(faults)
+    return "\n  ".join([f"{1 + len(others)} faults", first, *others]) if others else first
+
+
+def _checks_of(assignment: Assignment, only: str) -> tuple[dict[str, list[Check]], list[str]]:
+    """Return the tests of all components, or of one, by component, and what is wrong with them."""
     public, hidden = assignment.public / "tests", assignment.secret / "tests"
-    # First, because a test that imports what it may not is told so.
+    for folder in (public, hidden):
+        if not folder.is_dir():
+            raise SuiteFault(f"there is no {folder}: put the tests there")
     pattern = f"test_{only or '*'}.py"
     tests = [path for folder in (public, hidden) for path in sorted(folder.glob(pattern))]
-    for path in [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests:
-        for complaint in complaints(path, public=path.is_relative_to(public)):
-            raise SuiteFault(complaint)
+    read = [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests
+    said = {path: list(complaints(path, public=path.is_relative_to(public))) for path in read}
+    faults = [fault for found in said.values() for fault in found]
     totals = {name: points for name, points in assignment.totals.items() if only in ("", name)}
-    return _filed(_found_in([public, hidden], tests if only else []), public, totals)
+    # What a test may not import would be told a second time, and less well, if it is not there.
+    sound = [path for path in tests if not said[path]]
+    if faults and not sound:
+        return {}, faults
+    items, uncollected = _found_in([public, hidden], sound if only or faults else [])
+    faults += uncollected
+    checks, wrong = _filed(items, public, totals)
+    faults += wrong
+    if not faults:
+        faults += [
+            f"no test is about {name}: write test_{name}.py" for name in totals if not checks[name]
+        ]
+    return checks, faults
 
 
 @contextlib.contextmanager
@@ -178,15 +199,12 @@ def _written(points: Decimal) -> str:
     return f"{points.normalize():f}"
 
 
-def _check_files(assignment: Assignment) -> None:
-    """See that everything is there that a suite is about."""
-    for folder in (assignment.public / "tests", assignment.secret / "tests"):
-        if not folder.is_dir():
-            raise SuiteFault(f"there is no {folder}: put the tests there")
+def _missing(assignment: Assignment) -> Iterator[str]:
+    """Yield what a suite is about and is not there."""
     used = {name for spec in assignment.components for name in spec.uses}
     for name in sorted(used):
         if not assignment.stand_in(name).is_file():
-            raise SuiteFault(
+            yield (
                 f"there is no stand-in {assignment.stand_in(name)}, which components that use "
                 f"{name} are graded with when it is broken"
             )
@@ -195,7 +213,7 @@ def _check_files(assignment: Assignment) -> None:
             try:
                 resolve(dotted)
             except LookupError as error:
-                raise SuiteFault(f"assignment.toml, {spec.name}, functions: {error}") from error
+                yield f"assignment.toml, {spec.name}, functions: {error}"
 
 
 class _Collector:
@@ -203,7 +221,7 @@ class _Collector:
 
     def __init__(self) -> None:
         self.items: list[pytest.Item] = []
-        self.fault = ""
+        self.faults: list[str] = []
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Declare the marker, so that it is none that is unknown."""
@@ -213,15 +231,18 @@ class _Collector:
         """Keep the tests."""
         self.items = list(session.items)
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a test file that cannot be collected."""
-        if report.failed and not self.fault:
-            last = str(report.longrepr).strip().splitlines()[-1]
-            self.fault = f"{report.nodeid} cannot be collected: {last}"
+    def pytest_exception_interact(
+        self, node: pytest.Item | pytest.Collector, report: pytest.CollectReport
+    ) -> None:
+        """Note a test file that cannot be collected. The report alone does not name all of them."""
+        last = str(report.longrepr).strip().splitlines()[-1].removeprefix("E ").strip()
+        self.faults.append(f"{_shown(node.path)} cannot be collected: {last}")
 
 
-def _found_in(folders: list[Path], files: Sequence[Path] = ()) -> list[pytest.Function]:
-    """Return the tests in these folders, or in these files of theirs, in order."""
+def _found_in(
+    folders: list[Path], files: Sequence[Path] = ()
+) -> tuple[list[pytest.Function], list[str]]:
+    """Return the tests in these folders, or in these files, in order; and what cannot be one."""
     collector = _Collector()
     arguments = [f"-pno:{name}" for name in _QUIET]
     arguments += ["--import-mode=importlib", "--assert=plain", "--rootdir", str(folders[0])]
@@ -235,74 +256,75 @@ def _found_in(folders: list[Path], files: Sequence[Path] = ()) -> list[pytest.Fu
         file = getattr(sys.modules[name], "__file__", None) or ""
         if any(Path(file).is_relative_to(folder) for folder in folders):
             del sys.modules[name]
-    if collector.fault:
-        raise SuiteFault(collector.fault)
-    if code != pytest.ExitCode.OK:
-        raise SuiteFault(f"pytest found no tests to collect (it ended with {code})")
+    faults = collector.faults
+    if code != pytest.ExitCode.OK and not faults:
+        faults.append(f"pytest found no tests to collect (it ended with {code})")
     functions = [item for item in collector.items if isinstance(item, pytest.Function)]
-    for other in collector.items:
-        if other not in functions:
-            raise SuiteFault(f"{other.path.name}: {other.name} is no test function")
-    return functions
+    faults += [
+        f"{other.path.name}: {other.name} is no test function"
+        for other in collector.items
+        if other not in functions
+    ]
+    return functions, faults
 
 
 def _filed(
     items: Iterable[pytest.Function], public: Path, totals: dict[str, float]
-) -> dict[str, list[Check]]:
-    """File every test under its component, public ones first; cases of one test together."""
+) -> tuple[dict[str, list[Check]], list[str]]:
+    """File every test under its component, public ones first; cases of one test together.
+
+    Returns:
+        the tests by component, and what is wrong with others.
+    """
     checks: dict[str, list[Check]] = {name: [] for name in totals}
     known: dict[str, tuple[Path, Check]] = {}
+    faults = []
     for item in items:
         # Whatever is not surely public is hidden.
         visibility = "public" if item.path.is_relative_to(public) else "hidden"
         try:
             criterion = criterion_of(item, visibility)
         except pytest.UsageError as error:
-            raise SuiteFault(str(error)) from error
+            faults.append(str(error))
+            continue
         if criterion.component not in checks:
-            raise SuiteFault(f"{item.path.name} is about no component of the assignment")
+            faults.append(f"{item.path.name} is about no component of the assignment")
+            continue
         case = Case()
         if hasattr(item, "callspec"):
             case = Case(item.callspec.id, dict(item.callspec.params))
         path, check = known.get(criterion.id, (item.path, None))
         if check is None:
-            fixtures = _fixtures_of(item, criterion.id, case)
+            faults += _not_the_judges(item, criterion.id, case)
+            taken = inspect.signature(item.obj).parameters
+            fixtures = tuple(fixture for fixture in FIXTURES if fixture in taken)
             check = Check(criterion, item.obj, fixtures)
             if criterion.examples != EXAMPLES and not check.is_property:
-                raise SuiteFault(f"{criterion.id}: nothing is drawn for it: leave out examples=")
+                faults.append(f"{criterion.id}: nothing is drawn for it: leave out examples=")
             known[criterion.id] = (item.path, check)
             checks[criterion.component].append(check)
         elif path != item.path or not case.name:
-            raise SuiteFault(f"two criteria are called {criterion.id}")
+            faults.append(f"two criteria are called {criterion.id}")
         check.cases.append(case)
-    for name, found in checks.items():
-        if not found:
-            raise SuiteFault(f"no test is about {name}: write test_{name}.py")
-    return checks
+    return checks, faults
 
 
-def _fixtures_of(item: pytest.Function, name: str, case: Case) -> tuple[str, ...]:
-    """Return the fixtures that a test takes.
-
-    Raises:
-        SuiteFault: it wants what the judge does not have.
-    """
+def _not_the_judges(item: pytest.Function, name: str, case: Case) -> Iterator[str]:
+    """Yield what a test has or wants that the judge does not know."""
     if item.cls is not None:
-        raise SuiteFault(f"{name}: a criterion is a plain function, not a method of a class")
+        yield f"{name}: a criterion is a plain function, not a method of a class"
     for mark in item.iter_markers():
         if mark.name not in ("criterion", "parametrize"):
-            raise SuiteFault(f"{name}: the judge does not know the mark {mark.name!r}")
+            yield f"{name}: the judge does not know the mark {mark.name!r}"
     # Those that apply by themselves, or by way of a mark, are among them.
     for wanted in item.fixturenames:
         if wanted not in FIXTURES and wanted not in case.parameters:
             meant = did_you_mean(wanted, FIXTURES)
             near = f": {meant}" if meant else ""
-            raise SuiteFault(
+            yield (
                 f"{name}: there is no fixture {wanted!r}{near}; a test may ask for "
                 f"{', '.join(FIXTURES)}"
             )
-    taken = inspect.signature(item.obj).parameters
-    return tuple(fixture for fixture in FIXTURES if fixture in taken)
 
 
 def complaints(path: Path, public: bool = False) -> Iterator[str]:

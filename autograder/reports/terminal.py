@@ -20,6 +20,7 @@ from rich.progress import (
 )
 from rich.status import Status
 
+from autograder.errors import UsageError
 from autograder.results import SubmissionResult
 from autograder.text import clean, counted, points
 
@@ -72,6 +73,14 @@ class Printer:
 def say(text: str, indent: str = "", stderr: bool = False) -> None:
     """Print one line of text from outside."""
     Printer(plain(stderr)).line(text, indent)
+
+
+def say_error(error: UsageError, stderr: bool = False) -> None:
+    """Print what is wrong with what the user gave."""
+    first, *others = error.lines
+    say(f"autograder: {first}", stderr=stderr)
+    for line in others:
+        say(line, "  ", stderr)
 
 
 class _Live:

@@ -212,6 +212,41 @@ def test_what_a_test_may_not_import_is_named(write: Write, line: str, said: str)
         collect(write(f"\n{line}\n"))
 
 
+def test_all_that_is_wrong_with_a_suite_is_told_at_once(write: Write) -> None:
+    wrong = (
+        "import socket\nimport os, helper\n\ndef test_two(component, expect):\n    assert True\n"
+    )
+    hidden = HIDDEN.replace("reference, expect", "reference, expect, tmp_path", 1)
+    assignment = write(wrong, hidden=hidden)
+    (assignment.secret / "tests" / "test_other.py").write_text("nowhere()\n")
+    (assignment.secret / "tests" / "test_third.py").write_text("def test_(:\n")
+    first = len((HEAD + PUBLIC).splitlines()) + 1
+    with pytest.raises(SuiteFault) as caught:
+        collect(assignment)
+    told = str(caught.value).splitlines()
+    assert told[0] == f"{len(told) - 1} faults"
+    said = [
+        f"test_layer_norm.py, line {first}: a test may not import socket",
+        f"test_layer_norm.py, line {first + 1}: a test may not import os",
+        f"test_layer_norm.py, line {first + 1}: a test may not import helper",
+        f"test_layer_norm.py, line {first + 4}: use expect",
+        "test_third.py cannot be read: ",
+        "test_other.py cannot be collected: NameError: name 'nowhere' is not defined",
+        "layer_norm.values: there is no fixture 'tmp_path'",
+    ]
+    assert len(told) == 1 + len(said)
+    for line, part in zip(told[1:], said, strict=True):
+        assert part in line
+
+
+def test_a_component_whose_file_is_refused_is_not_said_to_have_no_test(write: Write) -> None:
+    with pytest.raises(SuiteFault) as caught:
+        collect(write("import os\nimport sys\n", hidden="import os\n" + HIDDEN))
+    assert str(caught.value).count("\n  ") == 3
+    assert "no test is about" not in str(caught.value)
+    assert "add up to" not in str(caught.value)
+
+
 def test_a_changed_suite_is_collected_anew(write: Write) -> None:
     assert collect(write()).criteria["layer_norm"][0].title == "the shape is kept"
     changed = PUBLIC.replace("the shape is kept", "nothing is lost")
