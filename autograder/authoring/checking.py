@@ -103,14 +103,20 @@ def check(
             for name in names:
                 for criterion in solved.components[name].criteria:
                     # Form that waits for another criterion is not lost by itself.
-                    if not criterion.passed and criterion.facts != [COUNTS_LATER]:
-                        found.lost[criterion.id] = trial.explain("solution", criterion.id)
+                    if criterion.passed or criterion.facts == [COUNTS_LATER]:
+                        continue
+                    answer = trial.explain("solution", criterion.id)
+                    if isinstance(answer, Explained):
+                        found.lost[criterion.id] = answer
+                    else:
+                        # Its test is broken: there is no call to show.
+                        found.elsewhere[criterion.id] = _why(answer)
         except WorkerLost as lost:
             raise CannotGrade(f"the grader failed: {lost}") from lost
         finally:
             worker.close()
     losses = worker.ready.losses
-    found.elsewhere = {name: words for name, words in losses.items() if name not in found.lost}
+    found.elsewhere |= {name: words for name, words in losses.items() if name not in found.lost}
     found.faults += [*faults, *worker.ready.faults]
     made = [name for name in names if f"{name}.py" in stubs]
     found.faults += _of_stubs({name: found.stub[name] for name in made})
@@ -168,14 +174,11 @@ class _Trial:
             raise CannotGrade(f"the {name} cannot be graded: {_why(answer)}")
         return answer.result
 
-    def explain(self, name: str, criterion: str) -> Explained:
+    def explain(self, name: str, criterion: str) -> Answer:
         """Run one criterion of files that were graded again."""
         place = os.fsencode(self.folder / name)
         job = ExplainJob(path=place, criterion=criterion, suite_hash=self.suite_hash)
-        answer = self.worker.ask(job)
-        if not isinstance(answer, Explained):
-            raise CannotGrade(f"{criterion} cannot be explained: {_why(answer)}")
-        return answer
+        return self.worker.ask(job)
 
 
 def _why(answer: Answer) -> str:

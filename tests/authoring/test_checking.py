@@ -91,6 +91,25 @@ def test_a_test_that_is_broken_is_named_with_its_line(tmp_path: Path) -> None:
     assert shape.facts == [COUNTS_LATER]
 
 
+@pytest.mark.slow
+def test_solutions_that_return_no_value_are_all_told(tmp_path: Path) -> None:
+    """What cannot be compared with the right value cannot be explained, either."""
+    asking = """
+@pytest.mark.criterion(points=1, source="page 2")
+def test_{0}(component, expect):
+    \"\"\"one\"\"\"
+    expect.same(component.call("{0}").value, 1)
+"""
+    odd = "\n\nasync def later():\n    return 1\n\n\ndef steps():\n    yield 1\n"
+    public = asking.format("later") + asking.format("steps")
+    found = checked(write(tmp_path, SOLVED + odd, public=public, hidden=HIDDEN))
+    told = found.elsewhere
+    assert sorted(told) == ["layer_norm.later", "layer_norm.steps"]
+    assert "the result is a coroutine, expected a plain number" in told["layer_norm.later"]
+    assert "the result is a generator, expected a plain number" in told["layer_norm.steps"]
+    assert found.solution["layer_norm"].score == 1
+
+
 @pytest.mark.release
 def test_points_that_do_not_add_up_are_a_fault_beside_others(tmp_path: Path) -> None:
     found = checked(write(tmp_path, public=PUBLIC.replace("points=1", "points=3")))
