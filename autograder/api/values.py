@@ -241,7 +241,8 @@ def _opaque(value: object) -> Opaque:
 def _check_opaque(value: Value, right: Value, what: str, marks: Marks) -> None:
     raise TypeError(
         f"{what}: the right value is {kind_words(right)}, which cannot be compared: ask for a "
-        "number, a text or a list that says the same"
+        'number, a text or a list that says the same, as under "Other kinds of values" in '
+        "docs/recipes.md"
     )
 
 
