@@ -214,7 +214,7 @@ def test_what_a_test_may_not_import_is_named(write: Write, line: str, said: str)
 
 def test_all_that_is_wrong_with_a_suite_is_told_at_once(write: Write) -> None:
     wrong = (
-        "import socket\nimport os, helper\n\ndef test_two(component, expect):\n    assert True\n"
+        "import socket\nimport os, helper\n\ndef test_two(component, expect):\n    assert expect\n"
     )
     hidden = HIDDEN.replace("reference, expect", "reference, expect, tmp_path", 1)
     assignment = write(wrong, hidden=hidden)
