@@ -20,6 +20,7 @@ class Formgrader:
     server: Server
     # Tells the pictures of several courses apart.
     name: str
+    assignment_name: str = ASSIGNMENT
 
     def picture(self, name: str) -> None:
         self.browser.picture(f"{self.name}-{name}")
@@ -37,7 +38,7 @@ class Formgrader:
     def assignment(self) -> Locator:
         """Open the list of assignments and return the row of ours."""
         self._open("manage_assignments")
-        return self.browser.page.locator("#main-table tr", has_text=ASSIGNMENT)
+        return self.browser.page.locator("#main-table tr", has_text=self.assignment_name)
 
     def submissions(self) -> dict[str, Locator]:
         """Go from there to the submissions and return their rows, by student."""
@@ -61,7 +62,7 @@ class Formgrader:
 
     def submission(self, student: str) -> None:
         """Open a student's workbook by way of the list of students."""
-        self._open(f"manage_students/{student}/{ASSIGNMENT}")
+        self._open(f"manage_students/{student}/{self.assignment_name}")
         self.browser.page.locator("#main-table a", has_text=NOTEBOOK).click()
         # The boxes are filled by a second request.
         expect(self.score("layer_norm")).to_have_attribute("placeholder", re.compile(r"\d"))

@@ -145,6 +145,10 @@ class People:
             view += ["--unshare-user", "--uid", uid, "--gid", uid]
         return self.knowing(argv, view)
 
+    def serving(self, name: str, argv: Sequence[str | Path]) -> list[str]:
+        """Return the command of a server: whatever it starts ends with it."""
+        return self.command(name, argv, apart=True)
+
     def _view(self) -> Iterator[str]:
         """Hide folders, and show again what must be seen of them."""
         shown = [*INSTALLED, self.base]

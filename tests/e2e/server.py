@@ -10,13 +10,22 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from tests.e2e.people import People
 from tests.e2e.waiting import until
+
+
+class People(Protocol):
+    """Who may run a server: everyone has a home and an environment, below one folder."""
+
+    base: Path
+
+    def home(self, name: str) -> Path: ...
+    def environment(self, name: str) -> dict[str, str]: ...
+    def serving(self, name: str, argv: Sequence[str | Path]) -> list[str]: ...
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ def jupyter(people: People, name: str, folder: Path) -> Iterator[Server]:
     log = people.base / f"{name}-server.log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            people.command(name, argv, apart=True),
+            people.serving(name, argv),
             cwd=folder,
             env=people.environment(name),
             stdin=subprocess.DEVNULL,

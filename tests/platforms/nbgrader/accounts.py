@@ -20,14 +20,18 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.platforms.nbgrader.conftest import Course
 
 ROOT = Path(__file__).resolve().parents[3]
 # Above what adduser and systemd give away, and what tests/e2e uses.
 _FIRST = 64101
-STAFF = 64199
+STAFF, GROUP = 64199, "staff29"
 INSTRUCTOR, GRADER = "inst", "grader"
 STUDENTS = ("ada", "bob", "eve")
+KEY = "PRIVATE-KEY-OF-THE-INSTRUCTOR"
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class Accounts:
     def _view(self) -> list[str]:
         """Return bubblewrap's words: the names, and what was installed where others can read it."""
         passwd, group = Path("/etc/passwd").read_text(), Path("/etc/group").read_text()
-        group += f"staff29:x:{STAFF}:{INSTRUCTOR},{GRADER}\n"
+        group += f"{GROUP}:x:{STAFF}:{INSTRUCTOR},{GRADER}\n"
         for name, uid in self.uids.items():
             passwd += f"{name}:x:{uid}:{self._group(name)}::{self.home(name)}:/bin/sh\n"
             group += f"{name}:x:{uid}:\n" if name in STUDENTS else ""
@@ -97,17 +101,13 @@ class Accounts:
         self, name: str, *argv: str | Path, cwd: Path | None = None, umask: int = 0o022, **env: str
     ) -> Done:
         """Have an account run `nbgrader …` or `autograder …`, or Python `code …` with arguments."""
-        home = self.home(name)
-        names = ("PATH", "LANG", "LD_LIBRARY_PATH")
-        kept = {key: os.environ[key] for key in names if key in os.environ}
-        kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
         asked = {
             "argv": [str(word) for word in argv],
             "uid": self.uids[name],
             "gid": self._group(name),
-            "cwd": str(cwd or home),
+            "cwd": str(cwd or self.home(name)),
             "umask": umask,
-            "env": {**kept, "HOME": str(home), "USER": name, "PYTHONWARNINGS": "ignore", **env},
+            "env": {**self.environment(name), **env},
             "out": str(self.base / "said"),
         }
         assert self._program.stdin is not None
@@ -116,6 +116,21 @@ class Accounts:
         self._program.stdin.flush()
         code = int(self._program.stdout.readline())
         return Done(code, (self.base / "said").read_text(errors="replace"))
+
+    def environment(self, name: str) -> dict[str, str]:
+        """Return the environment of an account that has this Python and nothing else configured."""
+        home = self.home(name)
+        names = ("PATH", "LANG", "LD_LIBRARY_PATH")
+        kept = {key: os.environ[key] for key in names if key in os.environ}
+        kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+        kept["JUPYTER_RUNTIME_DIR"] = str(home / "runtime")
+        return {**kept, "HOME": str(home), "USER": name, "PYTHONWARNINGS": "ignore"}
+
+    def serving(self, name: str, argv: Sequence[str | Path]) -> list[str]:
+        """Return the command that runs a server as an account."""
+        uid, gid = str(self.uids[name]), str(self._group(name))
+        who = ["setpriv", "--reuid", uid, "--regid", gid, "--clear-groups", "--no-new-privs"]
+        return [*self._view(), *who, *map(str, argv)]
 
     def close(self) -> None:
         # Its end of input is the end of it.
@@ -140,6 +155,76 @@ def accounts() -> Iterator[Accounts]:
             found.close()
     finally:
         shutil.rmtree(base)
+
+
+class Department:
+    """The accounts, and a course and its project that the graders share.
+
+    Args:
+        people: the accounts.
+        blank: a course of one person, whose project is copied.
+        command: whether the instructor makes the course by our command; else a copy of the other
+            one is opened to the group, as somebody would who has never heard of it.
+    """
+
+    def __init__(self, people: Accounts, blank: Course, command: bool = False) -> None:
+        self.people = people
+        self.project = people.base / "project"
+        self.course = people.base / "department" / "course"
+        self.course.parent.mkdir()
+        people.give(INSTRUCTOR, self.course.parent)
+        shutil.copytree(blank.project, self.project)
+        self._share(self.project)
+        if command:
+            init = ("autograder", "course", "init", self.course, "--group", GROUP)
+            made = people.run(INSTRUCTOR, *init, "--root", self.project, cwd=self.course.parent)
+            assert made.code == 0, made.said
+        else:
+            shutil.copytree(blank.folder, self.course)
+            shutil.rmtree(self.course / "gradeformer", ignore_errors=True)
+            self._share(self.course)
+        self.url = f"sqlite:///{self.course}/gradebook.db"
+        exchange = f"\nc.Exchange.root = {str(people.exchange)!r}\n"
+        with (self.course / "nbgrader_config.py").open("a") as config:
+            config.write(exchange)
+            if not command:
+                config.write("c.CourseDirectory.groupshared = True\n")
+        if command:
+            made = self.staff(INSTRUCTOR, "nbgrader", "generate_assignment", "norm")
+            assert made.code == 0, made.said
+        key = people.home(INSTRUCTOR) / ".ssh" / "id_rsa"
+        key.parent.mkdir(mode=0o700)
+        key.write_text(KEY)
+        people.give(INSTRUCTOR, key.parent)
+        for student in STUDENTS:
+            config = people.home(student) / ".jupyter" / "nbgrader_config.py"
+            config.parent.mkdir()
+            config.write_text(f"c = get_config()\nc.CourseDirectory.course_id = 'course'{exchange}")
+            people.give(student, config.parent)
+
+    def _share(self, folder: Path) -> None:
+        self.people.give(INSTRUCTOR, folder)
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o2770 if path.is_dir() else 0o660)
+
+    def staff(self, name: str, *argv: str | Path, umask: int = 0o022) -> Done:
+        """Have a grader run a command in the course."""
+        named = {"GRADEFORMER_ROOT": str(self.project)}
+        return self.people.run(name, *argv, cwd=self.course, umask=umask, **named)
+
+    def hand_in(self, student: str, text: str, umask: int = 0o022) -> Path:
+        """Have a student submit, and return where the submission lies."""
+        path = self.people.home(student) / "norm" / "layer_norm.py"
+        path.write_text(text)
+        said = self.people.run(student, "nbgrader", "submit", "norm", umask=umask).said
+        (line,) = [line for line in said.splitlines() if "Destination: " in line]
+        return Path(line.partition("Destination: ")[2])
+
+    def collected(self, student: str) -> dict[str, str]:
+        """Return what the course has of a student, by path."""
+        folder = self.course / "submitted" / student / "norm"
+        found = [path for path in folder.rglob("*") if not path.is_dir()]
+        return {str(path.relative_to(folder)): path.read_text() for path in found}
 
 
 def _serve() -> None:

@@ -16,7 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.platforms.nbgrader.accounts import GRADER, INSTRUCTOR, STUDENTS, Accounts, Done, accounts
+from tests.platforms.nbgrader.accounts import (
+    GRADER,
+    INSTRUCTOR,
+    KEY,
+    STUDENTS,
+    Accounts,
+    Department,
+    Done,
+    accounts,
+)
 from tests.platforms.nbgrader.conftest import HALF, Course
 from tests.sources import RIGHT
 
@@ -26,7 +35,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("bwrap") is None, reason="BUBBLEWRAP IS NOT INSTALLED"),
 ]
 
-KEY, WORK = "PRIVATE-KEY-OF-THE-INSTRUCTOR", "the work of bob alone"
+WORK = "the work of bob alone"
 TELLING = """\
 from pathlib import Path
 
@@ -39,9 +48,9 @@ LINKS = {
     "hidden.py": "{base}/project/reference/norm/tests/test_layer_norm.py",
     "answer.py": "{base}/project/reference/norm/layer_norm.py",
     "mistakes.py": "{base}/project/reference/norm/misconceptions/layer_norm.diff",
-    "mate.py": "{base}/course/submitted/bob/norm/layer_norm.py",
+    "mate.py": "{base}/department/course/submitted/bob/norm/layer_norm.py",
     "folder": "{home}/.ssh",
-    "workbook.ipynb": "{base}/course/submitted/bob/norm/workbook.ipynb",
+    "workbook.ipynb": "{base}/department/course/submitted/bob/norm/workbook.ipynb",
 }
 RELATIVES = {
     "twice.py": "has another name somewhere (a hard link)",
@@ -99,53 +108,6 @@ with Gradebook(args[0]) as gradebook:
         print(found.student_id, found.total_seconds_late > 0)
 """
 STOCK = "--ExchangeFactory.collect=nbgrader.exchange.default.ExchangeCollect"
-
-
-class Department:
-    """The accounts, and a course and its project that the graders share."""
-
-    def __init__(self, people: Accounts, blank: Course) -> None:
-        self.people = people
-        self.course, self.project = people.base / "course", people.base / "project"
-        shutil.copytree(blank.folder, self.course)
-        shutil.copytree(blank.project, self.project)
-        shutil.rmtree(self.course / "gradeformer", ignore_errors=True)
-        self.url = f"sqlite:///{self.course}/gradebook.db"
-        exchange = f"\nc.Exchange.root = {str(people.exchange)!r}\n"
-        with (self.course / "nbgrader_config.py").open("a") as config:
-            config.write(f"{exchange}c.CourseDirectory.groupshared = True\n")
-        for folder in (self.course, self.project):
-            people.give(INSTRUCTOR, folder)
-            for path in (folder, *folder.rglob("*")):
-                path.chmod(0o2770 if path.is_dir() else 0o660)
-        key = people.home(INSTRUCTOR) / ".ssh" / "id_rsa"
-        key.parent.mkdir(mode=0o700)
-        key.write_text(KEY)
-        people.give(INSTRUCTOR, key.parent)
-        for student in STUDENTS:
-            config = people.home(student) / ".jupyter" / "nbgrader_config.py"
-            config.parent.mkdir()
-            config.write_text(f"c = get_config()\nc.CourseDirectory.course_id = 'course'{exchange}")
-            people.give(student, config.parent)
-
-    def staff(self, name: str, *argv: str | Path, umask: int = 0o022) -> Done:
-        """Have a grader run a command in the course."""
-        named = {"GRADEFORMER_ROOT": str(self.project)}
-        return self.people.run(name, *argv, cwd=self.course, umask=umask, **named)
-
-    def hand_in(self, student: str, text: str, umask: int = 0o022) -> Path:
-        """Have a student submit, and return where the submission lies."""
-        path = self.people.home(student) / "norm" / "layer_norm.py"
-        path.write_text(text)
-        said = self.people.run(student, "nbgrader", "submit", "norm", umask=umask).said
-        (line,) = [line for line in said.splitlines() if "Destination: " in line]
-        return Path(line.partition("Destination: ")[2])
-
-    def collected(self, student: str) -> dict[str, str]:
-        """Return what the course has of a student, by path."""
-        folder = self.course / "submitted" / student / "norm"
-        found = [path for path in folder.rglob("*") if not path.is_dir()]
-        return {str(path.relative_to(folder)): path.read_text() for path in found}
 
 
 @dataclass(frozen=True)
