@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +62,8 @@ class AtHome:
 
     def __init__(self, assignment: Assignment, name: str) -> None:
         self._assignment, self._name = assignment, name
-        self._table = of_component(assignment, name)
+        # As a handout carries it.
+        self._table = json.loads(json.dumps(of_component(assignment, name)))
         # The examples of a student's run are drawn otherwise than the judge's.
         self._suite = collect(assignment, assignment.seed + 1, only=name)
         known = read(assignment, name)

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from autograder.api.criterion import Criterion
 from autograder.api.lazy import torch
 from autograder.api.likeness import all_alike
 from autograder.api.messages import Reply, Request
+from autograder.api.operations import Train
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, Example, Names, examples_of
 from autograder.diagnosis.table import (
@@ -39,11 +40,12 @@ from autograder.judge.variants import Variants, variants_of
 from autograder.sandbox.wire import encode_request
 
 # Longer questions would only make the file long, in characters.
-_MAX_ASKED = 15_000
-# In how many questions a mistake should show, so that one coincidence names nothing; and of how
-# many the answers of two mistakes together are kept, where they are not those of one of them: there
-# are as many pairs as mistakes by mistakes.
+_MAX_ASKED = 30_000
+# In how many questions a mistake should show, so that one coincidence names nothing.
 _SHOWN = 2
+# Of how many questions the answers of two mistakes together are kept, where they are not those of
+# one of them, and how long they may be, in characters: there are as many pairs as mistakes by
+# mistakes.
 _TOGETHER = 2
 _MAX_TOGETHER = 450
 # In how many questions two mistakes that both show there are tried together: in all of them it took
@@ -105,7 +107,7 @@ def _table(
         for mistake in (*known, *branches)
     }
     telling = {mistake: _telling(found) for mistake, found in answers.items()}
-    used = _chosen(telling, [len(str(write_question(e.requests))) for e in examples])
+    used = _chosen(telling, examples)
     asked = [examples[number] for number in used]
     # Numbered as the questions that are written down.
     placed = {
@@ -130,6 +132,11 @@ def _table(
                 "branch": one in branches,
                 "loses": loses[one],
                 "answers": placed[one],
+                "silent": [
+                    place
+                    for place, number in enumerate(used)
+                    if one in consulted[number] and place not in placed[one]
+                ],
             }
             for one in told
         ],
@@ -209,35 +216,39 @@ def _examples(suite: Suite, variants: Variants, criteria: Sequence[Criterion]) -
 
 
 def _answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any]:
+    known = _known(variants, wrong, example)
+    right = _right_answer(variants, example, known.of_pair) if wrong else None
+    return write_known(known, right)
+
+
+def _known(variants: Variants, wrong: Names, example: Example) -> Known:
     requests = example.requests
     drawn = variants.drawn(RIGHT, requests) or variants.drawn(wrong, requests)
     replies = variants.answer(wrong, requests)
     # Devices clash for one reason.
     errors = {reply.error.kind for reply in replies if reply.error} - {"DeviceMismatch"}
     raised = bool(errors) and not any(reply.error for reply in example.replies)
-    right = _right_answer(variants, example) if wrong else None
-    return write_known(Known(replies, drawn, raised), right)
+    return Known(replies, drawn, raised, len(wrong) > 1)
 
 
 @functools.lru_cache(maxsize=256)
-def _right_answer(variants: Variants, example: Example) -> dict[str, Any]:
+def _right_answer(variants: Variants, example: Example, of_pair: bool = False) -> dict[str, Any]:
     # Written once: each mistake's answer is written beside it.
-    return _answer(variants, RIGHT, example)
+    return write_known(replace(_known(variants, RIGHT, example), of_pair=of_pair))
 
 
 def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any] | None:
     """Return the answer of mistakes, if it is a telling one that is not right."""
-    requests, right = example.requests, example.replies
-    replies = variants.answer(wrong, requests)
-    drawn = variants.drawn(RIGHT, requests)
-    if all_alike(sampled(right, drawn), sampled(replies, drawn), requests):
+    requests, known = example.requests, _known(variants, wrong, example)
+    right = sampled(example.replies, known.kept)
+    if all_alike(right, sampled(known.replies, known.kept), requests):
         return None
     return _answer(variants, wrong, example)
 
 
 def _telling(found: _Answers) -> _Answers:
     """Return the answers that tell a mistake best; exceptions only where there is nothing else."""
-    return {n: answer for n, answer in found.items() if not answer["raised"]} or found
+    return {n: answer for n, answer in found.items() if not answer.get("raised")} or found
 
 
 def _together(
@@ -268,23 +279,26 @@ def _together(
         elif (answer := _wrong_answer(variants, frozenset(pair), example)) is not None:
             found[place] = answer
     lengths = {place: len(str(answer)) for place, answer in found.items()}
-    shortest = sorted(place for place in found if lengths[place] <= _MAX_TOGETHER)
-    shortest = sorted(shortest, key=lengths.__getitem__)[:_TOGETHER]
-    return {"as": whose, "answers": {place: found[place] for place in shortest}}
+    short = [place for place in found if lengths[place] <= _MAX_TOGETHER]
+    kept = sorted(short, key=lambda place: (lengths[place], place))[:_TOGETHER]
+    return {"as": whose, "answers": {place: found[place] for place in kept}}
 
 
-def _chosen(answers: Mapping[str, _Answers], asked: Sequence[int]) -> list[int]:
-    """Choose few questions, so that every mistake shows and no two look the same that need not.
+def _chosen(answers: Mapping[str, _Answers], examples: Sequence[Example]) -> list[int]:
+    """Choose few questions: every mistake shows, and no two look the same that need not.
 
-    Greedy: the question comes first that serves most needs for its length, which `asked` has, with
-    that of its answers.
+    What shows in training and in evaluation shows in both: it may be wrong in one of them alone.
+    Greedy: the question comes first that serves most needs for its length, with its answers.
     """
-    lengths = Counter(dict(enumerate(asked)))
+    lengths = Counter({n: len(str(write_question(e.requests))) for n, e in enumerate(examples)})
     for found in answers.values():
         lengths.update({number: len(str(answer)) for number, answer in found.items()})
+    evaluating = {number for number, example in enumerate(examples) if _evaluates(example)}
     needs: list[set[int]] = []
     for found in answers.values():
         needs += [set(found)] * min(_SHOWN, len(found))
+        modes = (found.keys() & evaluating, found.keys() - evaluating)
+        needs += modes if all(modes) else ()
     for one, other in itertools.combinations(answers.values(), 2):
         needs.append({n for n in one.keys() | other.keys() if one.get(n) != other.get(n)})
     chosen: set[int] = set()
@@ -302,3 +316,9 @@ def _chosen(answers: Mapping[str, _Answers], asked: Sequence[int]) -> list[int]:
                 left.append(need - {best})
         needs = left
     return sorted(chosen)
+
+
+def _evaluates(example: Example) -> bool:
+    """Return whether an example puts a module in evaluation mode."""
+    ops = [op for request in example.requests for op in request.ops]
+    return any(isinstance(op, Train) and not op.on for op in ops)

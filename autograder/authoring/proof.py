@@ -229,10 +229,14 @@ def compare_at_home(
             where nobody would ask.
     """
     for row in report.rows:
-        if row.kind == "wrong" and row.named and (found := told(row)) is not None:
+        if row.kind == "wrong" and (found := told(row)) is not None:
             names, either = found
-            row.at_home = outcome_of(row.named, names, alternatives=row.either, either=either)
-    outcomes = [row.at_home for row in report.rows if row.at_home]
+            right = row.named or [f"{row.component}.{name}" for name in row.wrong]
+            alternatives = row.either if row.named else row.alternatives
+            outcome = outcome_of(right, names, alternatives=alternatives, either=either)
+            # What grading does not name need not be told, but nothing false.
+            row.at_home = outcome if row.named or outcome == "falsely" else None
+    outcomes = [row.at_home for row in report.rows if row.at_home and row.named]
     report.figures.wrong_at_home = len(outcomes)
     report.figures.told_at_home = outcomes.count("named")
     report.faults += [

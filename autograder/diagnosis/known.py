@@ -12,12 +12,13 @@ from typing import Any
 from autograder.api.component import Session
 from autograder.api.likeness import CLEARLY, Comparison, Slack, all_alike, raised_wrongly
 from autograder.api.messages import Reply, Request
-from autograder.diagnosis.search import RIGHT, Answers, Example, Fit, Names, Search, Solution
+from autograder.diagnosis.search import RIGHT, Answers, Example, Fit, Names, Once, Search, Solution
 from autograder.diagnosis.table import (
     Known,
     read_known,
     read_question,
     sampled,
+    with_drawn,
 )
 
 # An answer that is so much more off than marks allow may still be right except for rounding here.
@@ -53,6 +54,11 @@ class KnownMistakes:
         if self._found is None:
             answers = _Tabled(self._plain, session)
             self._found = Search(answers, answers.examples).solve()
+            if not self._found.names:
+                answers.guess()
+                guessed = Search(answers, answers.examples).solve()
+                # Half of a pair, or a mistake of one criterion, is less than a guess.
+                self._found = guessed if len(guessed.names) == 2 else Solution()
         return self._found
 
 
@@ -73,16 +79,24 @@ class _Question:
     slack: Slack
     right: Known
 
-    def fit(self, known: Known, replies: Sequence[Reply]) -> Fit:
-        """Return how near a known answer is to a component's."""
-        mine, right = (sampled(some, known.drawn) for some in (replies, self.right.replies))
+    def exact(self, known: Known, replies: Sequence[Reply]) -> Fit:
+        """Return how near a known answer is to a component's, value by value."""
+        mine, right = (sampled(some, known.kept) for some in (replies, self.right.replies))
         compare = Comparison(self.slack, void=known is not self.right)
         far = compare.replies(mine, known.replies, self.requests, right)
-        if not known.drawn:
-            return Fit(far, voided=compare.voided)
-        # Another release of torch may draw otherwise: then the form is left.
-        form = Comparison(self.slack, drawn=True).replies(mine, known.forms, self.requests)
-        return Fit(far, form)
+        return Fit(far, voided=compare.voided)
+
+    def as_samples(self, known: Known, replies: Sequence[Reply], again: Sequence[Reply]) -> float:
+        """Return how far a known answer's distribution is from a component's.
+
+        Args:
+            known: an answer that is drawn.
+            replies: the component's.
+            again: the same drawn with other seeds.
+        """
+        mine = list(map(with_drawn, sampled(replies, known.kept), replies))
+        compare = Comparison(self.slack, drawn=True, enough=1.0)
+        return compare.replies(known.distributed, mine, self.requests, again)
 
 
 class _Tabled(Answers):
@@ -107,6 +121,7 @@ class _Tabled(Answers):
             }
             for mistake in plain["mistakes"]
         }
+        self._silent = {mistake["words"]: mistake["silent"] for mistake in plain["mistakes"]}
         words = list(self._wrong)
         branches = {mistake["words"] for mistake in plain["mistakes"] if mistake["branch"]}
         self.names = tuple(one for one in words if one not in branches)
@@ -116,6 +131,7 @@ class _Tabled(Answers):
         }
         self._session = session
         self._questions: dict[Example, _Question] = {}
+        self._guessing = False
         for number, written in enumerate(plain["questions"]):
             requests = read_question(written["asks"])
             replies = [session.perform(request) for request in requests]
@@ -125,13 +141,36 @@ class _Tabled(Answers):
             self._questions[example] = question
         self.examples = tuple(self._questions)
 
+    def guess(self) -> None:
+        """Take for unknown, from now on, what two mistakes answer where one of them shows.
+
+        Beside the other a silent one may show as well.
+        """
+        self._guessing = True
+        self.once = Once()
+
     def _is_right(self, question: _Question, replies: Sequence[Reply]) -> bool:
         """Return whether an answer may be right: what is drawn is, unless it is a mistake's."""
-        fit = question.fit(question.right, replies)
+        fit = self._fit(question, question.right, replies)
         if not fit.to_the_draw:
             return fit.holds or fit.exact <= _NEARLY
         wrong = (found.get(question.number) for found in self._wrong.values())
-        return not any(known and question.fit(known, replies).exact <= 1 for known in wrong)
+        return not any(known and question.exact(known, replies).exact <= 1 for known in wrong)
+
+    def _fit(self, question: _Question, known: Known, replies: Sequence[Reply]) -> Fit:
+        fit = question.exact(known, replies)
+        if fit.exact <= 1 or not known.distributed:
+            return fit
+        again = self._again(question)
+        if all_alike(replies, again, question.requests):
+            # The component draws nothing.
+            return fit
+        return replace(fit, drawn=question.as_samples(known, replies, again))
+
+    def _again(self, question: _Question) -> Sequence[Reply]:
+        """Return what the component answers with other seeds."""
+        reseeded = (request.reseeded() for request in question.requests)
+        return self.once("again", [question], lambda: list(map(self._session.perform, reseeded)))
 
     def shows(self, names: Names, example: Example) -> bool:
         return bool(self._moving(names, example))
@@ -147,12 +186,9 @@ class _Tabled(Answers):
         return self._questions[example].right.drawn
 
     def unlike_right_draws(self, example: Example) -> bool:
-        if not self.draws(example):
-            return self.fit(RIGHT, example).exact >= CLEARLY
-        # Of what is drawn no other numbers are known.
-        compare = Comparison(drawn=True, enough=math.inf)
-        forms = self._questions[example].right.forms
-        return compare.replies(example.replies, forms, example.requests) == math.inf
+        fit = self.fit(RIGHT, example)
+        # Where nothing is drawn that is right, numbers tell.
+        return fit.drawn > 1 if self.draws(example) else fit.exact >= CLEARLY
 
     def _moving(self, names: Names, example: Example) -> list[str]:
         """Return those of the mistakes that show by themselves."""
@@ -176,18 +212,33 @@ class _Tabled(Answers):
     def measured(self, names: Names, example: Example) -> Fit:
         question, known = self._questions[example], self._known(names, example)
         if known is None:
-            # It speaks neither for nor against, if anything speaks for these two together.
-            return Fit(0.0 if self._met(names) else math.inf, voided=True)
+            return self._unknown(names)
         if known.drawn and not question.right.drawn and example.passed:
             # A draw is not right by chance.
             return Fit(math.inf)
-        fit = question.fit(known, example.replies)
+        fit = self._fit(question, known, example.replies)
+        if self._guessing and not fit.holds and self._may_show_together(names, example):
+            return self._unknown(names)
         if known.raised and not self._raises_alike(names):
             return replace(fit, voided=True)
-        if names and fit.to_the_draw and not self._may_be_another_draw(example):
+        if names and fit.to_the_draw and not self._may_be_another_draw(names, example):
             return Fit(fit.exact)
         # That there is no number at all says little.
         return replace(fit, voided=True) if names and self._has_no_number(example) else fit
+
+    def _unknown(self, names: Names) -> Fit:
+        """Return the fit where it is not known what two mistakes answer.
+
+        It speaks neither for nor against them, if anything speaks for these two together; what is
+        known to fit is nearer.
+        """
+        return Fit(1.0 if self._met(names) else math.inf, voided=True)
+
+    def _may_show_together(self, names: Names, example: Example) -> bool:
+        """Return whether a mistake that does not show may do so beside the other, which does."""
+        number, moving = self._questions[example].number, self._moving(names, example)
+        silent = (number in self._silent[name] for name in names.difference(moving))
+        return bool(moving) and not example.passed and any(silent)
 
     def _raises_alike(self, names: Names) -> bool:
         """Return whether the component ends in an exception just where one mistake does.
@@ -206,36 +257,42 @@ class _Tabled(Answers):
         return known == mine and any(example.passed for example in self.examples)
 
     def _met(self, names: Names) -> bool:
-        """Return whether the component answers somewhere as two mistakes do, and neither alone."""
+        """Return whether something speaks for two mistakes together.
+
+        The component answers somewhere as both do, and neither alone; one such answer could be
+        chance, so that of another question is theirs, too.
+        """
 
         def found() -> bool:
-            both = [e for e in self.examples if not e.passed and len(self._moving(names, e)) > 1]
+            fitting = [example for example in self.examples if self._speaks_for(names, example)]
             halves = [frozenset([name]) for name in names]
-            return any(
-                self._known(names, example) is not None
-                and self.fit(names, example).exact <= 1
+            met = any(
+                len(self._moving(names, example)) > 1
                 and not any(self.fit(half, example).holds for half in halves)
-                for example in both
+                for example in fitting
             )
+            return len(fitting) > 1 and met
 
         return self.once("met", [names], found)
 
-    def _may_be_another_draw(self, example: Example) -> bool:
-        """Return whether an answer can be like a mistake's except for what was drawn."""
+    def _speaks_for(self, names: Names, example: Example) -> bool:
+        """Return whether a wrong answer is what mistakes are known to answer, value by value."""
+        known = self._known(names, example)
+        if example.passed or known is None or not self._moving(names, example):
+            return False
+        return self._questions[example].exact(known, example.replies).exact <= 1
+
+    def _may_be_another_draw(self, names: Names, example: Example) -> bool:
+        """Return whether an answer can be like the mistakes' except for what was drawn."""
+        # What two make of a sample together, others may make of it, too.
+        halves = [frozenset([name]) for name in names] if len(names) > 1 else []
+        if halves and not any(self.fit(half, example).holds for half in halves):
+            return False
         if not self._questions[example].right.drawn:
-            return self._component_draws(example)
+            return True
         # Where it is the right draw, or a known mistake's, the same is drawn here as there.
         right = self.fit(RIGHT, example)
         return not (right.exact <= 1 or (right.to_the_draw and not example.passed))
-
-    def _component_draws(self, example: Example) -> bool:
-        """Return whether the component's answer depends on random draws: ask with other seeds."""
-
-        def asked() -> bool:
-            again = [self._session.perform(request.reseeded()) for request in example.requests]
-            return not all_alike(example.replies, again, example.requests)
-
-        return self.once("draws", [example], asked)
 
     def _has_no_number(self, example: Example) -> bool:
         """Return whether a tensor is all NaN where the right one is not."""

@@ -5,19 +5,19 @@ By component it holds, as JSON:
 - `questions`: requests (`asks`, made up for this purpose), the tolerance (`slack`), the right
   answer, and whether right work may answer otherwise (`free`);
 - `mistakes`: words for the student, whether it is in one `branch` of the code alone, the criteria
-  that the mistake `loses`, and its `answers` by the question's number, where they are not right;
+  that the mistake `loses`, its `answers` by the question's number, where they are not right, and
+  the questions that reach it but in which it is `silent`;
 - `pairs`: two mistakes by their places (`of`), and what they answer together where both show: as
   one of them does (`as`: which), or otherwise (`answers`). Where nothing is kept, it is not known.
 
-Of what was answered there are samples, and of long tensors that were asked with a few values, which
-repeat; all to six digits.
+Of what was answered there are samples, of what was drawn quantiles, too, and of long tensors that
+were asked with a few values, which repeat; all to six digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from autograder.api.lazy import Tensor, name_of, torch
@@ -38,8 +38,12 @@ _DIGITS = 6
 # How many numbers of a floating-point tensor are kept of an answer, and of what was asked with: a
 # prime number, so that no two rows are the same.
 _KEPT = 12
-# Of drawn ones more: few values are the same by chance.
-_KEPT_DRAWN = 40
+# Of drawn ones more: few values are the same by chance. Of two mistakes together less: there are
+# hundreds of pairs.
+_KEPT_DRAWN = 24
+_KEPT_OF_PAIRS = 5
+# Of how many values the distribution of a drawn tensor is kept.
+_QUANTILES = 24
 _REPEATED = 61
 
 
@@ -48,39 +52,44 @@ class Known:
     """An answer that is known: its replies, and how it is to be compared.
 
     Attributes:
-        drawn: whether it depends on random draws, so that right work may have its form alone.
+        drawn: whether it depends on random draws, so that right work may draw otherwise.
         raised: whether it ends in an exception where none is right, as of many mistakes.
+        of_pair: whether it is that of two mistakes together, of which less is kept.
+        distributed: if it is drawn, the replies with values of the same distribution, where that is
+            kept.
     """
 
     replies: Sequence[Reply]
     drawn: bool = False
     raised: bool = False
+    of_pair: bool = False
+    distributed: Sequence[Reply] = ()
 
-    @cached_property
-    def forms(self) -> list[Reply]:
-        """The replies without the values that other draws would change."""
-        random = [name for name, part in PARTS.items() if part.random]
-        return [
-            replace(r, **{name: with_tensors(getattr(r, name), _shape_of) for name in random})
-            for r in self.replies
-        ]
-
-
-def _shape_of(tensor: Tensor) -> Tensor:
-    return torch.empty_like(tensor, device="meta")
+    @property
+    def kept(self) -> int:
+        """How many numbers of a tensor are kept."""
+        if self.of_pair:
+            return _KEPT_OF_PAIRS
+        return _KEPT_DRAWN if self.drawn else _KEPT
 
 
-def sampled(replies: Sequence[Reply], drawn: bool = False) -> list[Reply]:
+def with_drawn(reply: Reply, drawn: Reply) -> Reply:
+    """Return a reply with those parts of another that may depend on random draws."""
+    random = [name for name, part in PARTS.items() if part.random]
+    return replace(reply, **{name: getattr(drawn, name) for name in random})
+
+
+def sampled(replies: Sequence[Reply], kept: int) -> list[Reply]:
     """Return replies with NaN in all but few places of every floating-point tensor."""
 
     def thinned(tensor: Tensor) -> Tensor:
-        count = _count(tensor, drawn)
+        count = _count(tensor, kept)
         if count == tensor.numel():
             return tensor
-        kept = torch.full((tensor.numel(),), torch.nan, dtype=tensor.dtype)
+        thin = torch.full((tensor.numel(),), torch.nan, dtype=tensor.dtype)
         places = _places(tensor.numel(), count)
-        kept[places] = tensor.detach().flatten()[places]
-        return kept.reshape(tensor.shape)
+        thin[places] = tensor.detach().flatten()[places]
+        return thin.reshape(tensor.shape)
 
     return [
         replace(reply, **{name: with_tensors(getattr(reply, name), thinned) for name in PARTS})
@@ -88,15 +97,18 @@ def sampled(replies: Sequence[Reply], drawn: bool = False) -> list[Reply]:
     ]
 
 
-def _count(tensor: Tensor, drawn: bool) -> int:
+def _count(tensor: Tensor, kept: int) -> int:
     """Return how many numbers of a tensor are kept."""
     if tensor.is_meta or not tensor.is_floating_point():
         return tensor.numel()
-    return min(tensor.numel(), _KEPT_DRAWN if drawn else _KEPT)
+    return min(tensor.numel(), kept)
 
 
 def _places(size: int, count: int) -> Tensor:
-    """Return which places of `size` numbers are kept, the same on every machine."""
+    """Return which places of `size` numbers are kept, the same on every machine.
+
+    Of fewer they are the first of those of more.
+    """
     # By steps of the golden section they are spread evenly, and no pattern of rows repeats.
     found: dict[int, None] = {}
     step = 0
@@ -114,7 +126,7 @@ def write_question(question: Sequence[Request]) -> list[Any]:
             return _write_shape(tensor)
         # Numbers that repeat serve as well; but truths and whole numbers say what goes where.
         count = _REPEATED if tensor.is_floating_point() else tensor.numel()
-        values = [_short(number) for number in tensor.flatten()[:count].tolist()]
+        values = _written(tensor.flatten()[:count])
         turned = [] if tensor.is_contiguous() or tensor.dim() < 2 else ["turned"]
         return [*_write_shape(tensor), values, *turned]
 
@@ -130,11 +142,15 @@ def write_known(known: Known, right: Mapping[str, Any] | None = None) -> dict[st
     """Return a known answer as JSON can hold it; of `right`, written so, parts are not repeated."""
 
     def write_sample(tensor: Tensor) -> list[Any]:
-        count = _count(tensor, known.drawn)
+        count = _count(tensor, known.kept)
         if count == tensor.numel():
             return _write_tensor(tensor)
         kept = tensor.flatten()[_places(tensor.numel(), count)]
-        return [*_write_shape(tensor), [_short(number) for number in kept.tolist()]]
+        written = [*_write_shape(tensor), _written(kept)]
+        if known.drawn and not known.of_pair:
+            ordered = tensor.flatten().sort().values
+            written.append(_written(ordered[_of_blocks(_QUANTILES, tensor.numel())]))
+        return written
 
     replies: list[dict[str, Any]] = []
     for number, reply in enumerate(known.replies):
@@ -150,14 +166,15 @@ def write_known(known: Known, right: Mapping[str, Any] | None = None) -> dict[st
         written = {"gradient": gradient, "error": error, "right": same, "parts": rest}
         # There are thousands of them.
         replies.append({name: value for name, value in written.items() if value})
-    return {"drawn": known.drawn, "raised": known.raised, "replies": replies}
+    about = {"drawn": known.drawn, "raised": known.raised, "of_pair": known.of_pair}
+    return {**{name: flag for name, flag in about.items() if flag}, "replies": replies}
 
 
 def read_known(plain: Mapping[str, Any], right: Known | None = None) -> Known:
     """Read what `write_known` wrote; tensors without values come back on `meta`."""
 
     def read_sample(parts: list[Any]) -> Tensor:
-        name, shape, *values = parts
+        name, shape, *values = parts[:3]
         size = torch.Size(shape).numel()
         if not values or len(values[0]) == size:
             return _read_tensor(parts)
@@ -165,16 +182,43 @@ def read_known(plain: Mapping[str, Any], right: Known | None = None) -> Known:
         kept[_places(size, len(values[0]))] = torch.tensor(values[0], dtype=torch.float64)
         return kept.to(DTYPES[name]).reshape(shape)
 
-    replies = [
-        Reply(
-            gradient=written.get("gradient", GRADIENTS[0]),
-            error=_read_error(written.get("error")),
-            **read_parts(written.get("parts", {}), Reader(read_sample)),
-            **{n: getattr(right.replies[number], n) for n in written.get("right", ()) if right},
-        )
-        for number, written in enumerate(plain["replies"])
-    ]
-    return Known(replies, plain["drawn"], plain["raised"])
+    def read_distributed(parts: list[Any]) -> Tensor:
+        name, shape, *values = parts
+        if len(values) < 2:
+            return _read_tensor(parts)
+        size = torch.Size(shape).numel()
+        quantiles = torch.tensor(values[1], dtype=torch.float64)
+        return quantiles[_blocks(len(quantiles), size)].to(DTYPES[name]).reshape(shape)
+
+    def read(sample: Callable[[list[Any]], Tensor], beside: Sequence[Reply]) -> list[Reply]:
+        return [
+            Reply(
+                gradient=written.get("gradient", GRADIENTS[0]),
+                error=_read_error(written.get("error")),
+                **read_parts(written.get("parts", {}), Reader(sample)),
+                **{name: getattr(beside[number], name) for name in written.get("right", ())},
+            )
+            for number, written in enumerate(plain["replies"])
+        ]
+
+    flags: dict[str, Any] = {name: name in plain for name in ("drawn", "raised", "of_pair")}
+    known = Known(read(read_sample, right.replies if right else ()), **flags)
+    if known.of_pair:
+        return replace(known, replies=sampled(known.replies, known.kept))
+    if not known.drawn:
+        return known
+    found = read(read_distributed, (right.distributed or right.replies) if right else ())
+    return replace(known, distributed=list(map(with_drawn, known.replies, found)))
+
+
+def _blocks(count: int, size: int) -> Tensor:
+    """Return for each of `size` values in order which of `count` equal blocks it is in."""
+    return torch.arange(size) * count // size
+
+
+def _of_blocks(count: int, size: int) -> Tensor:
+    """Return the places of the values in the middle of these blocks."""
+    return ((torch.arange(count) + 0.5) * size / count).long()
 
 
 def _read_error(plain: Sequence[str] | None) -> StudentError | None:
@@ -188,7 +232,7 @@ def _write_shape(tensor: Tensor) -> list[Any]:
 def _write_tensor(tensor: Tensor) -> list[Any]:
     if tensor.is_meta:
         return _write_shape(tensor)
-    return [*_write_shape(tensor), [_short(number) for number in tensor.flatten().tolist()]]
+    return [*_write_shape(tensor), _written(tensor.flatten())]
 
 
 def _read_tensor(parts: list[Any]) -> Tensor:
@@ -202,6 +246,10 @@ def _read_tensor(parts: list[Any]) -> Tensor:
     found = found.to(DTYPES[name]).reshape(shape)
     # Its values do not lie in memory in their order.
     return found.mT.contiguous().mT if values[1:] else found
+
+
+def _written(values: Tensor) -> list[Any]:
+    return [_short(number) for number in values.tolist()]
 
 
 def _short(number: Any) -> Any:

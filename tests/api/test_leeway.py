@@ -110,9 +110,10 @@ def test_changing_an_argument_is_one_mistake_whatever_it_holds_then() -> None:
 
 def test_a_sample_is_read_as_it_was_written() -> None:
     reply = Reply(value=torch.randn(7, 9), state={"w": X})
-    written = write_known(Known([reply]))
+    known = Known([reply])
+    written = write_known(known)
     [read] = read_known(written).replies
-    [mine] = sampled([reply])
+    [mine] = sampled([reply], known.kept)
     assert int((~mine.value.isnan()).sum()) == 12
     assert torch.allclose(mine.value, read.value, 1e-5, 1e-5, equal_nan=True)
     assert torch.equal(read.state["w"], X)

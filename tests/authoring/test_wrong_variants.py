@@ -351,6 +351,7 @@ def test_what_is_told_at_home_is_held_against_what_grading_names() -> None:
         "public_checks_pass": None,
     }
     rows = [row(name, ONE) for name in told] + [row("unnamed")]
+    told["unnamed"] = [], False
     whole = Report(
         assignment="a",
         sandbox="none",
@@ -363,11 +364,12 @@ def test_what_is_told_at_home_is_held_against_what_grading_names() -> None:
     compare_at_home(whole, lambda row: told[row.id])
     assert (whole.figures.wrong_at_home, whole.figures.told_at_home) == (11, 10)
     assert (whole.holds, whole.faults) == (True, [])
-    told |= {"nothing": ([TWO], False), "one_of_two": ([], False)}
+    told |= {"nothing": ([TWO], False), "one_of_two": ([], False), "unnamed": ([ONE], False)}
     compare_at_home(whole, lambda row: told[row.id])
     assert not whole.holds
     assert whole.faults == [
         "wrong variant nothing is called something else at home than in grading",
+        "wrong variant unnamed is called something else at home than in grading",
         "a student hears less than 85% of the names at home",
     ]
 

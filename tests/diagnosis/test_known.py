@@ -54,6 +54,7 @@ def table() -> dict[str, Any]:
             {
                 "words": name,
                 "branch": False,
+                "silent": [],
                 "loses": ["double.large"] if name == "cut at 20" else ["double.works"],
                 "answers": {
                     str(number): answer(function, x)
@@ -179,7 +180,7 @@ def drawn_table() -> dict[str, Any]:
             | {"free": False}
         ],
         "mistakes": [
-            {"words": name, "branch": False, "loses": ["double.works"]}
+            {"words": name, "branch": False, "silent": [], "loses": ["double.works"]}
             | {"answers": {"0": drawn(function)}}
             for name, function in DROPPING.items()
         ],
@@ -202,11 +203,81 @@ def test_what_is_drawn_is_named_where_the_same_is_drawn(student: Double, named: 
     assert KnownMistakes(drawn_table()).causes("double.works", Student(student)) == named
 
 
+def by_hand(rate: float, scale: float, seed: int) -> Double:
+    """Drop values with a generator of one's own, which draws other ones each time."""
+    seeds = itertools.count(seed)
+
+    def drop(x: Tensor) -> Tensor:
+        generator = torch.Generator().manual_seed(next(seeds))
+        return x * (torch.rand(len(x), generator=generator) >= rate) * scale
+
+    return drop
+
+
+RATES = {"not scaled": (0.5, 1.0), "a rate of 0.1": (0.1, 1 / 0.9)}
+
+
+@pytest.mark.parametrize(
+    ("student", "named"),
+    [
+        *((by_hand(*drawn, 100), [name]) for name, drawn in RATES.items()),
+        (by_hand(0.5, 2.0, 100), []),
+        (by_hand(0.3, 1 / 0.7, 100), []),
+        (by_hand(0.5, 3.0, 100), []),
+        # The same however it is asked: it was not drawn.
+        (lambda x: by_hand(0.1, 1 / 0.9, 100)(x), []),
+    ],
+)
+def test_what_is_drawn_otherwise_is_named_by_its_distribution(
+    student: Double, named: list[str]
+) -> None:
+    x = torch.arange(1.0, 801.0)
+
+    def drawn(rate: float, scale: float) -> dict[str, Any]:
+        known = Known([Reply(value=by_hand(rate, scale, 1)(x))], drawn=True)
+        written: dict[str, Any] = json.loads(json.dumps(write_known(known)))
+        assert len(str(written)) < 1000
+        return written
+
+    plain = {
+        "questions": [
+            {"asks": write_question([request(x)]), "slack": {}, "right": drawn(0.5, 2.0)}
+            | {"free": False}
+        ],
+        "mistakes": [
+            {"words": name, "branch": False, "silent": [], "loses": ["double.works"]}
+            | {"answers": {"0": drawn(*rate)}}
+            for name, rate in RATES.items()
+        ],
+        "pairs": [{"of": [0, 1], "as": {}, "answers": {}}],
+    }
+
+    class Asked(Student):
+        def perform(self, asked: Request) -> Reply:
+            # Long questions are written short.
+            return Reply(value=self.function(x))
+
+    assert KnownMistakes(plain).causes("double.works", Asked(student)) == named
+
+
+def test_two_mistakes_may_show_together_where_one_of_them_is_silent() -> None:
+    plain = table()
+    # What neither does by itself; "cut at 20" does not show in that question.
+    student = Student(lambda x: 5 * x if float(x.max()) == 1.0 else both(x))
+    assert KnownMistakes(plain).causes("double.works", student) == []
+    plain["mistakes"][2]["silent"] = [0, 1]
+    assert KnownMistakes(plain).causes("double.works", student) == ["three times"]
+    assert KnownMistakes(plain).causes("double.large", student) == ["cut at 20"]
+    # What is right there speaks against it all the same.
+    student = Student(lambda x: 2 * x if float(x.max()) == 1.0 else both(x))
+    assert KnownMistakes(plain).causes("double.works", student) == []
+
+
 def test_a_draw_where_nothing_is_to_be_drawn_is_named_by_its_form() -> None:
     plain = table()
     always = write_known(Known([Reply(value=torch.zeros(3))], drawn=True))
     plain["mistakes"].append(
-        {"words": "always drawn", "branch": False, "loses": ["double.works"]}
+        {"words": "always drawn", "branch": False, "silent": [], "loses": ["double.works"]}
         | {"answers": {str(number): always for number in range(len(INPUTS))}}
     )
     plain["pairs"] += [{"of": [one, 4], "as": {}, "answers": {}} for one in range(4)]
