@@ -40,14 +40,15 @@ from autograder.judge.variants import Variants, variants_of
 from autograder.sandbox.wire import encode_request
 
 # Longer questions would only make the file long, in characters.
-_MAX_ASKED = 30_000
+_MAX_ASKED = 50_000
 # In how many questions a mistake should show, so that one coincidence names nothing.
 _SHOWN = 2
 # Of how many questions the answers of two mistakes together are kept, where they are not those of
-# one of them, and how long they may be, in characters: there are as many pairs as mistakes by
-# mistakes.
+# one of them, and how long they may be, in characters, if they are not the only one: there are as
+# many pairs as mistakes by mistakes.
 _TOGETHER = 2
 _MAX_TOGETHER = 450
+_MAX_ALONE = 900
 # In how many questions two mistakes that both show there are tried together: in all of them it took
 # a third of the time of a table.
 _MET = 4
@@ -279,8 +280,9 @@ def _together(
         elif (answer := _wrong_answer(variants, frozenset(pair), example)) is not None:
             found[place] = answer
     lengths = {place: len(str(answer)) for place, answer in found.items()}
-    short = [place for place in found if lengths[place] <= _MAX_TOGETHER]
-    kept = sorted(short, key=lambda place: (lengths[place], place))[:_TOGETHER]
+    shortest = sorted(found, key=lambda place: (lengths[place], place))[:_TOGETHER]
+    short = [place for place in shortest if lengths[place] <= _MAX_TOGETHER]
+    kept = short or [place for place in shortest[:1] if lengths[place] <= _MAX_ALONE]
     return {"as": whose, "answers": {place: found[place] for place in kept}}
 
 

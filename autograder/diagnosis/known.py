@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from autograder.diagnosis.table import (
 
 # An answer that is so much more off than marks allow may still be right except for rounding here.
 _NEARLY = 1.2
+# How many more times a component draws, where it draws otherwise than a known answer.
+_DRAWS = 3
 
 
 class KnownMistakes:
@@ -162,15 +165,25 @@ class _Tabled(Answers):
         if fit.exact <= 1 or not known.distributed:
             return fit
         again = self._again(question)
-        if all_alike(replies, again, question.requests):
+        if all_alike(replies, again[0], question.requests):
             # The component draws nothing.
             return fit
-        return replace(fit, drawn=question.as_samples(known, replies, again))
+        # What follows from few drawn numbers, as from weights, is another sample with each draw.
+        pairs = itertools.pairwise([replies, *again])
+        drawn = min(question.as_samples(known, one, other) for one, other in pairs)
+        return replace(fit, drawn=drawn)
 
-    def _again(self, question: _Question) -> Sequence[Reply]:
-        """Return what the component answers with other seeds."""
-        reseeded = (request.reseeded() for request in question.requests)
-        return self.once("again", [question], lambda: list(map(self._session.perform, reseeded)))
+    def _again(self, question: _Question) -> Sequence[Sequence[Reply]]:
+        """Return what the component answers with other seeds, several times."""
+
+        def asked() -> list[Sequence[Reply]]:
+            requests, found = question.requests, list[Sequence[Reply]]()
+            for _ in range(_DRAWS):
+                requests = [request.reseeded() for request in requests]
+                found.append([self._session.perform(request) for request in requests])
+            return found
+
+        return self.once("again", [question], asked)
 
     def shows(self, names: Names, example: Example) -> bool:
         return bool(self._moving(names, example))
@@ -219,12 +232,13 @@ class _Tabled(Answers):
         fit = self._fit(question, known, example.replies)
         if self._guessing and not fit.holds and self._may_show_together(names, example):
             return self._unknown(names)
-        if known.raised and not self._raises_alike(names):
+        if known.raised and not self._ends_alike(names, raised_wrongly):
             return replace(fit, voided=True)
         if names and fit.to_the_draw and not self._may_be_another_draw(names, example):
             return Fit(fit.exact)
-        # That there is no number at all says little.
-        return replace(fit, voided=True) if names and self._has_no_number(example) else fit
+        if names and self._has_no_number(example) and not self._ends_alike(names, _lost_numbers):
+            return replace(fit, voided=True)
+        return fit
 
     def _unknown(self, names: Names) -> Fit:
         """Return the fit where it is not known what two mistakes answer.
@@ -240,21 +254,28 @@ class _Tabled(Answers):
         silent = (number in self._silent[name] for name in names.difference(moving))
         return bool(moving) and not example.passed and any(silent)
 
-    def _raises_alike(self, names: Names) -> bool:
-        """Return whether the component ends in an exception just where one mistake does.
+    def _ends_alike(self, names: Names, ends: Callable[[Reply, Reply], bool]) -> bool:
+        """Return whether the component ends in one way just where one mistake does.
 
-        Many things raise, but few in these questions and in no other.
+        Many things raise, or give no number at all, but few in these questions and in no other.
+
+        Args:
+            names: the mistake; of several it is not known.
+            ends: whether a reply ends so, where the right one does not.
         """
         if len(names) != 1:
             return False
         (name,) = names
-        known = {number for number, answer in self._wrong[name].items() if answer.raised}
-        mine = {
-            self._questions[example].number
+
+        def ending(replies: Sequence[Reply], example: Example) -> bool:
+            return any(map(ends, replies, self.right(example)))
+
+        return any(example.passed for example in self.examples) and all(
+            ending(example.replies, example)
+            == (known is not None and ending(known.replies, example))
             for example in self.examples
-            if any(map(raised_wrongly, example.replies, self.right(example)))
-        }
-        return known == mine and any(example.passed for example in self.examples)
+            for known in [self._wrong[name].get(self._questions[example].number)]
+        )
 
     def _met(self, names: Names) -> bool:
         """Return whether something speaks for two mistakes together.
@@ -296,8 +317,11 @@ class _Tabled(Answers):
 
     def _has_no_number(self, example: Example) -> bool:
         """Return whether a tensor is all NaN where the right one is not."""
-        pairs = zip(example.replies, self.right(example), strict=True)
-        return any(_all_nan(mine) and not _all_nan(right) for mine, right in pairs)
+        return any(map(_lost_numbers, example.replies, self.right(example)))
+
+
+def _lost_numbers(reply: Reply, right: Reply) -> bool:
+    return _all_nan(reply) and not _all_nan(right)
 
 
 def _all_nan(reply: Reply) -> bool:

@@ -44,7 +44,7 @@ _KEPT_DRAWN = 24
 _KEPT_OF_PAIRS = 5
 # Of how many values the distribution of a drawn tensor is kept.
 _QUANTILES = 24
-_REPEATED = 61
+_REPEATED = 37
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def test_a_component_is_asked_once() -> None:
     assert len(asked) == len(INPUTS)
 
 
-X = torch.arange(1.0, 41.0)
+X = torch.arange(1.0, 33.0)
 
 
 def dropped(x: Tensor, scale: float = 2.0, flipped: bool = False) -> Tensor:
