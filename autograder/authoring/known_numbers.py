@@ -240,7 +240,10 @@ def _right_answer(variants: Variants, example: Example, of_pair: bool = False) -
 
 def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any] | None:
     """Return the answer of mistakes, if it is a telling one that is not right."""
-    requests, known = example.requests, _known(variants, wrong, example)
+    requests = example.requests
+    if all_alike(example.replies, variants.answer(wrong, requests), requests):
+        return None
+    known = _known(variants, wrong, example)
     right = sampled(example.replies, known.kept)
     if all_alike(right, sampled(known.replies, known.kept), requests):
         return None
