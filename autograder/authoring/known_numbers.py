@@ -19,7 +19,6 @@ from autograder.api.criterion import Criterion
 from autograder.api.lazy import torch
 from autograder.api.likeness import all_alike
 from autograder.api.messages import Reply, Request
-from autograder.api.operations import Train
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, Example, Names, examples_of
 from autograder.diagnosis.table import (
@@ -40,15 +39,12 @@ from autograder.judge.variants import Variants, variants_of
 from autograder.sandbox.wire import encode_request
 
 # Longer questions would only make the file long, in characters.
-_MAX_ASKED = 50_000
+_MAX_ASKED = 40_000
 # In how many questions a mistake should show, so that one coincidence names nothing.
 _SHOWN = 2
-# Of how many questions the answers of two mistakes together are kept, where they are not those of
-# one of them, and how long they may be, in characters, if they are not the only one: there are as
-# many pairs as mistakes by mistakes.
-_TOGETHER = 2
-_MAX_TOGETHER = 450
-_MAX_ALONE = 900
+# How long the first and the second answer of two mistakes together may be that are kept, where they
+# are not those of one of them, in characters: there are as many pairs as mistakes by mistakes.
+_LONGEST_TOGETHER = (900, 450)
 # In how many questions two mistakes that both show there are tried together: in all of them it took
 # a third of the time of a table.
 _MET = 4
@@ -229,7 +225,7 @@ def _known(variants: Variants, wrong: Names, example: Example) -> Known:
     # Devices clash for one reason.
     errors = {reply.error.kind for reply in replies if reply.error} - {"DeviceMismatch"}
     raised = bool(errors) and not any(reply.error for reply in example.replies)
-    return Known(replies, drawn, raised, len(wrong) > 1)
+    return Known(replies, drawn, raised, len(wrong) > 1, right=example.replies)
 
 
 @functools.lru_cache(maxsize=256)
@@ -283,27 +279,23 @@ def _together(
         elif (answer := _wrong_answer(variants, frozenset(pair), example)) is not None:
             found[place] = answer
     lengths = {place: len(str(answer)) for place, answer in found.items()}
-    shortest = sorted(found, key=lambda place: (lengths[place], place))[:_TOGETHER]
-    short = [place for place in shortest if lengths[place] <= _MAX_TOGETHER]
-    kept = short or [place for place in shortest[:1] if lengths[place] <= _MAX_ALONE]
+    shortest = sorted(found, key=lambda place: (lengths[place], place))
+    limits = zip(shortest, _LONGEST_TOGETHER, strict=False)
+    kept = [place for place, longest in limits if lengths[place] <= longest]
     return {"as": whose, "answers": {place: found[place] for place in kept}}
 
 
 def _chosen(answers: Mapping[str, _Answers], examples: Sequence[Example]) -> list[int]:
     """Choose few questions: every mistake shows, and no two look the same that need not.
 
-    What shows in training and in evaluation shows in both: it may be wrong in one of them alone.
     Greedy: the question comes first that serves most needs for its length, with its answers.
     """
     lengths = Counter({n: len(str(write_question(e.requests))) for n, e in enumerate(examples)})
     for found in answers.values():
         lengths.update({number: len(str(answer)) for number, answer in found.items()})
-    evaluating = {number for number, example in enumerate(examples) if _evaluates(example)}
     needs: list[set[int]] = []
     for found in answers.values():
         needs += [set(found)] * min(_SHOWN, len(found))
-        modes = (found.keys() & evaluating, found.keys() - evaluating)
-        needs += modes if all(modes) else ()
     for one, other in itertools.combinations(answers.values(), 2):
         needs.append({n for n in one.keys() | other.keys() if one.get(n) != other.get(n)})
     chosen: set[int] = set()
@@ -321,9 +313,3 @@ def _chosen(answers: Mapping[str, _Answers], examples: Sequence[Example]) -> lis
                 left.append(need - {best})
         needs = left
     return sorted(chosen)
-
-
-def _evaluates(example: Example) -> bool:
-    """Return whether an example puts a module in evaluation mode."""
-    ops = [op for request in example.requests for op in request.ops]
-    return any(isinstance(op, Train) and not op.on for op in ops)

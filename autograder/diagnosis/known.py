@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import math
@@ -69,7 +70,7 @@ def read_table(path: Path) -> dict[str, KnownMistakes]:
     """Read the table of a release, by component; empty where there is none."""
     if not path.is_file():
         return {}
-    table = json.loads(path.read_text(encoding="utf-8"))
+    table = json.loads(gzip.decompress(path.read_bytes()))
     return {name: KnownMistakes(plain) for name, plain in table.items()}
 
 
@@ -280,16 +281,16 @@ class _Tabled(Answers):
     def _met(self, names: Names) -> bool:
         """Return whether something speaks for two mistakes together.
 
-        The component answers somewhere as both do, and neither alone; one such answer could be
-        chance, so that of another question is theirs, too.
+        The component answers somewhere as both do, and as no mistake does alone; one such answer
+        could be chance, so that of another question is theirs, too.
         """
 
         def found() -> bool:
             fitting = [example for example in self.examples if self._speaks_for(names, example)]
-            halves = [frozenset([name]) for name in names]
+            single = [frozenset([name]) for name in self.names]
             met = any(
                 len(self._moving(names, example)) > 1
-                and not any(self.fit(half, example).holds for half in halves)
+                and not any(self.fit(alone, example).holds for alone in single)
                 for example in fitting
             )
             return len(fitting) > 1 and met

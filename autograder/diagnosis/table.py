@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 from autograder.api.lazy import Tensor, name_of, torch
@@ -35,16 +36,19 @@ from autograder.api.messages import (
 from autograder.api.values import DTYPES, Reader, Writer, with_tensors
 
 _DIGITS = 6
-# How many numbers of a floating-point tensor are kept of an answer, and of what was asked with: a
-# prime number, so that no two rows are the same.
+# How many numbers of a floating-point tensor are kept of an answer; of drawn ones more, since few
+# values are the same by chance; of two mistakes together less, since there are hundreds of pairs.
 _KEPT = 12
-# Of drawn ones more: few values are the same by chance. Of two mistakes together less: there are
-# hundreds of pairs.
 _KEPT_DRAWN = 24
 _KEPT_OF_PAIRS = 5
+# Of an answer with more tensors than these fewer of each, but never fewer than the least.
+_FEW_TENSORS = 3
+_LEAST_KEPT = 4
+# How many numbers of a floating-point tensor are asked with, and repeat: a prime number, so that no
+# two rows are the same.
+_REPEATED = 37
 # Of how many values the distribution of a drawn tensor is kept.
 _QUANTILES = 24
-_REPEATED = 37
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Known:
         of_pair: whether it is that of two mistakes together, of which less is kept.
         distributed: if it is drawn, the replies with values of the same distribution, where that is
             kept.
+        right: the right replies; by default these are.
     """
 
     replies: Sequence[Reply]
@@ -64,13 +69,17 @@ class Known:
     raised: bool = False
     of_pair: bool = False
     distributed: Sequence[Reply] = ()
+    right: Sequence[Reply] = ()
 
-    @property
-    def kept(self) -> int:
-        """How many numbers of a tensor are kept."""
-        if self.of_pair:
-            return _KEPT_OF_PAIRS
-        return _KEPT_DRAWN if self.drawn else _KEPT
+    @cached_property
+    def kept(self) -> list[int]:
+        """How many numbers are kept of each tensor of a reply, by reply."""
+        most = _KEPT_OF_PAIRS if self.of_pair else _KEPT_DRAWN if self.drawn else _KEPT
+        counts = (
+            sum(tensor.is_floating_point() for tensor in reply.tensors())
+            for reply in self.right or self.replies
+        )
+        return [max(_LEAST_KEPT, most * _FEW_TENSORS // max(_FEW_TENSORS, n)) for n in counts]
 
 
 def with_drawn(reply: Reply, drawn: Reply) -> Reply:
@@ -79,11 +88,16 @@ def with_drawn(reply: Reply, drawn: Reply) -> Reply:
     return replace(reply, **{name: getattr(drawn, name) for name in random})
 
 
-def sampled(replies: Sequence[Reply], kept: int) -> list[Reply]:
-    """Return replies with NaN in all but few places of every floating-point tensor."""
+def sampled(replies: Sequence[Reply], kept: Sequence[int]) -> list[Reply]:
+    """Return replies with NaN in all but few places of every floating-point tensor.
 
-    def thinned(tensor: Tensor) -> Tensor:
-        count = _count(tensor, kept)
+    Args:
+        replies: the replies.
+        kept: in how many, by reply.
+    """
+
+    def thinned(tensor: Tensor, most: int) -> Tensor:
+        count = _count(tensor, most)
         if count == tensor.numel():
             return tensor
         thin = torch.full((tensor.numel(),), torch.nan, dtype=tensor.dtype)
@@ -91,10 +105,13 @@ def sampled(replies: Sequence[Reply], kept: int) -> list[Reply]:
         thin[places] = tensor.detach().flatten()[places]
         return thin.reshape(tensor.shape)
 
-    return [
-        replace(reply, **{name: with_tensors(getattr(reply, name), thinned) for name in PARTS})
-        for reply in replies
-    ]
+    def thin(reply: Reply, most: int) -> Reply:
+        parts = {name: getattr(reply, name) for name in PARTS}
+        return replace(
+            reply, **{n: with_tensors(p, lambda t: thinned(t, most)) for n, p in parts.items()}
+        )
+
+    return list(map(thin, replies, kept))
 
 
 def _count(tensor: Tensor, kept: int) -> int:
@@ -141,8 +158,8 @@ def read_question(plain: Sequence[Any]) -> list[Request]:
 def write_known(known: Known, right: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a known answer as JSON can hold it; of `right`, written so, parts are not repeated."""
 
-    def write_sample(tensor: Tensor) -> list[Any]:
-        count = _count(tensor, known.kept)
+    def write_sample(tensor: Tensor, most: int) -> list[Any]:
+        count = _count(tensor, most)
         if count == tensor.numel():
             return _write_tensor(tensor)
         kept = tensor.flatten()[_places(tensor.numel(), count)]
@@ -154,7 +171,7 @@ def write_known(known: Known, right: Mapping[str, Any] | None = None) -> dict[st
 
     replies: list[dict[str, Any]] = []
     for number, reply in enumerate(known.replies):
-        parts = write_parts(reply, Writer(write_sample))
+        parts = write_parts(reply, Writer(partial(write_sample, most=known.kept[number])))
         beside = right["replies"][number].get("parts", {}) if right else {}
         # 2.0 equals 2, and is another answer.
         same = [
@@ -202,12 +219,13 @@ def read_known(plain: Mapping[str, Any], right: Known | None = None) -> Known:
         ]
 
     flags: dict[str, Any] = {name: name in plain for name in ("drawn", "raised", "of_pair")}
-    known = Known(read(read_sample, right.replies if right else ()), **flags)
+    beside = right.replies if right else ()
+    known = Known(read(read_sample, beside), **flags, right=beside)
     if known.of_pair:
         return replace(known, replies=sampled(known.replies, known.kept))
     if not known.drawn:
         return known
-    found = read(read_distributed, (right.distributed or right.replies) if right else ())
+    found = read(read_distributed, right.distributed or beside if right else ())
     return replace(known, distributed=list(map(with_drawn, known.replies, found)))
 
 

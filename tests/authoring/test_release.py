@@ -47,7 +47,7 @@ def test_it_holds_stubs_handout_public_suite_and_one_conftest(
     suite = {f"tests/test_{name}.py" for name in assignment.totals} | {"tests/views.py"}
     assert names == stubs | suite | {"README.md", "tests/conftest.py"} | {
         "tests/walkthrough.json",
-        "tests/known_mistakes.json",
+        "tests/known_mistakes.json.gz",
     }
 
 

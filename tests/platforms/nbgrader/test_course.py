@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -33,7 +34,7 @@ def test_the_folder_holds_what_nbgrader_needs(blank: Course) -> None:
     names = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
     assert names == {"layer_norm.py", "README.md", "workbook.ipynb"} | {
         f"tests/{name}"
-        for name in ("conftest.py", "test_layer_norm.py", "views.py", "known_mistakes.json")
+        for name in ("conftest.py", "test_layer_norm.py", "views.py", "known_mistakes.json.gz")
     }
     assert blank.folder.stat().st_mode & 0o777 == 0o700
     config = (blank.folder / "nbgrader_config.py").read_text()
@@ -55,6 +56,7 @@ def test_nothing_secret_is_in_it_nor_where_the_secrets_are(blank: Course) -> Non
     for path in blank.folder.rglob("*"):
         if path.is_file():
             data = path.read_bytes()
+            data = gzip.decompress(data) if path.suffix == ".gz" else data
             assert str(blank.project).encode() not in data, path
             text = data.decode(errors="replace")
             assert not [line for line in code if line in text], path
