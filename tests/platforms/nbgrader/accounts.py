@@ -224,7 +224,7 @@ class Department:
         """Return what the course has of a student, by path."""
         folder = self.course / "submitted" / student / "norm"
         found = [path for path in folder.rglob("*") if not path.is_dir()]
-        return {str(path.relative_to(folder)): path.read_text() for path in found}
+        return {str(p.relative_to(folder)): p.read_text(errors="replace") for p in found}
 
 
 def _serve() -> None:

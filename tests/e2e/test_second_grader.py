@@ -9,9 +9,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.e2e.server import jupyter
 from tests.platforms.nbgrader.accounts import (
     GRADER,
     INSTRUCTOR,
@@ -20,24 +22,16 @@ from tests.platforms.nbgrader.accounts import (
     Done,
     accounts,
 )
-from tests.platforms.nbgrader.conftest import HALF, Course, Mark
+from tests.platforms.nbgrader.conftest import HALF, Course, Mark, blank  # noqa: F401
 from tests.sources import RIGHT
 
-pytest.importorskip(
-    "playwright.sync_api", reason="PLAYWRIGHT IS NOT INSTALLED: run `make test-e2e`"
-)
-
-from tests.e2e.browser import chromium, find
-from tests.e2e.formgrader import Formgrader
-from tests.e2e.server import jupyter
+if TYPE_CHECKING:
+    from tests.e2e.browser import Browser
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.geteuid() != 0, reason="NOT ROOT: NO ACCOUNTS OF OTHERS CAN BE HAD HERE"),
     pytest.mark.skipif(shutil.which("bwrap") is None, reason="BUBBLEWRAP IS NOT INSTALLED"),
-    pytest.mark.skipif(
-        find() is None, reason="CHROMIUM IS NOT INSTALLED: apt-get install chromium"
-    ),
 ]
 COMMENT = "Say what it is that the weight gives back."
 
@@ -57,8 +51,10 @@ class Day:
 
 
 @pytest.fixture(scope="module")
-def day(blank: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Day]:
+def day(blank: Course, browser: Browser) -> Iterator[Day]:  # noqa: F811
     """One day of both graders, once."""
+    from tests.e2e.formgrader import Formgrader
+
     with accounts() as people:
         there = Department(people, blank, command=True)
         there.staff(INSTRUCTOR, "nbgrader", "release_assignment", "norm")
@@ -68,12 +64,7 @@ def day(blank: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Day
         there.staff(INSTRUCTOR, "nbgrader", "collect", "norm")
         done = there.staff(INSTRUCTOR, "nbgrader", "autograde", "norm")
         assert done.code == 0, done.said
-        program = find()
-        assert program is not None
-        with (
-            jupyter(people, GRADER, there.course) as server,
-            chromium(program, tmp_path_factory.mktemp("pictures")) as browser,
-        ):
+        with jupyter(people, GRADER, there.course) as server:
             pages = Formgrader(browser, server, "second-grader", "norm")
             pages.log_in()
             rows = pages.submissions()
