@@ -212,12 +212,6 @@ def _examples(suite: Suite, variants: Variants, criteria: Sequence[Criterion]) -
     return found
 
 
-def _answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any]:
-    known = _known(variants, wrong, example)
-    right = _right_answer(variants, example, known.of_pair) if wrong else None
-    return write_known(known, right)
-
-
 def _known(variants: Variants, wrong: Names, example: Example) -> Known:
     requests = example.requests
     drawn = variants.drawn(RIGHT, requests) or variants.drawn(wrong, requests)
@@ -243,7 +237,7 @@ def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[st
     right = sampled(example.replies, known.kept)
     if all_alike(right, sampled(known.replies, known.kept), requests):
         return None
-    return _answer(variants, wrong, example)
+    return write_known(known, _right_answer(variants, example, known.of_pair))
 
 
 def _telling(found: _Answers) -> _Answers:

@@ -65,7 +65,7 @@ def release(
         files[workbook.FILE] = workbook.plain(assignment)
     if numbers := known(assignment):
         table = json.dumps(numbers, separators=(",", ":"))
-        # Some 3 MB, and a third of it so. Without a time the same table is the same file.
+        # Some 4 MB, and a sixth of it so. Without a time the same table is the same file.
         files[f"tests/{_KNOWN_FILE}"] = gzip.compress(table.encode(), mtime=0)
     with whole(out, out.resolve(), secret=False) as made:
         write_files(made, files)

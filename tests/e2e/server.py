@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from tests.e2e.waiting import until
 
 
-class People(Protocol):
+class Users(Protocol):
     """Who may run a server: everyone has a home and an environment, below one folder."""
 
     base: Path
@@ -46,7 +46,7 @@ class Server:
 
 
 @contextlib.contextmanager
-def jupyter(people: People, name: str, folder: Path) -> Iterator[Server]:
+def jupyter(people: Users, name: str, folder: Path) -> Iterator[Server]:
     """Run JupyterLab's server in `folder`, whose nbgrader_config.py is then the one that counts."""
     runtime = people.home(name) / "runtime"
     token = secrets.token_hex(16)
