@@ -190,8 +190,8 @@ class Assignment:
                 return True
         return any(
             _TORCH.search(path.read_text(encoding="utf-8", errors="replace"))
-            for root, path in self._sources(PACKAGE)
-            if path.suffix == ".py" and root != PACKAGE
+            for _, path in self._sources()
+            if path.suffix == ".py"
         )
 
     def component(self, name: str) -> ComponentSpec:
@@ -225,11 +225,30 @@ class Assignment:
 
     def deciding(self, package: Path = PACKAGE) -> Iterator[tuple[str, bytes]]:
         """Yield every file that decides a mark: its path below its folder, and what it holds."""
-        for root, path in self._sources(package):
+        yield from self.own_deciding()
+        for room in DECIDING:
+            place = package / room
+            for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+                yield path.relative_to(package).as_posix(), path.read_bytes()
+
+    def own_deciding(self) -> Iterator[tuple[str, bytes]]:
+        """Yield those of them that are the assignment's."""
+        for root, path in self._sources():
             data = path.read_bytes()
             if path == self.public / "assignment.toml":
                 data = _without_feedback(data)
             yield path.relative_to(root).as_posix(), data
+
+    def concerns(self, file: str, component: str) -> bool:
+        """Whether a file that decides marks decides those of a component.
+
+        Tests and misconceptions of other components do not.
+        """
+        place, _, name = file.partition("/")
+        if place not in ("misconceptions", "tests"):
+            return True
+        stem = name.removesuffix(".py").removesuffix(".diff").removeprefix("test_")
+        return stem == component or stem not in self.totals
 
     def files(self) -> Iterator[tuple[Path, Path]]:
         """Yield each file that grading needs, with the folder that it lies below."""
@@ -240,15 +259,11 @@ class Assignment:
                 if parts[0] not in NOT_DECIDING and _LEFT.isdisjoint(parts) and path.is_file():
                     yield root, path
 
-    def _sources(self, package: Path) -> Iterator[tuple[Path, Path]]:
+    def _sources(self) -> Iterator[tuple[Path, Path]]:
         for root, path in self.files():
             given = path.relative_to(root).parts[0] in GIVEN
             if given or path.suffix in (".py", ".toml", ".json", ".diff"):
                 yield root, path
-        for room in DECIDING:
-            place = package / room
-            for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-                yield package, path
 
 
 def _without_feedback(data: bytes) -> bytes:

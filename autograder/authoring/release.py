@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import gzip
+import hashlib
 import json
 import multiprocessing
 import os
 import pprint
 import threading
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
 SHIPPED = ("api", "diagnosis", "text.py")
 _KNOWN_FILE = "known_mistakes.json.gz"
+# What decides the form of the table in it.
+_FORM = ("authoring/known_numbers.py", "diagnosis/table.py")
 
 
 def release(
@@ -64,9 +68,7 @@ def release(
     if with_workbook:
         files[workbook.FILE] = workbook.plain(assignment)
     if numbers := known(assignment):
-        table = json.dumps(numbers, separators=(",", ":"))
-        # Some 4 MB, and a sixth of it so. Without a time the same table is the same file.
-        files[f"tests/{_KNOWN_FILE}"] = gzip.compress(table.encode(), mtime=0)
+        files[f"tests/{_KNOWN_FILE}"] = _packed(numbers)
     with whole(out, out.resolve(), secret=False) as made:
         write_files(made, files)
     return sorted(files)
@@ -106,24 +108,89 @@ def known_numbers(
     assignment: Assignment,
     tell: Tell = unheard,
     check: Callable[[Assignment], None] | None = None,
+    keep: bool = False,
 ) -> dict[str, Any]:
-    """Return the table of known mistakes by component, computed in processes of their own.
+    """Return the table of known mistakes by component, as it is kept beside the solutions.
 
-    This process never imports torch, except for an assignment of one or two components: a new
-    process needs as long to import torch as a small component takes.
+    What is not kept there, or for other files, is computed in processes of their own.
 
     Args:
         assignment: whose mistakes.
         tell: is told how far it is.
         check: a function of a module, called meanwhile; what it raises is raised here.
+        keep: whether to keep it so from now on.
 
     Raises:
-        UsageError: the suite or the misconceptions are broken.
+        UsageError: the suite or the misconceptions are broken, or it cannot be kept.
     """
-    names = list(assignment.totals)
+    found = {} if keep else kept_numbers(assignment)
+    found |= _computed(assignment, [n for n in assignment.totals if n not in found], tell, check)
+    numbers = {name: found[name] for name in assignment.totals}
+    if keep:
+        follow = _followed_from(assignment)
+        kept = {name: {"of": follow[name], "table": table} for name, table in numbers.items()}
+        path = assignment.secret / _KNOWN_FILE
+        try:
+            path.write_bytes(_packed(kept))
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    return numbers
+
+
+def kept_numbers(assignment: Assignment) -> dict[str, Any]:
+    """Return the tables that are kept beside the solutions, of components that are as they were."""
+    path = assignment.secret / _KNOWN_FILE
+    try:
+        kept = json.loads(gzip.decompress(path.read_bytes())) if path.is_file() else {}
+        return {
+            name: kept[name]["table"]
+            for name, hashed in _followed_from(assignment).items()
+            if name in kept and kept[name]["of"] == hashed
+        }
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _followed_from(assignment: Assignment) -> dict[str, str]:
+    """Return for each component a hash of what its table follows from.
+
+    Of this package that is what decides the form of a table. How an answer is computed may change:
+    it stays the same number.
+    """
+    of_package = [(name, (_PACKAGE / name).read_bytes()) for name in _FORM]
+    # A public test file and a hidden one have the same name.
+    files = [
+        (name, name.encode() + hashlib.sha256(data).digest())
+        for name, data in (*assignment.own_deciding(), *of_package)
+    ]
+    return {
+        component: hashlib.sha256(
+            b"".join(hashed for name, hashed in files if assignment.concerns(name, component))
+        ).hexdigest()
+        for component in assignment.totals
+    }
+
+
+def _packed(table: Mapping[str, Any]) -> bytes:
+    # Some 4 MB, and a sixth of it so. Without a time the same table is the same file.
+    return gzip.compress(json.dumps(table, separators=(",", ":")).encode(), mtime=0)
+
+
+def _computed(
+    assignment: Assignment,
+    names: Sequence[str],
+    tell: Tell,
+    check: Callable[[Assignment], None] | None,
+) -> dict[str, Any]:
+    """Return the tables of some components, and call `check`.
+
+    This process never imports torch, except for one or two components: a new process needs as long
+    to import torch as a small component takes.
+    """
     side_by_side = min(cores(), len(names) // 2)
     if side_by_side < 2:
-        tell("computing what the known mistakes answer")
+        if names:
+            tell("computing what the known mistakes answer")
         if check is not None:
             check(assignment)
         return {name: _known_numbers_of(assignment, name) for name in names}

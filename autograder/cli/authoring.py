@@ -124,6 +124,13 @@ def release(
     workbook: Annotated[
         bool, typer.Option("--workbook", help="Add the workbook, for a class without nbgrader.")
     ] = False,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep",
+            help="Keep what the known mistakes answer in reference/, for the next release.",
+        ),
+    ] = False,
     root: Root = None,
 ) -> None:
     """Write the student's folder: stubs, handout, public suite."""
@@ -141,7 +148,10 @@ def release(
     with Stages(plain()) as stages:
         stages("reading the assignment")
         files = releasing.release(
-            assignment, out, lambda found: releasing.known_numbers(found, stages), workbook
+            assignment,
+            out,
+            lambda found: releasing.known_numbers(found, stages, keep=keep),
+            workbook,
         )
     say(f"{counted(len(files), 'file')} in {out}")
 

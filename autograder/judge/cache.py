@@ -52,13 +52,9 @@ class Cache:
                 (name, hashlib.sha256(data).digest()) for name, data in assignment.deciding()
             ]
         digest = hashlib.sha256(f"{what}\0{component}\0{_machine(assignment.packages)}".encode())
-        others = {name for name in assignment.totals if name != component}
         for name, found in self._read[assignment.secret]:
-            place, _, file = name.partition("/")
-            stem = file.removesuffix(".py").removesuffix(".diff")
-            if place in ("misconceptions", "tests") and stem.removeprefix("test_") in others:
-                continue
-            digest.update(f"{name}\0".encode() + found)
+            if assignment.concerns(name, component):
+                digest.update(f"{name}\0".encode() + found)
         return digest.hexdigest()
 
     def load(self, key: str) -> Any | None:

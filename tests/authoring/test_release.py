@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from autograder.assignment import Assignment
+from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.new import new_assignment, new_course
-from autograder.authoring.release import conftest, known_numbers, release
+from autograder.authoring.release import conftest, kept_numbers, known_numbers, release
 from autograder.errors import UsageError
 from autograder.judge.misconceptions import read, source_of, with_mistakes
 from tests.conftest import ROOT, lines_of_code
@@ -329,6 +329,13 @@ def test_a_package_that_is_missing_is_named(assignment: Assignment, folder: Path
     named = replace(assignment, packages=("numpy",))
     (folder / "tests" / "conftest.py").write_text(conftest(named), encoding="utf-8")
     assert "not installed" not in run(folder).stderr
+
+
+def test_what_is_kept_is_of_the_suites_of_today() -> None:
+    for name in ("transformer_block", "language_model"):
+        of_today = load_assignment(ROOT, name)
+        command = f"autograder release {name} --out <new folder> --keep"
+        assert set(kept_numbers(of_today)) == set(of_today.totals), f"run `{command}`"
 
 
 RELEASING = """

@@ -1,9 +1,11 @@
 """A course of plain Python and numpy: neither its students nor its children load torch."""
 
 import contextlib
+import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +16,7 @@ import pytest
 from autograder.api.component import Component
 from autograder.assignment import load_assignment
 from autograder.authoring.known_numbers import of_component
-from autograder.authoring.release import release
+from autograder.authoring.release import kept_numbers, known_numbers, release
 from autograder.sandbox.host import Sandbox
 from tests.conftest import BUDGET, ROOT
 
@@ -242,3 +244,33 @@ def test_a_child_imports_torch_only_if_its_own_code_does() -> None:
             assert component.call("ones").output.tolist() == [1.0, 1.0]
     finally:
         sandbox.close()
+
+
+@pytest.mark.parametrize(
+    ("changed", "current"),
+    [
+        ("", {"words", "means"}),
+        ("reference/counts/misconceptions/means.py", {"words"}),
+        ("assignments/counts/tests/test_words.py", {"means"}),
+        ("assignments/counts/tests/test_means.py", {"words"}),
+        ("reference/counts/tests/test_means.py", {"words"}),
+        ("reference/counts/means.py", set()),
+        ("kept", set()),
+    ],
+)
+def test_a_kept_table_is_taken_as_long_as_the_files_are_those(
+    project: Path, tmp_path: Path, changed: str, current: set[str]
+) -> None:
+    assignment = load_assignment(shutil.copytree(project, tmp_path / "project"), "counts")
+    known_numbers(assignment, keep=True)
+    kept = assignment.secret / "known_mistakes.json.gz"
+    kept.write_bytes(gzip.compress(gzip.decompress(kept.read_bytes()).replace(b"first", b"last")))
+    if changed == "kept":
+        kept.write_bytes(kept.read_bytes()[:-20])
+    elif changed:
+        with (assignment.root / changed).open("a") as file:
+            file.write("\n# changed\n")
+    assert set(kept_numbers(assignment)) == current
+    (mistake,) = known_numbers(assignment)["means"]["mistakes"]
+    row = "last" if "means" in current else "first"
+    assert mistake["words"] == f"you leave the {row} row out of the mean (page 2)"
