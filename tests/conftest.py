@@ -25,7 +25,6 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import wrong_variants
 from autograder.authoring.release import known_numbers, release
 from autograder.cli import main
-from autograder.judge import misconceptions
 from autograder.judge.collection import collect
 from autograder.judge.places import CACHE_VARIABLE
 from autograder.judge.suite import Suite
@@ -147,17 +146,9 @@ def suite(assignment: Assignment) -> Suite:
 
 @pytest.fixture(scope="session")
 def released(assignment: Assignment, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The student's folder of the assignment.
-
-    It knows the mistakes of two components alone: a table of all takes most of a minute.
-    """
-    folder, few = tmp_path_factory.mktemp("released"), ["layer_norm", "lm_head"]
-    root = make_project(folder / "project", "norm", few)
-    (root / "reference" / "norm" / "misconceptions").mkdir()
-    for name in few:
-        source = misconceptions.file_of(assignment, name)
-        shutil.copy(source, root / "reference" / "norm" / "misconceptions")
-    release(assignment, folder / "release", lambda _: known_numbers(load_assignment(root, "norm")))
+    """The student's folder of the assignment."""
+    folder = tmp_path_factory.mktemp("released")
+    release(assignment, folder / "release", known_numbers)
     return folder / "release"
 
 
