@@ -64,6 +64,7 @@ def install(
     folder: Path,
     python: str | Path = sys.executable,
     resolution: str = "lowest-direct",
+    extra: str = "",
 ) -> Installed:
     """Make an environment with a wheel, a package that courses name, and code in a .pth file.
 
@@ -73,12 +74,13 @@ def install(
         python: the interpreter. With this one torch is the release that runs here, for others of
             the same Python are gigabytes.
         resolution: "lowest-direct" for the lowest versions that pyproject.toml names, or "highest".
+        extra: an extra of this project that is installed, too.
     """
     start = time.monotonic()
     uv = [sys.executable, "-m", "uv", "--quiet", "--no-python-downloads"]
     said([*uv, "venv", "--python", python, folder])
     found = folder / "bin" / "python"
-    wanted = [str(wheel), f"torch=={metadata.version('torch')}"]
+    wanted = [f"{wheel}[{extra}]" if extra else str(wheel), f"torch=={metadata.version('torch')}"]
     if Path(python) != Path(sys.executable):
         wanted.pop()
     options = ["--python", found, "--resolution", resolution]
