@@ -231,7 +231,7 @@ def compare_at_home(
     for row in report.rows:
         if row.kind == "wrong" and (found := told(row)) is not None:
             names, either = found
-            right = row.named or [f"{row.component}.{name}" for name in row.wrong]
+            right = row.named or row.wrong
             alternatives = row.either if row.named else row.alternatives
             outcome = outcome_of(right, names, alternatives=alternatives, either=either)
             # What grading does not name need not be told, but nothing false.

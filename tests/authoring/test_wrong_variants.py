@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -332,12 +332,12 @@ def test_outcomes(expected, alternatives, named, either, outcome) -> None:
 
 
 def test_what_is_told_at_home_is_held_against_what_grading_names() -> None:
-    def row(name: str, *named: str) -> RowReport:
+    def row(name: str, *named: str, wrong: Sequence[str] = ()) -> RowReport:
         return RowReport(
             id=name,
             kind="wrong",
             component="c",
-            wrong=list(named),
+            wrong=list(wrong),
             lost_points=1.0,
             lost=["c.first"],
             named=list(named),
@@ -350,8 +350,8 @@ def test_what_is_told_at_home_is_held_against_what_grading_names() -> None:
         "nothing": ([], False),
         "public_checks_pass": None,
     }
-    rows = [row(name, ONE) for name in told] + [row("unnamed")]
-    told["unnamed"] = [], False
+    rows = [row(name, ONE) for name in told] + [row("unnamed"), row("at_home_alone", wrong=[ONE])]
+    told |= {"unnamed": ([], False), "at_home_alone": ([ONE], False)}
     whole = Report(
         assignment="a",
         sandbox="none",
