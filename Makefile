@@ -51,7 +51,7 @@ test-e2e-later: $(E2E_STAMP)
 # tests; tests/e2e/test_selftest.py is a part of them. What needs a browser comes by itself: its event
 # loop stays in the process, where others then cannot run one.
 test-all: $(E2E_STAMP) lint
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=line selftest test-all-shared
+	$(MAKE) --no-print-directory --jobs=2 selftest test-all-shared
 	$(PYTEST) --durations=20 $(ALONE)
 
 test-all-shared: $(E2E_STAMP)
