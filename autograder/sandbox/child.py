@@ -11,7 +11,7 @@ import socket
 import struct
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.abc import PathEntryFinder
 from importlib.machinery import FileFinder, PathFinder, SourceFileLoader
@@ -27,8 +27,11 @@ from autograder.sandbox.profile import Task
 from autograder.sandbox.wire import Pipe, decode_request, encode_reply
 
 
-def run_child(guard: Guard, wire: int, task: Task, kernels: Sequence[Kernel] = ()) -> None:
-    """Do what a child is for, in a process that is confined; returns when the wire is closed."""
+def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> None:
+    """Do what a child is for, in a process that is confined; returns when the wire is closed.
+
+    `kernels` are those of all forbidden operations; the list is emptied.
+    """
     pipe = Pipe(wire)
     (size,) = struct.unpack("<I", pipe.receive(4))
     listing = json.loads(pipe.receive(size))
@@ -53,7 +56,11 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: Sequence[Kernel] = (
         # A thread of the submission's own finds no pool of threads that this process was not left.
         torch.set_num_threads(1)
         names = profile.rules.names
-        watch_kernels(check, [kernel for kernel in kernels if kernel.operation in names])
+        watched = [kernel for kernel in kernels if kernel.operation in names]
+        watch_kernels(check, watched, task.scratch, lends=bool(free))
+        # Here the real ones are for nobody, wherever else they are held.
+        watched.clear()
+        kernels.clear()
     executor = Executor(
         folder,
         task.component,

@@ -2,14 +2,15 @@
 
 The guard stands at public names. A name that somebody finds and nobody listed ends in the same
 kernel, and there it is refused. What decides there is in no attribute of the guard's: who disarms
-it is refused all the same. Only children have this; where torch is too old for it
+it is refused all the same. In a child without code of the grader's nothing decides: there the
+kernels refuse, and the real ones are gone. Only children have this; where torch is too old for it
 (`torch.library.get_kernel`, 2.9), the public names and the reader are all there is.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,20 @@ _OPERATORS = {
     "multi_head_attention": ("_native_multi_head_attention",),
     "transformer_encoder_layer": ("_transformer_encoder_layer_fwd",),
 }
+# Those of their gradients, in which the operations themselves can be computed. What the grader's
+# code has computed needs them, whoever asks for the gradient.
+_BACKWARD = {
+    "layer_norm": ("native_layer_norm_backward",),
+    "group_norm": ("native_group_norm_backward",),
+    "batch_norm": (
+        *("native_batch_norm_backward", "batch_norm_backward"),
+        "_batch_norm_impl_index_backward",
+    ),
+    "scaled_dot_product_attention": (
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+        "_scaled_dot_product_fused_attention_overrideable_backward",
+    ),
+}
 # Where an operator may have a kernel of its own. For the last two, which stand for many, the kernel
 # that would run is looked up at another key.
 _KEYS = {
@@ -51,15 +66,6 @@ _KEYS = {
 # An operation that torch has written out in Python has no kernel: it is seen at work at one that it
 # needs, by the function that is running. That is torch's own, in its file.
 _WRITTEN_OUT = ("multi_head_attention", "_softmax", "multi_head_attention_forward")
-
-# Kernels are in their place for as long as their library is held.
-_held: list[object] = []
-
-
-class _Inside(threading.local):
-    """Whether this thread is inside of an operation that was asked about."""
-
-    now = False
 
 
 def _names_it(text: bytes) -> bool:
@@ -116,6 +122,7 @@ class Kernel:
     operator: str
     key: str
     found: Any
+    backward: bool = False
 
 
 def find_kernels(forbidden: Collection[str]) -> list[Kernel]:
@@ -123,7 +130,8 @@ def find_kernels(forbidden: Collection[str]) -> list[Kernel]:
     import torch
 
     get_kernel = getattr(torch.library, "get_kernel", None)
-    wanted = {op: name for name in forbidden for op in _OPERATORS.get(name, ())}
+    backward = {op: name for name in forbidden for op in _BACKWARD.get(name, ())}
+    wanted = {op: name for name in forbidden for op in _OPERATORS.get(name, ())} | backward
     if get_kernel is None or not wanted:
         return []
     written_out, needed, _ = _WRITTEN_OUT
@@ -136,16 +144,20 @@ def find_kernels(forbidden: Collection[str]) -> list[Kernel]:
         if not (name := wanted.get(operator.partition(".")[0])) or operator == full:
             continue
         has = [key for key in _KEYS if has_kernel(full, key)]
+        is_backward = operator.partition(".")[0] in backward
         for key in has:
             # What stands for many is not asked where there is one for this very key.
             if _KEYS[key] == key or _KEYS[key] not in has:
-                kernels.append(Kernel(name, operator, key, get_kernel(full, _KEYS[key])))
-        if operator != needed and has_kernel(full, "MkldnnCPU"):
+                found = get_kernel(full, _KEYS[key])
+                kernels.append(Kernel(name, operator, key, found, is_backward))
+        if operator != needed and not is_backward and has_kernel(full, "MkldnnCPU"):
             kernels.append(Kernel(name, operator, "MkldnnCPU", None))
     return kernels
 
 
-def watch_kernels(check: Callable[[str], None], kernels: Sequence[Kernel]) -> None:
+def watch_kernels(
+    check: Callable[[str], None], kernels: Sequence[Kernel], folder: str, lends: bool
+) -> None:
     """Have kernels call `check` with the operation's name before they compute.
 
     An operation may be made of others: the outermost is asked about, and those inside are not.
@@ -153,15 +165,17 @@ def watch_kernels(check: Callable[[str], None], kernels: Sequence[Kernel]) -> No
     Args:
         check: raises if the operation is forbidden to the caller.
         kernels: of the operations that are forbidden.
+        folder: the submission.
+        lends: whether some of its files may use them. If not, nothing computes them any more.
     """
     if not kernels:
         return
     import torch
 
-    library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-    inside = _Inside()
     _, needed, function = _WRITTEN_OUT
-    file, frame_at, error = torch.nn.functional.__file__, sys._getframe, NotImplementedError
+    written_out = {kernel.operation for kernel in kernels} & {_WRITTEN_OUT[0]}
+    file, frame_at = torch.nn.functional.__file__, sys._getframe
+    missing, error, prefix = NotImplementedError, RuntimeError, f"{folder}/"
 
     def runs() -> bool:
         frame = frame_at(2)
@@ -172,23 +186,48 @@ def watch_kernels(check: Callable[[str], None], kernels: Sequence[Kernel]) -> No
         return False
 
     def watched(name: str, operator: str, kernel: Any) -> Callable[..., Any]:
+        def inside() -> bool:
+            """Whether an operation that was asked about led here, and no line of the submission."""
+            frame = frame_at(2)
+            while frame is not None and not frame.f_code.co_filename.startswith(prefix):
+                if frame.f_code is run.__code__:
+                    return True
+                frame = frame.f_back  # type: ignore[assignment]
+            return False
+
         def run(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            if not inside.now and (operator != needed or runs()):
-                check(name)
+            if not inside():
+                if written_out and runs():
+                    check(*written_out)
+                elif operator != needed:
+                    check(name)
             if kernel is None:
-                raise error(f"{name} is computed by torch's own kernels here")
-            before, inside.now = inside.now, True
-            try:
-                return kernel.call_boxed(keys, *args, **kwargs)
-            finally:
-                inside.now = before
+                raise missing(f"{name} is computed by torch's own kernels here")
+            return kernel.call_boxed(keys, *args, **kwargs)
 
         return run
 
+    def refused(name: str) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            check(name)
+            raise error(name)
+
+        return run
+
+    library: Any = torch._C._dispatch_library("IMPL", "aten", "", __file__, 0)
     with warnings.catch_warnings():
         # That a kernel is written over, which is meant.
         warnings.simplefilter("ignore")
         for one in kernels:
-            run = watched(one.operation, one.operator, one.found)
-            library.impl(one.operator, run, one.key, with_keyset=True, allow_override=True)
-    _held.append(library)
+            if lends or one.operator == needed:
+                if one.backward:
+                    continue
+                run = watched(one.operation, one.operator, one.found)
+            else:
+                run = refused(one.operation)
+            library.impl(one.operator, one.key, run, True)
+    # For as long as this process lives, and within nobody's reach: who had it could take them back.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+    # It computes operations by kernels of its own.
+    if hasattr(torch._C, "_jit_to_static_module"):
+        del torch._C._jit_to_static_module

@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 from autograder.sandbox.kernels import find_kernels, watch_kernels
 asked = []
-watch_kernels(asked.append, find_kernels({list(OPERATIONS)}))
+watch_kernels(asked.append, find_kernels({list(OPERATIONS)}), "/handed-in", True)
 x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
 def no_kernel(call):
     try:
@@ -69,7 +69,7 @@ def computed():
     sum(value.sin().sum() for value in found).backward()
     return [*found, x.grad, weight.grad]
 before = computed()
-watch_kernels(lambda name: None, find_kernels({list(OPERATIONS)}))
+watch_kernels(lambda name: None, find_kernels({list(OPERATIONS)}), "/handed-in", True)
 print(all(map(torch.equal, before, computed())))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
@@ -83,7 +83,7 @@ from torch.nn import functional as F
 from autograder.sandbox.kernels import find_kernels, watch_kernels
 def refuse(name):
     raise ZeroDivisionError(name)
-watch_kernels(refuse, find_kernels({list(OPERATIONS)}))
+watch_kernels(refuse, find_kernels({list(OPERATIONS)}), "/handed-in", True)
 for _ in range(2):
     try:
         torch.nn.LayerNorm(4)(torch.ones(2, 4))
@@ -101,7 +101,7 @@ from torch.nn import functional as F
 from autograder.sandbox.kernels import find_kernels, refusing, watch_kernels
 given = {{"given.py": b"F.layer_norm(x)", "provided/more.py": b"nn.MultiheadAttention"}}
 check, unreported = refusing(lambda name: None, "/handed-in", given)
-watch_kernels(check, find_kernels({list(OPERATIONS)}))
+watch_kernels(check, find_kernels({list(OPERATIONS)}), "/handed-in", True)
 places = ("/handed-in/own.py", "/handed-in/given.py", "/handed-in/provided/more.py")
 for place in (*places, "/elsewhere/own.py"):
     text = "F.layer_norm(torch.ones(2, 4), (4,))"
@@ -129,7 +129,7 @@ from torch.nn import functional as F
 from autograder.sandbox.kernels import find_kernels, refusing, watch_kernels
 given = {{"attention.py": b"F.scaled_dot_product_attention", "heads.py": b"nn.MultiheadAttention"}}
 check, unreported = refusing(lambda name: None, "/handed-in", given)
-watch_kernels(check, find_kernels({list(OPERATIONS)}))
+watch_kernels(check, find_kernels({list(OPERATIONS)}), "/handed-in", True)
 x = torch.ones(3, 2, 4)
 texts = ("F.scaled_dot_product_attention(x, x, x)", "torch.nn.MultiheadAttention(4, 2)(x, x, x)")
 for file in given:
@@ -147,3 +147,95 @@ for file in given:
         "heads.py computes",
         "heads.py computes",
     ], done.stderr
+
+
+def test_where_nobody_may_use_them_nothing_computes_them_any_more() -> None:
+    code = f"""
+import gc
+import weakref
+import torch
+from torch.nn import functional as F
+from autograder.sandbox.kernels import find_kernels, watch_kernels
+def held():
+    found = [one for one in gc.get_objects() if type(one).__name__ == "_DispatchModule"]
+    return len(found), len(weakref.finalize._registry)
+asked, before = [], held()
+kernels = find_kernels({list(OPERATIONS)})
+watch_kernels(asked.append, kernels, "/handed-in", False)
+kernels.clear()
+x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
+aten, one, mask = torch.ops.aten, torch.ones(6, 1), [True, False, False]
+ways = [
+    lambda: F.layer_norm(x, (4,)),
+    lambda: aten.native_layer_norm(x, [4], None, None, 1e-5),
+    lambda: aten.native_layer_norm_backward(x, x, [4], one, one, None, None, mask),
+    lambda: aten.native_group_norm_backward(x, x, one, one, None, 2, 3, 4, 1, mask),
+    lambda: F.scaled_dot_product_attention(x, x, x),
+    lambda: torch._C._jit_to_static_module(torch._C.parse_ir("graph(%x : Tensor): return (%x)")),
+]
+for way in ways:
+    try:
+        way()
+        print("computes")
+    except (RuntimeError, AttributeError) as error:
+        print(type(error).__name__, *[asked.pop() for _ in asked[:]])
+(x.softmax(-1) @ x.mT + F.cross_entropy(x, x.softmax(1)) + x.var(-1).mean()).sum().backward()
+print(held() == before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == [
+        *["RuntimeError layer_norm"] * 3,
+        "RuntimeError group_norm",
+        "RuntimeError scaled_dot_product_attention",
+        "AttributeError",
+        "True",
+    ], done.stderr
+
+
+_OWN = """
+class Mode(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if "layer_norm" in str(function):
+            try:
+                torch.ops.aten.native_group_norm(x, None, None, 2, 3, 4, 1, 1e-5)
+                print("computes")
+            except RuntimeError as error:
+                print("is refused", error)
+        return function(*args, **(kwargs or {}))
+"""
+
+
+def test_what_a_submission_runs_inside_of_an_allowed_operation_is_asked_about() -> None:
+    code = f"""
+import torch
+from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+from autograder.sandbox.kernels import find_kernels, refusing, watch_kernels
+check, unreported = refusing(lambda name: None, "/handed-in", {{"given.py": b"F.layer_norm(x)"}})
+watch_kernels(check, find_kernels({list(OPERATIONS)}), "/handed-in", True)
+x = torch.ones(2, 3, 4)
+exec(compile({_OWN!r}, "/handed-in/own.py", "exec"))
+with Mode():
+    exec(compile("F.layer_norm(x, (4,))", "/handed-in/given.py", "exec"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "is refused group_norm\n", done.stderr
+
+
+def test_a_file_that_lends_attention_does_not_lend_heads_without_weights() -> None:
+    code = f"""
+import torch
+from torch.nn import functional as F
+from autograder.sandbox.kernels import find_kernels, refusing, watch_kernels
+given = {{"given.py": b"F.scaled_dot_product_attention"}}
+check, unreported = refusing(lambda name: None, "/handed-in", given)
+watch_kernels(check, find_kernels({list(OPERATIONS)}), "/handed-in", True)
+x = torch.ones(3, 2, 4)
+text = "torch.nn.MultiheadAttention(4, 2)(x, x, x, need_weights=False)"
+try:
+    exec(compile(text, "/handed-in/given.py", "exec"))
+except RuntimeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "multi_head_attention\n", done.stderr
