@@ -1,7 +1,8 @@
 """Trivial submissions, made from the names and signatures of an assignment's solutions.
 
 Every function raises, or gives the same kind of answer to every call. In some of the submissions
-the parameters of every module are right, too. They may pass criteria of form, and no others.
+the parameters of every module are right, too, and in one the shapes of all answers. They may pass
+criteria of form, and no others.
 """
 
 from __future__ import annotations
@@ -70,6 +71,13 @@ def submissions(
         }
         if files:
             yield f"builds its modules right and returns {name}", files
+    files = {
+        f"{spec.name}.py": of_zeros(solution).encode()
+        for spec, solution in solutions.items()
+        if not spec.program and _classes(solution)
+    }
+    if files:
+        yield "builds its modules right and returns zeros of the right shapes", files
 
 
 def faults_of(results: Mapping[str, SubmissionResult]) -> list[str]:
@@ -124,6 +132,20 @@ def built_alone(solution: str, expression: str) -> str:
                 count = _count(method.returns)
                 answer = f"lambda self, *args, **kwargs: answer(args, kwargs, {count})"
                 lines.append(f"{cls.name}.{method.name} = {answer}")
+    return "\n".join(lines) + "\n"
+
+
+def of_zeros(solution: str) -> str:
+    """Return a solution of which all answers are zeros, in the right form."""
+    lines = [solution, text_of("trivial/emptied.py")]
+    for node in ast.parse(solution).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            lines.append(f"{node.name} = emptying({node.name})")
+    for cls in _classes(solution):
+        for method in cls.body:
+            if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
+                name = f"{cls.name}.{method.name}"
+                lines.append(f"{name} = emptying({name})")
     return "\n".join(lines) + "\n"
 
 

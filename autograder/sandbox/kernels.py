@@ -39,7 +39,7 @@ _OPERATORS = {
     "transformer_encoder_layer": ("_transformer_encoder_layer_fwd",),
 }
 # Those of their gradients, in which the operations themselves can be computed. What the grader's
-# code has computed needs them, whoever asks for the gradient.
+# code has computed needs them, too.
 _BACKWARD = {
     "layer_norm": ("native_layer_norm_backward",),
     "group_norm": ("native_group_norm_backward",),

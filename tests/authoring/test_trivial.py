@@ -15,6 +15,7 @@ from autograder.authoring.trivial import (
     BUILT,
     RAISED,
     built_alone,
+    of_zeros,
     submissions,
     without_work,
 )
@@ -106,7 +107,7 @@ def test_every_answer_can_be_given_whatever_is_asked(name: str) -> None:
 def test_every_assignment_has_these_rows(root: Path, name: str) -> None:
     assignment = load_assignment(root, name)
     made = dict(submissions(assignment))
-    assert len(made) == len(RAISED) + len(ANSWERS) + len(BUILT)
+    assert len(made) == len(RAISED) + len(ANSWERS) + len(BUILT) + 1
     for way, files in made.items():
         if way.startswith("builds"):
             continue
@@ -126,6 +127,17 @@ def test_modules_that_are_built_right_do_no_work() -> None:
     assert torch.equal(layer(X), torch.zeros(1, 2))
     first, second = module.pair(X)
     assert (first.sum(), second.sum()) == (0, 0)
+
+
+def test_answers_of_the_right_shapes_are_zeros() -> None:
+    module = imported(of_zeros(SOLUTION))
+    layer = module.Layer(2)
+    assert torch.equal(layer.weight, torch.ones(2))
+    assert torch.equal(layer(X), torch.zeros(1, 2))
+    right = imported(SOLUTION).pair(X)
+    for found, shaped in zip(module.pair(X), right, strict=True):
+        assert found.shape == shaped.shape
+        assert not found.any()
 
 
 def test_a_row_that_passes_what_is_no_form_is_a_fault(assignment: Assignment) -> None:

@@ -209,7 +209,9 @@ def test_attention_output(component, expect):
     expect.close(found, right, "attention_output", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3, and feed_forward")
+@pytest.mark.criterion(
+    points=0.5, form=True, source="walkthrough, attention, step 3, and feed_forward"
+)
 @pytest.mark.parametrize(
     ("name", "one", "other"),
     [
@@ -240,7 +242,7 @@ def test_feed_forward_output(component, expect):
     expect.close(found, right, "feed_forward_output", scale=2, names="token D")
 
 
-@pytest.mark.criterion(points=0.25, source="walkthrough, introduction and feed_forward")
+@pytest.mark.criterion(points=0.25, form=True, source="walkthrough, introduction and feed_forward")
 def test_logits(component, expect):
     """logits is classifier.weight times the first token's block_output, of shape (B,)"""
     values = {"classifier__weight": weight("classifier.weight")}
@@ -350,7 +352,7 @@ def test_mask_beats_every_score(component, expect):
     expect.close(sums, torch.ones(1, 1, 4), what, scale=1000, names="B H T")
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """the logits have the dtype of the parameters: float32, float64 or bfloat16"""
     ids, mask = make.integers(2, 4, seed=1, below=5), make.mask(2, 4, 4, seed=2)

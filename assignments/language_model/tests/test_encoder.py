@@ -138,7 +138,7 @@ def test_final_norm(component, expect):
     expect.close(answer.output, right, what, scale=10, names="B T D")
 
 
-@pytest.mark.criterion(points=0.25, source="handout", examples=2)
+@pytest.mark.criterion(points=0.25, form=True, source="handout", examples=2)
 @given(seed=SEEDS)
 def test_post_has_no_final_norm(component, expect, make, seed):
     """with norm="post", the result is the last entry of the stream, with the same mask"""
@@ -175,7 +175,7 @@ def test_default_norm(component, expect, make):
     expect.close(results[0], results[1], "the result with the default norm", names="B T D")
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 @pytest.mark.parametrize("norm", NORMS)
 def test_no_blocks(component, expect, make, norm):
     """without blocks, the stream has one entry, the sum of both embeddings"""
@@ -216,7 +216,7 @@ def test_blocks_in_order(component, expect):
     expect.close(found, right, "the result, normalised,", scale=5, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, norm=st.sampled_from(NORMS))
 def test_no_look_ahead(component, expect, make, seed, norm):
     """with a causal mask, changing the last token leaves the earlier outputs unchanged"""
@@ -231,7 +231,7 @@ def test_no_look_ahead(component, expect, make, seed, norm):
     expect.close(after[:, :-1], before[:, :-1], what, scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 1", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="walkthrough, attention, step 1", examples=2)
 @given(seed=SEEDS, norm=st.sampled_from(NORMS))
 def test_padding_is_hidden(component, expect, make, seed, norm):
     """changing a masked token does not change the other outputs, with a (B, T, T) mask"""
@@ -263,7 +263,7 @@ def test_no_mask(component, expect, make):
     )
 
 
-@pytest.mark.criterion(points=0.25, source="session, knowledge points 1 and 5")
+@pytest.mark.criterion(points=0.25, form=True, source="session, knowledge points 1 and 5")
 @pytest.mark.parametrize("norm", NORMS)
 def test_evaluation(component, expect, make, norm):
     """nothing is dropped in evaluation mode, nor in training mode with dropout=0.0"""
@@ -328,7 +328,7 @@ def test_unknown_norm(component, expect, blocks):
     expect.raises(built(torch.tensor([[1, 2]])), "ValueError")
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 @pytest.mark.parametrize("method", ["forward", "stream"])
 def test_too_long(component, expect, make, method):
     """max_len tokens are accepted, max_len + 1 raise ValueError"""
@@ -337,7 +337,7 @@ def test_too_long(component, expect, make, method):
     expect.raises(built.call(method, make.integers(2, 4, seed=1, below=7)), "ValueError")
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 @pytest.mark.parametrize("norm", NORMS)
 def test_dtypes(component, expect, make, norm):
     """the result has the dtype of the parameters: float32, float64 or bfloat16"""
@@ -379,7 +379,7 @@ def test_strided(component, expect, make):
         expect.close(drawn(component, make, 2)(view).output, right, scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=0.25, source="handout")
+@pytest.mark.criterion(points=0.25, form=True, source="handout")
 def test_calls_in_turn(component, expect, make):
     """one module gives right results for different inputs and masks, call after call"""
     built = drawn(component, make, 2)

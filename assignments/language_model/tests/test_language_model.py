@@ -88,7 +88,7 @@ def test_head_is_the_embedding(component, expect, make, seed, words, features):
     expect.close(model(torch.tensor([[1, 0]])).output, right, what, names="B T V")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, place=st.integers(1, 4))
 def test_no_look_ahead(component, expect, make, seed, place):
     """changing tokens leaves the outputs of earlier positions unchanged, in both modes"""
@@ -132,7 +132,7 @@ def test_looks_back(component, expect, make, seed):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_too_long(component, expect, make):
     """more than max_len tokens raise ValueError"""
     model = build(component, make, 1)

@@ -122,7 +122,7 @@ def test_vectors_are_added(component, expect, make, seed, shape, more):
     expect.close(result - x, right, what, names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_longest_sequence(component, expect, make):
     """max_len tokens are accepted, max_len + 1 raise ValueError"""
     module, _ = positions(component, make, 4, 3, 1)

@@ -36,7 +36,7 @@ def test_distances(component, expect):
     expect.close(distances, right, "the table of distances", names="T T")
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_whole_numbers(component, expect):
     """relative_distances returns int64"""
     for length in (1, 4):
@@ -102,7 +102,7 @@ def test_start(component, expect):
         expect.that(drawn, fact, hint="draw every number from the same distribution")
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 27", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 27", examples=2)
 @given(seed=SEEDS, heads=st.integers(1, 3), far=st.integers(1, 4), length=st.integers(2, 9))
 def test_distance_alone_matters(component, expect, make, seed, heads, far, length):
     """the bias depends only on the distance between query and key
@@ -204,7 +204,7 @@ def test_large_scores(component, expect):
     expect.close(output, torch.full((1, 1, 3, 1), 3.0), "the output", scale=100)
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_dtypes(component, expect, make):
     """all results have the input's dtype: float32, float64 or bfloat16"""
     x, bias = make.normal(2, 2, 3, 4, seed=1), make.normal(2, 3, 3, seed=2)

@@ -174,7 +174,7 @@ def test_one_allowed_key(component, expect, make, seed, chosen):
     expect.close(output, value[:, chosen], "the output", names="B Tq d_v")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, order=st.permutations(range(5)))
 def test_order_of_keys(component, expect, make, seed, order):
     """permuting keys and values permutes the weights and does not change the output"""
@@ -314,7 +314,7 @@ def test_no_look_ahead(component, expect, make, seed, length):
     expect.close(after[:, :-1], before[:, :-1], "the output of the earlier tokens", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 3", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 3", examples=2)
 @given(seed=SEEDS, batch=st.integers(1, 3), length=LENGTH)
 def test_one_mask_for_all(component, expect, make, seed, batch, length):
     """a (T, T) mask applies to every sequence, like the same mask repeated to (B, T, T)"""
@@ -414,7 +414,7 @@ def test_gradients_flow(component, expect, make):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_non_contiguous(component, expect, make):
     """transposed, strided and expanded inputs give the same result as contiguous ones"""
     names = ("output", "weights")

@@ -105,7 +105,9 @@ def test_silent_keys(component, expect, make, seed, matching, silent):
     )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 1; slides, page 16", examples=2)
+@pytest.mark.criterion(
+    points=0.5, form=True, source="session, knowledge point 1; slides, page 16", examples=2
+)
 @given(seed=SEEDS, slots=SLOTS)
 def test_order_of_the_slots(component, expect, make, seed, slots):
     """reordering keys and values together does not change the result of memory_lookup"""

@@ -47,7 +47,7 @@ def test_transpose_of_the_embedding(component, expect, make, seed, words, featur
     )
 
 
-@pytest.mark.criterion(points=0.5, source="slides, page 28", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="slides, page 28", examples=2)
 @given(seed=SEEDS, sizes=SIZES)
 def test_last_token_only(component, expect, make, seed, sizes):
     """next_token_probabilities depends on the last token only"""

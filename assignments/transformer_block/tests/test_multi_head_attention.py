@@ -269,7 +269,7 @@ def test_mask_of_each_sequence(component, expect, make, seed, heads, batch, leng
         )
 
 
-@pytest.mark.criterion(points=0.5, source="session, knowledge point 4", examples=2)
+@pytest.mark.criterion(points=0.5, form=True, source="session, knowledge point 4", examples=2)
 @given(seed=SEEDS, heads=SMALL, batch=SMALL, length=SMALL)
 def test_one_mask_for_all(component, expect, make, seed, heads, batch, length):
     """a (T, T) mask applies to every sequence and head, like one repeated to (B, T, T)"""
@@ -327,7 +327,7 @@ def test_mask_beats_every_score(component, expect):
     expect.close(weights[:, :, 2], right, "the row of the last token", names="B H T", scale=100)
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_called_again(component, expect, make):
     """one module gives right results for inputs of different sizes, one call after another"""
     own, names = drawn_attention(component, make, 4, 2, 1), ("output", "weights")

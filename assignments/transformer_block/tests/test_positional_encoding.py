@@ -107,7 +107,7 @@ def test_odd_d_model(component, expect):
     expect.raises(answer, "ValueError")
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 def test_longest_sequence(component, expect):
     """max_len tokens are accepted, max_len + 1 raise ValueError; the default is 512"""
     short = component.build("PositionalEncoding", 6, 4)

@@ -95,7 +95,9 @@ def test_random(component, reference, expect, make, seed, sizes, masked):
     expect.close(found, right, "the logits", scale=5, names="B")
 
 
-@pytest.mark.criterion(points=1.5, source="walkthrough, attention and feed_forward", examples=2)
+@pytest.mark.criterion(
+    points=1.5, form=True, source="walkthrough, attention and feed_forward", examples=2
+)
 @pytest.mark.parametrize("name", STEPS)
 @given(seed=SEEDS, sizes=SIZES)
 def test_steps(component, expect, make, seed, sizes, name):

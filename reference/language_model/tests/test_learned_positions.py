@@ -72,7 +72,7 @@ def test_lengths_in_turn(component, reference, expect, make, seed, lengths):
     expect.close(module(x).output, right(x).output, "the result with other weights", names="B T D")
 
 
-@pytest.mark.criterion(points=0.5, source="handout")
+@pytest.mark.criterion(points=0.5, form=True, source="handout")
 @pytest.mark.parametrize(("max_len", "length"), [(1, 2), (1, 5), (3, 4), (5, 11)])
 def test_too_long(component, expect, make, max_len, length):
     """a sequence longer than max_len raises ValueError, whatever max_len and the length are"""

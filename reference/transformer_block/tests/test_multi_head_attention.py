@@ -67,7 +67,7 @@ def test_masks(component, reference, expect, make, seed, sizes, kind):
     expect.close(actual[0], right[0], "the output", scale=2, names="B T D")
 
 
-@pytest.mark.criterion(points=1, source="walkthrough, attention, step 1", examples=2)
+@pytest.mark.criterion(points=1, form=True, source="walkthrough, attention, step 1", examples=2)
 @given(seed=SEEDS, count=st.integers(2, 3), size=st.integers(1, 3))
 def test_as_many_heads_as_sequences(component, expect, make, seed, count, size):
     """a (B, T, T) mask is applied per sequence, also if B = H = T
