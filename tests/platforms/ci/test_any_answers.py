@@ -155,7 +155,10 @@ class There:
         elif words == "commits":
             found = [{"sha": commits["main"], "id": commits["main"]}]
         else:
-            archive = self.repositories[student].archives[commits["main"]]
+            # A link may lead anywhere; only a repository with commits has an archive.
+            archive = self.repositories[student].archives.get(commits.get("main", ""))
+            if archive is None:
+                return httpx.Response(404, stream=Body(b""))
             return httpx.Response(200, stream=Body(archive))
         return httpx.Response(200, stream=Body(json.dumps(found).encode()))
 
@@ -317,6 +320,9 @@ def test_whatever_is_answered_the_others_are_fetched(kind, ada, bob, note) -> No
 @example(kind="github", ada=doing(408), bob=doing(429), note=None)
 @example(kind="gitlab", ada=doing(502), bob=doing(425), note=b'{"told": 7}')
 @example(kind="github", ada=NESTED, bob=ECHO, note="folder")
+@example(
+    kind="github", ada=[], bob=[("says", 200, {"Link": f"<{TOKEN}>; rel=next"}, b"[]")], note=None
+)
 @given(**ANSWERS)
 def test_whatever_is_answered_the_others_are_told_and_nobody_twice(kind, ada, bob, note) -> None:
     check_posting(kind, ada, bob, note)
