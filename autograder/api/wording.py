@@ -58,6 +58,7 @@ _SIGNATURE = "compare the arguments of the call with those of the definition"
 # What torch and Python say, as a pattern, and what a student can do about it: no more than is true
 # wherever it is said.
 _ADVICE = {
+    r"CUDA|NVIDIA": f"no GPU is visible here or in grading; {DEVICES}",
     r"must match the (existing )?size|not broadcastable|cannot be broadcast": (
         "print both shapes: counted from the last, two sizes must be equal or one of them 1, which "
         "unsqueeze puts in and keepdim=True leaves"

@@ -38,8 +38,10 @@ _PROFILED = ("--enable-optimizations", "-fprofile-use", "-fprofile-instr-use")
 _SYSTEMS = "--prefix=/usr"
 Tell = Callable[[str], None]
 
-# One thread each, before torch is imported: the worker and its fork server fork.
+# One thread each, before torch is imported: the worker and its fork server fork. For each GPU that
+# it sees, torch would start another.
 _SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_SINGLE["CUDA_VISIBLE_DEVICES"] = "-1"
 
 
 def cores() -> int:

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import socket
 import struct
 import subprocess
@@ -54,6 +55,8 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    # Work answers alike on machines with and without a GPU.
+    "CUDA_VISIBLE_DEVICES": "-1",
 }
 
 
@@ -331,7 +334,13 @@ class Sandbox:
 
 def _bubblewrap(view: View) -> Iterator[str]:
     """Yield the words of bubblewrap's command, behind which that of the fork server stands."""
-    yield from ("bwrap", "--die-with-parent", "--new-session", "--clearenv")
+    # Found in the judge's PATH, which is not that of the fork server.
+    yield from (
+        shutil.which("bwrap") or "bwrap",
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+    )
     for key, value in _ENVIRONMENT.items():
         yield from ("--setenv", key, value)
     for kind in ("user", "ipc", "pid", "net", "uts"):

@@ -177,12 +177,34 @@ def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
         )
 
 
+def _find_no_gpu() -> None:
+    """Have torch look for GPUs, which it does once, while no file can be opened.
+
+    Otherwise the GPU's driver starts a thread, also where no GPU is visible.
+    """
+    import resource
+    import warnings
+
+    import torch
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # It looks when it computes the first gradient.
+            torch.autograd.backward(torch.zeros(1, requires_grad=True).sum())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def _warm_torch() -> None:
     import numpy
     import torch.utils.checkpoint
 
     torch.set_num_threads(1)
     load_later()
+    _find_no_gpu()
     x = torch.randn(2, 3, 4, requires_grad=True)
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Dropout(0.5))
     for optimizer in (torch.optim.SGD, torch.optim.Adam):

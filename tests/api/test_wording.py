@@ -35,6 +35,7 @@ def test_the_advice_is_for_what_torch_really_says() -> None:
         lambda: bool(x > 0),
         lambda: x.frobnicate(),
         lambda: torch.nn.Linear(1),
+        lambda: x.cuda(),
     ):
         with pytest.raises(Exception) as caught:
             wrong()

@@ -5,7 +5,9 @@ import errno
 import os
 import re
 import select
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -25,7 +27,7 @@ from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from autograder.sandbox.wire import encode_request
 from tests import sources
-from tests.conftest import BUDGET, ROOT
+from tests.conftest import BUDGET, ROOT, skip
 
 RIGHT = sources.RIGHT.encode()
 
@@ -293,6 +295,11 @@ def test_own_time_and_memory_can_still_be_measured(sandbox: Sandbox) -> None:
     reply = ask(sandbox, source)
     assert reply.error is None, reply.error
     assert min(reply.value.tolist()) >= 0
+
+
+def test_a_gpu_of_this_machine_is_not_there(sandbox: Sandbox) -> None:
+    hidden = "os.environ['CUDA_VISIBLE_DEVICES'] == '-1'"
+    assert told(sandbox, f"[{hidden}, torch.cuda.is_available()]") == [True, False]
 
 
 def test_the_environment_and_the_descriptors_are_bare(sandbox: Sandbox) -> None:
@@ -625,6 +632,25 @@ def test_a_tier_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(NotIsolated, match="bubblewrap is not installed"):
         open_sandbox("tier1", BUDGET, (), [])
+
+
+def test_bubblewrap_may_lie_anywhere_in_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = shutil.which("bwrap")
+    if real is None:
+        pytest.skip("BUBBLEWRAP IS NOT INSTALLED")
+    with tempfile.TemporaryDirectory() as folder:
+        command, used = Path(folder, "bwrap"), Path(folder, "used")
+        command.write_text(f'#!/bin/sh\necho >> {used}\nexec {real} "$@"\n')
+        used.touch()
+        # Root gives itself up before it starts.
+        for path, mode in ((folder, 0o755), (command, 0o755), (used, 0o666)):
+            os.chmod(path, mode)
+        monkeypatch.setenv("PATH", folder, prepend=os.pathsep)
+        try:
+            open_sandbox("tier1", BUDGET, (), [])[0].close()
+        except NotIsolated as reason:
+            skip("tier1", reason)
+        assert used.read_text()
 
 
 # What the kernel holds of a child.
