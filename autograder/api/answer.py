@@ -63,7 +63,7 @@ class Question:
 
     def words(self) -> str:
         """Say which call it is, with its values."""
-        again = " (not its first call)" if self.again else ""
+        again = " (the object was called before)" if self.again else ""
         after = f", after {self.after}" if self.after else ""
         return f"in {self.text(values=True)}{again}{after}"
 

@@ -252,7 +252,7 @@ def _of_values(pair: _Pair) -> Iterator[str]:
         yield "every value is 0"
     if not constant:
         if bool((got == got.flat[0]).all()):
-            yield "all values are equal; they should differ"
+            yield "all values are equal; the expected ones are not"
         yield from _scaled(pair)
         yield from _softmaxed(pair)
         yield from _reordered(pair)

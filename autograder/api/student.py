@@ -358,7 +358,7 @@ class StudentPlugin:
         if outcome != "passed":
             return outcome
         report.outcome = "failed"
-        report.longrepr = f"{criterion.title}\n{words}; a file that does so scores 0"
+        report.longrepr = f"{criterion.title}\n{words}; the component scores 0"
         self._tally.tell(criterion, [Line(words)])
         return "failed"
 

@@ -587,7 +587,7 @@ KINDS: tuple[Kind, ...] = (
         write=_write_tensor,
         form="tensor",
         dtype=lambda value: name_of(value.dtype),
-        show=lambda v, values: show_tensor(v) if values else f"tensor{tuple(v.shape)}",
+        show=lambda v, values: show_tensor(v) if values else f"tensor of shape {tuple(v.shape)}",
         check=_check_tensor,
         apart=_tensors_apart,
     ),
@@ -983,7 +983,7 @@ def show_value(value: object, values: bool = True) -> str:
 def show_tensor(tensor: Tensor) -> str:
     """Write a tensor out, or only its dtype and shape where it is long."""
     if tensor.device.type == "meta" or tensor.numel() > SHOWN_VALUES:
-        return f"{name_of(tensor.dtype)} tensor{tuple(tensor.shape)}"
+        return f"{name_of(tensor.dtype)} tensor of shape {tuple(tensor.shape)}"
     return show_numbers(tensor.tolist())
 
 

@@ -19,7 +19,7 @@ class Timeout(TimeoutError):
     """A call took too long."""
 
     def __str__(self) -> str:
-        return "it was stopped because it took too long: does a loop never end?"
+        return "it was stopped because it took too long: is there an endless loop?"
 
 
 class Watch:

@@ -12,8 +12,8 @@ from autograder.api.rules import OPERATIONS
 from autograder.text import clean
 
 CUT = (
-    "is it used at all, and not a copy of it? .detach(), .data, .item(), numpy, no_grad and "
-    "torch.tensor(...) cut the way back"
+    "compute with the tensor itself, not with a copy; .detach(), .data, .item(), numpy, no_grad "
+    "and torch.tensor(...) stop gradients"
 )
 NAN = (
     "NaN comes from 0 / 0, inf / inf, inf - inf, 0 * inf, the root or log of a negative number, or "
@@ -172,7 +172,7 @@ def error_words(error: StudentError) -> str:
         case "DeviceMismatch":
             return f"tensors on different devices were mixed{where}"
         case "Forbidden":
-            return f"{_use_words(text, where)}; a file that does so scores 0"
+            return f"{_use_words(text, where)}; the component scores 0"
     if error.phase == "import":
         return f"the file could not be imported: {error.kind}{where}{said}"
     doing = {"backward": " while gradients were computed", "build": " when it was built"}
@@ -189,8 +189,8 @@ def _use_words(name: str, where: str) -> str:
         return f"something forbidden was used{where}"
     if name in OPERATIONS:
         return (
-            f"torch's {name} was called{where}: it does the exercise "
-            "and is not allowed; write it out yourself"
+            f"torch's {name} was called{where}: it is the exercise "
+            "and not allowed; write it out yourself"
         )
     how = "called" if "." in name else "imported"
     how = how if name.replace(".", "").replace("_", "").isalnum() else "used"

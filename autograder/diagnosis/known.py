@@ -14,7 +14,17 @@ from typing import Any
 from autograder.api.component import Session
 from autograder.api.likeness import CLEARLY, Comparison, Slack, all_alike, raised_wrongly
 from autograder.api.messages import Reply, Request
-from autograder.diagnosis.search import RIGHT, Answers, Example, Fit, Names, Once, Search, Solution
+from autograder.diagnosis.search import (
+    RIGHT,
+    Answers,
+    Example,
+    Fit,
+    Names,
+    Once,
+    Search,
+    Solution,
+    together,
+)
 from autograder.diagnosis.table import (
     Known,
     read_known,
@@ -51,7 +61,7 @@ class KnownMistakes:
             for mistake in self._plain["mistakes"]
             if mistake["words"] in found.names and criterion in mistake["loses"]
         ]
-        return losing if found.either or not losing else ["; and ".join(losing)]
+        return losing if found.either or not losing else [together(losing)]
 
     def solution(self, session: Session) -> Solution:
         """Return the known mistakes of a component, named by their words."""

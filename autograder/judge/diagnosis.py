@@ -27,6 +27,7 @@ from autograder.diagnosis.search import (
     Names,
     Search,
     examples_of,
+    together,
 )
 from autograder.judge.cache import AnswerStore
 from autograder.judge.misconceptions import Misconception, read, read_in_branches
@@ -63,8 +64,10 @@ class Diagnosis:
         return [self._said(self.explained[criterion])] if criterion in self.explained else []
 
     def _said(self, found: Sequence[Misconception]) -> str:
-        joined = (" or: " if self.either else "; and ").join(one.words for one in found)
-        return ("one of these: " if self.either and len(found) > 1 else "") + joined
+        words = [one.words for one in found]
+        if not self.either:
+            return together(words)
+        return ("one of these: " if len(words) > 1 else "") + " or: ".join(words)
 
 
 class Diagnoser:

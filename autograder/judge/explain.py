@@ -246,7 +246,8 @@ def _show(tensor: Tensor) -> str:
         return f"{show_tensor(tensor)} on meta"
     if tensor.numel() > SHOWN_VALUES:
         return show_tensor(tensor)
-    return f"{name_of(tensor.dtype)} tensor{tuple(tensor.shape)} {show_tensor(tensor)}"
+    shape = tuple(tensor.shape)
+    return f"{name_of(tensor.dtype)} tensor of shape {shape}: {show_tensor(tensor)}"
 
 
 def _leaves(reply: Reply) -> Iterator[tuple[str, Value]]:

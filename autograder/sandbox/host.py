@@ -55,7 +55,7 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    # Work answers alike on machines with and without a GPU.
+    # Work gives the same answers on machines with and without a GPU.
     "CUDA_VISIBLE_DEVICES": "-1",
 }
 

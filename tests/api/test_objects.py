@@ -659,5 +659,6 @@ def test_what_changed_an_object_is_told_with_its_values(opened: Callable[..., Se
         told.append(caught.value.question.words())
     assert told == [
         "in Layer(), after a call of Trainer(Layer(), 0.5).step",
-        "in Layer()([0.0]) (not its first call), after a call of Trainer(Layer(), 0.5).step",
+        "in Layer()([0.0]) (the object was called before), "
+        "after a call of Trainer(Layer(), 0.5).step",
     ]

@@ -35,12 +35,13 @@ def answered(*values: object, **parts: object) -> Reply:
         (Build(1, "Norm", (3,), {"eps": 0.1}), "object1 = Norm(3, eps=0.1)"),
         (
             Build(2, "Head", (Embedding(X[None]),)),
-            "object2 = Head(nn.Embedding with weight float32 tensor(1, 3) [[1.0, 2.0, 3.0]])",
+            "object2 = Head(nn.Embedding with weight "
+            "float32 tensor of shape (1, 3): [[1.0, 2.0, 3.0]])",
         ),
         (
             Load(1, {"weight": X, "bias": X[:1]}),
-            "object1.load_state_dict({weight: float32 tensor(3,) [1.0, 2.0, 3.0], "
-            "bias: float32 tensor(1,) [1.0]})",
+            "object1.load_state_dict({weight: float32 tensor of shape (3,): [1.0, 2.0, 3.0], "
+            "bias: float32 tensor of shape (1,): [1.0]})",
         ),
         (Move(1, "bfloat16"), "object1.to(bfloat16)"),
         (Move(1, None, "meta"), "object1.to(meta)"),
@@ -48,13 +49,13 @@ def answered(*values: object, **parts: object) -> Reply:
         (Train(1, False), "object1.train(False)"),
         (
             WriteGiven(1, X),
-            "the embedding given to object1 becomes float32 tensor(3,) [1.0, 2.0, 3.0]",
+            "the embedding given to object1 becomes float32 tensor of shape (3,): [1.0, 2.0, 3.0]",
         ),
         (ReadState(3), "object3.state_dict()"),
         (Call("f"), "f()"),
         (
             Call("f", args=(X, None, "text", True, 2), kwargs={"eps": 0.5}),
-            "f(float32 tensor(3,) [1.0, 2.0, 3.0], None, 'text', True, 2, eps=0.5)",
+            "f(float32 tensor of shape (3,): [1.0, 2.0, 3.0], None, 'text', True, 2, eps=0.5)",
         ),
         (Call("", 1, (2,)), "object1(2)"),
         (Call("join", 1, (Handle(2),)), "object1.join(object2)"),
@@ -62,10 +63,13 @@ def answered(*values: object, **parts: object) -> Reply:
         (Call("f", args=(1,), seed=7), "f(1), after torch.manual_seed(7)"),
         (
             Call("f", args=(1,), cotangent=X),
-            "f(1), and gradients of (output * float32 tensor(3,) [1.0, 2.0, 3.0]).sum()",
+            "f(1), and gradients of (output * float32 tensor of shape (3,): [1.0, 2.0, 3.0]).sum()",
         ),
-        (Call("f", args=(torch.ones(2, device="meta"),)), "f(float32 tensor(2,) on meta)"),
-        (Call("f", args=(torch.ones(5, 9),)), "f(float32 tensor(5, 9))"),
+        (
+            Call("f", args=(torch.ones(2, device="meta"),)),
+            "f(float32 tensor of shape (2,) on meta)",
+        ),
+        (Call("f", args=(torch.ones(5, 9),)), "f(float32 tensor of shape (5, 9))"),
     ],
 )
 def test_every_operation_is_written_out(operation: object, words: str) -> None:
@@ -87,7 +91,7 @@ def test_a_call_of_a_module_comes_with_what_made_it_and_nothing_else() -> None:
     ]
     assert written_call(requests) == [
         "object1 = Norm(3)",
-        "object1.load_state_dict({weight: float32 tensor(1,) [1.0]})",
+        "object1.load_state_dict({weight: float32 tensor of shape (1,): [1.0]})",
         "object1.train(True)",
         "object1.to(float64)",
         "object1(2)",
@@ -99,13 +103,13 @@ def test_a_call_of_a_module_comes_with_what_made_it_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("reply", "lines"),
     [
-        (answered(X), ["output: float32 tensor(3,) [1.0, 2.0, 3.0]"]),
+        (answered(X), ["output: float32 tensor of shape (3,): [1.0, 2.0, 3.0]"]),
         (
             answered(X[:1], X[1:2]),
             [
                 "returned a pair of tensors",
-                "output 1: float32 tensor(1,) [1.0]",
-                "output 2: float32 tensor(1,) [2.0]",
+                "output 1: float32 tensor of shape (1,): [1.0]",
+                "output 2: float32 tensor of shape (1,): [2.0]",
             ],
         ),
         (answered(None), ["output: none"]),
@@ -119,27 +123,30 @@ def test_a_call_of_a_module_comes_with_what_made_it_and_nothing_else() -> None:
         (Reply(), ["returned None (is the `return` missing?)"]),
         (
             answered(X[:1], gradient="detached"),
-            ["output: float32 tensor(1,) [1.0]", "gradients: detached"],
+            ["output: float32 tensor of shape (1,): [1.0]", "gradients: detached"],
         ),
         (
             answered(X[:1], gradient="computed", input_gradients=[None, X[:1]]),
             [
-                "output: float32 tensor(1,) [1.0]",
+                "output: float32 tensor of shape (1,): [1.0]",
                 "gradient of tensor argument 1: none",
-                "gradient of tensor argument 2: float32 tensor(1,) [1.0]",
+                "gradient of tensor argument 2: float32 tensor of shape (1,): [1.0]",
             ],
         ),
         (
             Reply(state={"weight": X[:1]}, parameters={"weight": X[:1]}, given=X[:1]),
             [
-                "state_dict entry weight: float32 tensor(1,) [1.0]",
-                "parameter weight: float32 tensor(1,) [1.0]",
-                "weight of the given embedding: float32 tensor(1,) [1.0]",
+                "state_dict entry weight: float32 tensor of shape (1,): [1.0]",
+                "parameter weight: float32 tensor of shape (1,): [1.0]",
+                "weight of the given embedding: float32 tensor of shape (1,): [1.0]",
             ],
         ),
         (
             answered(None, inputs_after=[X[:1]]),
-            ["output: none", "tensor argument 1 after the call: float32 tensor(1,) [1.0]"],
+            [
+                "output: none",
+                "tensor argument 1 after the call: float32 tensor of shape (1,): [1.0]",
+            ],
         ),
         (
             Reply(error=StudentError("ValueError", "call", "too small", "a.py", 3)),

@@ -141,7 +141,7 @@ def test_a_lost_public_criterion_is_not_told_twice(desk: Desk) -> None:
     code, text = desk.explain("biased", "layer_norm.population_variance")
     assert code == 0
     assert text.count("returned [[") == 1
-    assert "layer_norm(float32 tensor(2, 2) [[1.0, 3.0], [-5.0, 5.0]], eps=0.0)" in text
+    assert "layer_norm(float32 tensor of shape (2, 2): [[1.0, 3.0], [-5.0, 5.0]], eps=0.0)" in text
     assert "right -1; 4 of 4 values differ" in text
 
 

@@ -221,7 +221,7 @@ def test_dropout(component, expect, make):
         # Dropout in the wrong place makes few values exactly 0.
         hint = HINT if 0.01 < share < rate else ""
         # It is seen in the result alone, in which something else may be wrong.
-        fact = f"with dropout={rate}, the result is as if {share:.1%} of linear2's inputs were 0"
+        fact = f"with dropout={rate}, {share:.1%} of linear2's inputs seem to be 0"
         expect.that(near, f"{fact}, expected about {rate:.0%}", hint=hint)
         single = all(bool(dropped.any(d).all() and (~dropped).any(d).all()) for d in (1, 2))
         expect.that(single, "whole tokens or whole features are dropped, expected single values")
@@ -248,7 +248,7 @@ def test_default_dropout(component, expect, make):
     result = expect.shape(answer.output, x.shape, names="B T D")
     # No activated feature is below 0.8. 8192 values: the bounds are nine deviations away.
     share = float(((result - 3).abs() < 1e-3).double().mean())
-    fact = f"by default, the result is as if {share:.1%} of linear2's inputs were 0 in training"
+    fact = f"by default, {share:.1%} of linear2's inputs seem to be 0 in training"
     hint = HINT if 0.01 < share < 0.1 else ""
     expect.that(abs(share - 0.1) < 0.03, f"{fact}, expected about 10%", hint=hint)
 

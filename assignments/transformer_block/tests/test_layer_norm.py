@@ -51,7 +51,7 @@ def test_worked_example(component, expect):
 
 @pytest.mark.criterion(points=1, source="slides, page 8")
 def test_population_variance(component, expect):
-    """the variance is divided by n, not by n - 1"""
+    """the variance is the mean of the squared deviations: the divisor is D, not D - 1"""
     # Two features: n - 1 would shrink the result by sqrt(2).
     answer = component.call("layer_norm", torch.tensor([[1.0, 3.0], [-5.0, 5.0]]), eps=0.0)
     expect.close(answer.output, [[-1.0, 1.0], [-1.0, 1.0]], names="... D")

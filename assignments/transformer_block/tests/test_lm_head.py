@@ -94,7 +94,7 @@ def test_parameters(component, expect, make):
 
 @pytest.mark.criterion(points=0.5, source="slides, page 30")
 def test_embedding_changes_the_head(component, expect, make):
-    """the head shares the embedding's Parameter: new weights there change the logits"""
+    """the head shares the embedding's Parameter: new weights of the embedding change the logits"""
     x = torch.tensor([[[2.0, 1.0]]])
     head = component.build("TiedLMHead", make.embedding(WORDS))
     expect.that(head(x))

@@ -148,7 +148,7 @@ def test_walkthrough_values(component, expect):
 
 @pytest.mark.criterion(points=0.5, source="walkthrough, attention, step 3")
 def test_walkthrough_output(component, expect):
-    """the output is the walkthrough's, in training, too: attention has no dropout"""
+    """the output is the walkthrough's, in evaluation and in training: attention has no dropout"""
     attention = walkthrough_attention(component)
     for on, what in ((False, "the output"), (True, "the output in training")):
         answer = attention.train(on)(walkthrough("x"), walkthrough("mask"))
@@ -180,7 +180,7 @@ def test_scale(component, expect):
 def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     """head h owns the features h·D/H to (h+1)·D/H - 1 of every projection
 
-    The queries of one head are 0, so only this head gives all four tokens equal weights.
+    The rows of q_linear are 0 for one head, so only this head gives all four tokens equal weights.
     """
     state = drawn_state(make, heads * size, seed)
     for name in ("q_linear.weight", "q_linear.bias"):
@@ -190,7 +190,7 @@ def test_features_of_a_head(component, expect, make, seed, heads, size, head):
     expect.shape(weights, (2, heads, 4, 4), "the matrix of weights", names="B H T T")
     alike = torch.full((2, 4, 4), 0.25)
     expect.close(
-        weights[:, head], alike, "the matrix of the head whose queries are 0", names="B T T"
+        weights[:, head], alike, "the weights of the head whose q_linear is 0", names="B T T"
     )
     spread = float((weights[:, 1 - head] - 0.25).abs().max())
     expect.that(

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from autograder.diagnosis.search import ALL, AND, BOTH
 from autograder.results import ComponentResult, SubmissionResult
 
 # How the words of several are joined: all of them are there, or one of them is.
-_AND, _OR, _ONE_OF = "; and ", " or: ", "one of these: "
+_OR = " or: "
+# How they begin then.
+_LEAD = re.compile(f"one of these: |{BOTH}|{ALL}")
 # The brackets at the end name where the course treats it.
 _SOURCE = re.compile(r"\s*\(((?:[^()]|\([^()]*\))*)\)\s*\Z")
 # Components in which nothing can be recognised.
@@ -113,7 +116,7 @@ def _said(component: ComponentResult) -> dict[str, tuple[int, str]]:
     whole = " ".join(component.causes)
     if len(names) == 1:
         return {names[0]: (_ALONE, whole)}
-    parts = whole.removeprefix(_ONE_OF).split(_OR if component.either else _AND)
+    parts = _LEAD.sub("", whole, count=1).split(_OR if component.either else AND)
     if len(parts) == len(names):
         return {name: (_APART, words) for name, words in zip(names, parts, strict=True)}
     return dict.fromkeys(names, (_JOINED, whole))
@@ -124,7 +127,7 @@ def sourced(words: str) -> tuple[str, str]:
 
     Where several mistakes are joined, each has a source of its own, and all stay where they are.
     """
-    if f"){_AND}" in words or f"){_OR}" in words:
+    if f"){AND}" in words or f"){_OR}" in words:
         return words, ""
     place = _SOURCE.search(words)
     return (words[: place.start()], place[1]) if place else (words, "")

@@ -198,7 +198,8 @@ def test_two_mistakes_of_one_submission_have_their_own_words_and_costs() -> None
 
     alone = handed_in("you forgot it (page 2 (b))", "norm.forgot")
     both = handed_in(
-        "you forgot it (page 2 (b)); and you doubled it (page 3)", "norm.forgot", "n.d"
+        "both of these: you forgot it (page 2 (b)); and you doubled it (page 3)",
+        *("norm.forgot", "n.d"),
     )
     either = handed_in(
         "one of these: you forgot it (page 2 (b)) or: you halved it (page 4)",
