@@ -1,10 +1,10 @@
-"""Text from outside, made safe to show."""
+"""Text from outside, made safe to show; words that several rooms join in the same way."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def clean(text: str, limit: int = 300) -> str:
@@ -34,3 +34,13 @@ def did_you_mean(word: str, known: Iterable[str], form: str = "{}") -> str:
     """Return the question for the word that is nearest, written in a form; nothing if none is."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f"did you mean {form.format(near[0])}?" if near else ""
+
+
+# How the words of several mistakes begin and are joined.
+BOTH, ALL, AND = "both of these: ", "all of these: ", "; and "
+
+
+def together(words: Sequence[str]) -> str:
+    """Join the words of mistakes that are there at once."""
+    lead = "" if len(words) < 2 else BOTH if len(words) == 2 else ALL
+    return lead + AND.join(words)

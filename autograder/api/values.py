@@ -371,7 +371,7 @@ def _array_words(value: Value) -> str:
 
 def _show_array(value: Value, values: bool) -> str:
     short = values and value.size <= SHOWN_VALUES
-    return str(_rounded(value.tolist())) if short else f"{value.dtype} array{value.shape}"
+    return str(_rounded(value.tolist())) if short else f"{value.dtype} array of shape {value.shape}"
 
 
 def _check_array(value: Value, right: Value, what: str, marks: Marks) -> None:

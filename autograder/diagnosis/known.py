@@ -23,7 +23,6 @@ from autograder.diagnosis.search import (
     Once,
     Search,
     Solution,
-    together,
 )
 from autograder.diagnosis.table import (
     Known,
@@ -32,6 +31,7 @@ from autograder.diagnosis.table import (
     sampled,
     with_drawn,
 )
+from autograder.text import together
 
 # An answer that is so much more off than marks allow may still be right except for rounding here.
 _NEARLY = 1.2

@@ -208,15 +208,6 @@ class Solution:
     explained: Mapping[str, Names] = field(default_factory=dict)
 
 
-BOTH, ALL, AND = "both of these: ", "all of these: ", "; and "
-
-
-def together(words: Sequence[str]) -> str:
-    """Join the words of mistakes that are there at once."""
-    lead = "" if len(words) < 2 else BOTH if len(words) == 2 else ALL
-    return lead + AND.join(words)
-
-
 class Search:
     """The search for what is behind the wrong answers of one component.
 

@@ -27,12 +27,12 @@ from autograder.diagnosis.search import (
     Names,
     Search,
     examples_of,
-    together,
 )
 from autograder.judge.cache import AnswerStore
 from autograder.judge.misconceptions import Misconception, read, read_in_branches
 from autograder.judge.session import Planned
 from autograder.judge.variants import Variants, variants_of
+from autograder.text import together
 
 # Beyond these a diagnosis costs more than it helps: examples computed, further questions put.
 _MAX_COMPUTED = 1500

@@ -191,8 +191,8 @@ def test_why_there_is_no_gradient(gradient: str, words: str) -> None:
         ([1, 2], "f([1, 2])", "f(list of 2)"),
         ({"a": 1}, "f({'a': 1})", "f(dict of 1)"),
         ((1,), "f((1,))", "f(tuple of 1)"),
-        (torch.tensor([0.5]), "f([0.5])", "f(tensor(1,))"),
-        (np.array([[0.12345]]), "f([[0.1235]])", "f(float64 array(1, 1))"),
+        (torch.tensor([0.5]), "f([0.5])", "f(tensor of shape (1,))"),
+        (np.array([[0.12345]]), "f([[0.1235]])", "f(float64 array of shape (1, 1))"),
     ],
 )
 def test_a_call_in_words(value: Any, shown: str, hidden: str) -> None:

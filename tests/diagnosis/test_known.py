@@ -117,7 +117,7 @@ def test_what_is_lost_by_two_mistakes_names_them_in_one_text() -> None:
     plain = table()
     plain["mistakes"][2]["loses"].append("double.works")
     found = KnownMistakes(plain).causes("double.works", Student(both))
-    assert found == ["three times; and cut at 20"]
+    assert found == ["both of these: three times; and cut at 20"]
 
 
 def test_mistakes_that_answer_alike_are_told_as_one_or_the_other() -> None:

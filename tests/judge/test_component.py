@@ -319,10 +319,10 @@ def test_a_forbidden_call_in_a_view_counts(judge: Judge, sandbox: FakeSandbox) -
 @pytest.mark.parametrize(
     ("use", "said"),
     [
-        (("layer_norm", "work.py", 2), "torch's layer_norm was called (work.py, line 2): it does"),
-        (("layer_norm", "work.py", 99), "torch's layer_norm was called: it does"),
-        (("layer_norm", "elsewhere.py", 1), "torch's layer_norm was called: it does"),
-        (("layer_norm", "", 0), "torch's layer_norm was called: it does"),
+        (("layer_norm", "work.py", 2), "torch's layer_norm was called (work.py, line 2): it is"),
+        (("layer_norm", "work.py", 99), "torch's layer_norm was called: it is"),
+        (("layer_norm", "elsewhere.py", 1), "torch's layer_norm was called: it is"),
+        (("layer_norm", "", 0), "torch's layer_norm was called: it is"),
         # No word of the student's own is shown as what was used.
         (("4242 secrets", "work.py", 2), "something forbidden was used (work.py, line 2)"),
         (("softmax", "work.py", 2), "something forbidden was used (work.py, line 2)"),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from autograder.diagnosis.search import ALL, AND, BOTH
 from autograder.results import ComponentResult, SubmissionResult
+from autograder.text import ALL, AND, BOTH
 
 # How the words of several are joined: all of them are there, or one of them is.
 _OR = " or: "
