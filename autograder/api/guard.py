@@ -134,6 +134,10 @@ class Guard:
         """Return the first use in every file that has one."""
         return list(self._uses)
 
+    def forget(self) -> None:
+        """Forget all uses: another component is asked from now on."""
+        self._uses.clear()
+
     def _replace_methods(self, name: str, found: type) -> None:
         """Have objects of a class, and of its subclasses, refuse to be made or used."""
         for key, value in list(vars(found).items()):

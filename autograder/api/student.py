@@ -187,6 +187,7 @@ class StudentPlugin:
         rules = [one.rules for one in terms.values()]
         names = [name for rule in rules for name in (*rule.operations, *rule.functions)]
         self._guard = Guard(names, ours=(PROVIDED, "tests"))
+        self._tested = ""
         self._packages = packages
         self._terms = terms
         self._sessions: dict[str, Executor] = {}
@@ -231,6 +232,9 @@ class StudentPlugin:
 
     def _enforce(self, component: str) -> None:
         """Enforce the rules of the component that is tested from now on."""
+        if component != self._tested:
+            self._tested = component
+            self._guard.forget()
         uses = {name: one.uses for name, one in self._terms.items()}
         others = [f"{other}.py" for other in used_by(component, uses)]
         self._guard.begin(self.folder, self._terms[component].rules, others=others)
@@ -349,8 +353,11 @@ class StudentPlugin:
 
     def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
         """Fail what used something forbidden, even if nothing came of it: so does the grader."""
-        file = f"{criterion.component}.py"
-        used = [use for use in self._guard.uses() if use.file == file]
+        others = {f"{name}.py" for name in self._terms if name != criterion.component}
+        # What has no line may be what a component does that this one uses.
+        alone = not self._terms[criterion.component].uses
+        uses = self._guard.uses()
+        used = [use for use in uses if use.file not in others and (use.file or alone)]
         if not used:
             return outcome
         words = forbidden_words(used[0])

@@ -177,8 +177,14 @@ def test_what_is_wrong_is_told_without_torch(folder: Path) -> None:
     assert "likely cause: you leave the first row out of the mean" in run(folder).stdout
 
 
-def test_who_uses_what_is_forbidden_has_no_points_at_home_either(folder: Path) -> None:
-    (folder / "means.py").write_text(MEANS.replace("rows.mean(axis=0)", "np.average(rows, axis=0)"))
+@pytest.mark.parametrize("place", ["means", "helper"])
+def test_who_uses_what_is_forbidden_has_no_points_at_home_either(folder: Path, place: str) -> None:
+    means = MEANS.replace("rows.mean(axis=0)", "np.average(rows, axis=0)")
+    if place == "helper":
+        (folder / "helper.py").write_text(means)
+        means = MEANS.replace("rows.mean(axis=0)", "helper.means(rows)")
+        means = f"import helper\n{means}"
+    (folder / "means.py").write_text(means)
     done = run(folder)
     assert done.returncode == 1
     assert re.search(
