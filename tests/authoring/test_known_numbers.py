@@ -19,6 +19,7 @@ from autograder.diagnosis.known import KnownMistakes
 from autograder.judge.misconceptions import file_of, read
 from autograder.judge.reference import import_apart
 from autograder.judge.variants import Variants
+from autograder.text import together
 from tests import foreign
 from tests.conftest import ROOT
 
@@ -48,19 +49,30 @@ def without_numbers(known: dict[str, Any]) -> dict[str, Any]:
     """Processors may disagree about the last digit."""
     return {
         name: [
-            {what: told for what, told in one.items() if what != "answers"}
+            {what: told for what, told in one.items() if what not in ("answers", "loses")}
             for one in plain["mistakes"]
         ]
         for name, plain in known.items()
     }
 
 
+def lost(known: dict[str, Any]) -> set[tuple[str, str]]:
+    """Each mistake of a table with each criterion that it loses."""
+    mistakes = [one for plain in known.values() for one in plain["mistakes"]]
+    return {(one["words"], criterion) for one in mistakes for criterion in one["loses"]}
+
+
 def test_the_kept_tables_are_what_is_computed_today(
     assignment: Assignment, known: dict[str, Any], tmp_path: Path
 ) -> None:
     other = load_assignment(ROOT, "language_model")
-    assert without_numbers(kept_numbers(assignment)) == without_numbers(known)
-    assert without_numbers(kept_numbers(other)) == without_numbers(computed(other, tmp_path))
+    for kept, found in (
+        (kept_numbers(assignment), known),
+        (kept_numbers(other), computed(other, tmp_path)),
+    ):
+        assert without_numbers(kept) == without_numbers(found)
+        # Where training diverges, the last digit may decide what it ends in.
+        assert len(lost(kept) ^ lost(found)) <= 0.002 * len(lost(found))
 
 
 def tensors_in(plain: Any) -> list[list[float]]:
@@ -162,7 +174,7 @@ def test_foreign_styles_are_recognised_with_their_names_or_not_at_all(
         assert said == set(words_of(assignment, case.component, case.names))
     else:
         # Both where both lose the criterion, else the one that does.
-        assert "; and ".join(words_of(assignment, case.component, case.names)) in said
+        assert together(words_of(assignment, case.component, case.names)) in said
         assert all(
             any(w in s for w in words_of(assignment, case.component, case.names)) for s in said
         )
