@@ -125,13 +125,13 @@ def test_a_lost_hidden_criterion_is_shown_with_both_answers(desk: Desk) -> None:
     # The student sees no value of a hidden check; the instructor does.
     assert "answered" not in told
     call = full.partition("the component answered:")[0]
-    assert "    layer_norm(float64 tensor(" in call
+    assert "    layer_norm(float64 tensor of shape (" in call
     assert "drawn for this example" in call
     assert "what the check found, with all values:\n    the result is off by" in call
     assert "expected " in call
     answered, right = full.split("the right answer:")
-    assert "output: float64 tensor(" in answered
-    assert "output: float64 tensor(" in right
+    assert "output: float64 tensor of shape (" in answered
+    assert "output: float64 tensor of shape (" in right
     assert "where they differ:\n    output: largest error 0.0" in right
     assert " at [" in right
     assert "values differ" in right

@@ -1,6 +1,8 @@
 """Goal: answer only when the clock says that nobody waits, and by chance otherwise.
 
-At most: 2
+At most: 3.5
+
+That is what `return x` gets, should the clock always show an odd number.
 """
 
 import time
