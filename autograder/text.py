@@ -36,11 +36,10 @@ def did_you_mean(word: str, known: Iterable[str], form: str = "{}") -> str:
     return f"did you mean {form.format(near[0])}?" if near else ""
 
 
-# How the words of several mistakes begin and are joined.
-BOTH, ALL, AND = "both of these: ", "all of these: ", "; and "
+# How the words of two mistakes begin and are joined.
+BOTH, AND = "both of these: ", "; and "
 
 
 def together(words: Sequence[str]) -> str:
-    """Join the words of mistakes that are there at once."""
-    lead = "" if len(words) < 2 else BOTH if len(words) == 2 else ALL
-    return lead + AND.join(words)
+    """Join the words of mistakes that are there at once: one, or two."""
+    return (BOTH if len(words) > 1 else "") + AND.join(words)

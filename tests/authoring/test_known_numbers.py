@@ -71,8 +71,9 @@ def test_the_kept_tables_are_what_is_computed_today(
         (kept_numbers(other), computed(other, tmp_path)),
     ):
         assert without_numbers(kept) == without_numbers(found)
-        # Where training diverges, the last digit may decide what it ends in.
-        assert len(lost(kept) ^ lost(found)) <= 0.002 * len(lost(found))
+        # Where training diverges, the last digit decides what it ends in; all else is exact.
+        differ = {criterion for _, criterion in lost(kept) ^ lost(found)}
+        assert differ <= {"training.more_than_a_bigram"}
 
 
 def tensors_in(plain: Any) -> list[list[float]]:

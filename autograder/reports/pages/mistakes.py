@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from autograder.results import ComponentResult, SubmissionResult
-from autograder.text import ALL, AND, BOTH
+from autograder.text import AND, BOTH
 
 # How the words of several are joined: all of them are there, or one of them is.
 _OR = " or: "
 # How they begin then.
-_LEAD = re.compile(f"one of these: |{BOTH}|{ALL}")
+_LEAD = re.compile(f"one of these: |{BOTH}")
 # The brackets at the end name where the course treats it.
 _SOURCE = re.compile(r"\s*\(((?:[^()]|\([^()]*\))*)\)\s*\Z")
 # Components in which nothing can be recognised.
