@@ -12,6 +12,7 @@ import itertools
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from autograder import private
 from autograder.assignment import Assignment
@@ -22,6 +23,7 @@ from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.grading.messages import Explained, ExplainJob
 from autograder.grading.workers import Tell, Worker, WorkerLost, unheard
+from autograder.judge.places import cache_folder
 from autograder.results import SubmissionResult, losing_points
 
 # Of the results that are kept of an assignment, those go first that were used least recently. All
@@ -30,6 +32,23 @@ _MOST_KEPT = 8000
 # A suite that is broken is broken for many rows at once: a few of them show why.
 _ROWS_EXPLAINED = 5
 _CRITERIA_EXPLAINED = 3
+
+
+class GradedRows(NamedTuple):
+    """What rows were handed in as, their results, and the isolation in words."""
+
+    entries: Sequence[Entry]
+    results: Sequence[SubmissionResult]
+    sandbox: str
+
+
+def kept_results(assignment: Assignment) -> Path | None:
+    """Return where results of an assignment's rows are kept between selftests, if anywhere.
+
+    All checkouts on this machine share them: a result follows from the row and the suite.
+    """
+    folder = cache_folder()
+    return None if folder is None else folder / "selftest" / assignment.name
 
 
 def run(
@@ -52,6 +71,30 @@ def run(
         SuiteBroken: the solution loses points, or the suite cannot be collected.
         CannotGrade: student code cannot be isolated here.
     """
+    entries, found, words = grade_rows(
+        assignment, rows, folder, sandbox, jobs, progress, tell, kept
+    )
+    report = report_on(assignment, rows, found, words, kinds)
+    if kept is not None:
+        for row, result in zip(rows, found, strict=True):
+            if _is_doubtful(row, result, report):
+                store.path_of(kept, result.submission).unlink(missing_ok=True)
+        _make_room(kept / "results")
+    why = _losses(assignment, rows, found, entries, sandbox)
+    return report.model_copy(update={"why": why})
+
+
+def grade_rows(
+    assignment: Assignment,
+    rows: Sequence[Row],
+    folder: Path,
+    sandbox: str,
+    jobs: int,
+    progress: Progress,
+    tell: Tell,
+    kept: Path | None,
+) -> GradedRows:
+    """Grade the rows in `folder`; raise what `run` does."""
     out = kept or folder
     private.make_folder(out / "results")
     batch = Batch(assignment, out, sandbox, jobs, resume=kept is not None)
@@ -64,15 +107,7 @@ def run(
     finally:
         batch.close()
     by_id = {result.submission: result for result in graded}
-    found = [by_id[entry.id] for entry in entries]
-    report = report_on(assignment, rows, found, words, kinds)
-    if kept is not None:
-        for row, result in zip(rows, found, strict=True):
-            if _is_doubtful(row, result, report):
-                store.path_of(kept, result.submission).unlink(missing_ok=True)
-        _make_room(kept / "results")
-    why = _losses(assignment, rows, found, entries, sandbox)
-    return report.model_copy(update={"why": why})
+    return GradedRows(entries, [by_id[entry.id] for entry in entries], words)
 
 
 def _entry(place: Path, row: Row, sandbox: str, suite: str) -> Entry:

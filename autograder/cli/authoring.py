@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 # Help and completion come at once: what only some commands need is imported where it is used.
-from autograder.assignment import GIVEN, Assignment, load_assignment
+from autograder.assignment import GIVEN, load_assignment
 from autograder.authoring import KINDS
 from autograder.cli.options import Jobs, Name, Root, SandboxChoice, names_of_assignments, warn
 from autograder.errors import UsageError
@@ -354,7 +354,7 @@ def selftest(
             report = proving.run(
                 *(assignment, rows, folder, sandbox, workers, progress, progress.tell),
                 kinds,
-                None if fresh else _kept(assignment),
+                None if fresh else proving.kept_results(assignment),
             )
             if not quick and report.wrong_variants:
                 from autograder.authoring.at_home import compare
@@ -370,17 +370,6 @@ def selftest(
     else:
         print_report(console, report)
     raise typer.Exit(int(not report.holds))
-
-
-def _kept(assignment: Assignment) -> Path | None:
-    """Return where results of an assignment's rows are kept between selftests, if anywhere.
-
-    All checkouts on this machine share them: a result follows from the row and the suite.
-    """
-    from autograder.judge.places import cache_folder
-
-    folder = cache_folder()
-    return None if folder is None else folder / "selftest" / assignment.name
 
 
 def init_course(

@@ -17,7 +17,7 @@ from rich.console import Console
 from autograder import private
 from autograder.assignment import Assignment, load_assignment
 from autograder.cli.options import Jobs, NameOption, Root, SandboxChoice, warn
-from autograder.cli.reporting import write_after_grading
+from autograder.cli.reporting import nearest_to, write_after_grading
 from autograder.errors import ExitCode, UsageError
 from autograder.grading import accepted, store
 from autograder.grading.batch import Batch, Regraded
@@ -164,11 +164,36 @@ def explain(
     submission: Annotated[
         Path | None, typer.Option(help="Where the submission is; default: where it was graded.")
     ] = None,
+    nearest: Annotated[
+        bool,
+        typer.Option(
+            "--nearest",
+            help="If its mistake has no name, compare it with small changes of your solution.",
+        ),
+    ] = False,
     sandbox: SandboxChoice = "auto",
     root: Root = None,
 ) -> None:
     """Run one criterion again and show the call and both answers."""
-    raise typer.Exit(disputes.settle(plain(), result, criterion, root, sandbox, submission))
+    code = disputes.settle(plain(), result, criterion, root, sandbox, submission)
+    if nearest:
+        _print_nearest(store.read_file(result), criterion, root, sandbox)
+    raise typer.Exit(code)
+
+
+def _print_nearest(
+    result: SubmissionResult, criterion: str, root: Path | None, sandbox: str
+) -> None:
+    """Say which changes of a solution fail as the component of a criterion does."""
+    name = next(n for n, c in result.components.items() if criterion in (k.id for k in c.criteria))
+    component = result.components[name]
+    found = nearest_to(
+        load_assignment(find_root(root), result.assignment),
+        [result.model_copy(update={"components": {name: component}})],
+        sandbox,
+    )
+    for one in found:
+        say(f"nearest: {name} {one.words}")
 
 
 def demo(

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from autograder import private
 from autograder.assignment import Assignment, load_assignment
-from autograder.cli.options import NameOption, Root, completing
+from autograder.cli.options import NameOption, Root, SandboxChoice, completing
 from autograder.errors import UsageError, repairable
 from autograder.grading import store
 from autograder.grading.batch import Regraded
@@ -22,8 +22,9 @@ from autograder.reports.exports.format import Context
 from autograder.reports.exports.registry import FORMATS, format_of
 from autograder.reports.exports.registry import export as exported
 from autograder.reports.exports.roster import read_roster
+from autograder.reports.pages.mistakes import Nearest
 from autograder.reports.shown import About, about
-from autograder.reports.terminal import Printer, Stages, plain, say
+from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
 from autograder.results import SubmissionResult
 from autograder.text import clean
 
@@ -121,6 +122,15 @@ def report(
         Path | None,
         typer.Option(help="Results of an earlier attempt, with which students' pages compare."),
     ] = None,
+    nearest: Annotated[
+        bool,
+        typer.Option(
+            "--nearest",
+            help="Compare mistakes without a name with small changes of your solution, which are "
+            "graded for it.",
+        ),
+    ] = False,
+    sandbox: SandboxChoice = "auto",
     root: Root = None,
 ) -> None:
     """Write a page of the class, and one for each student."""
@@ -136,8 +146,35 @@ def report(
             f"--since {since} holds results of {before[0].assignment}, and {results} of "
             f"{name}: give those of one assignment"
         )
+    if nearest and anonymous:
+        raise UsageError(
+            "--nearest shows code of your solution, and --anonymous is for others: leave one out"
+        )
+    near = nearest_to(load_assignment(find_root(root), name), found, sandbox) if nearest else []
     earlier = {result.submission: result for result in before}
-    say(str(write_pages(found, out, _about(name, root), earlier, anonymous)))
+    say(str(write_pages(found, out, _about(name, root), earlier, anonymous, near)))
+
+
+def nearest_to(
+    assignment: Assignment, results: Sequence[SubmissionResult], sandbox: str
+) -> list[Nearest]:
+    """Return the changes of a solution that fail as submissions do whose mistake has no name.
+
+    If there are none, that is said.
+    """
+    from autograder.authoring.nearest import mutants_for, nearest
+    from autograder.grading.workers import cores
+
+    rows = mutants_for(assignment, results)
+    if not rows:
+        say("nearest: every mistake that fails a public check has a name")
+        return []
+    with ProgressReport(plain(), len(rows), quiet=True) as progress:
+        jobs = min(cores(), len(rows))
+        found = nearest(assignment, results, rows, sandbox, jobs, progress, progress.tell)
+    if not found:
+        say("nearest: no small change of the solution fails in the same way")
+    return found
 
 
 def write_after_grading(

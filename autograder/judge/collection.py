@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from unittest import mock
@@ -85,7 +85,13 @@ def collect(
     cache = Cache(cache_folder()) if cache is None else cache
     tell("collecting the tests")
     _load_profile()
-    checks, faults = _checks_of(assignment, only)
+    names = [name for name in assignment.totals if only in ("", name)]
+    keys = {n: cache.key_of(assignment, n, f"examples of seed {seed}") for n in names}
+    with workplace(assignment):
+        kept = {name: cache.load(key) for name, key in keys.items()}
+    # Examples are kept of sound tests alone: these need not be read again.
+    known = {f"test_{name}.py" for name, value in kept.items() if value is not None}
+    checks, faults = _checks_of(assignment, only, known)
     if faults := [*_missing(assignment), *faults]:
         raise SuiteFault(_listed(faults))
     wrong_points = list(_wrong_points(assignment, checks))
@@ -99,15 +105,14 @@ def collect(
     with warnings.catch_warnings(), workplace(assignment), _drawing_alike():
         warnings.simplefilter("ignore")
         for component in checks:
-            key = cache.key_of(assignment, component, f"examples of seed {seed}")
             suite.faults += suite.only_form(component)
-            if suite.restore(component, cache.load(key)):
+            if suite.restore(component, kept[component]):
                 continue
             tell(f"drawing examples and asking the solution: {component}")
             suite.meet(component, solution_of(assignment, component))
             suite.replay(component, solution_of(assignment, component))
             if not suite.losses:
-                cache.save(key, suite.kept(component))
+                cache.save(keys[component], suite.kept(component))
     return suite
 
 
@@ -133,8 +138,13 @@ def _listed(faults: Iterable[str]) -> str:
     return "\n  ".join([f"{1 + len(others)} faults", first, *others]) if others else first
 
 
-def _checks_of(assignment: Assignment, only: str) -> tuple[dict[str, list[Check]], list[str]]:
-    """Return the tests of all components, or of one, by component, and what is wrong with them."""
+def _checks_of(
+    assignment: Assignment, only: str, known: Collection[str]
+) -> tuple[dict[str, list[Check]], list[str]]:
+    """Return the tests of all components, or of one, by component, and what is wrong with them.
+
+    Files of the names in `known` are sound.
+    """
     public, hidden = assignment.public / "tests", assignment.secret / "tests"
     for folder in (public, hidden):
         if not folder.is_dir():
@@ -142,7 +152,10 @@ def _checks_of(assignment: Assignment, only: str) -> tuple[dict[str, list[Check]
     pattern = f"test_{only or '*'}.py"
     tests = [path for folder in (public, hidden) for path in sorted(folder.glob(pattern))]
     read = [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests
-    said = {path: list(complaints(path, public=path.is_relative_to(public))) for path in read}
+    said = {
+        path: [] if path.name in known else list(complaints(path, path.is_relative_to(public)))
+        for path in read
+    }
     faults = [fault for found in said.values() for fault in found]
     totals = {name: points for name, points in assignment.totals.items() if only in ("", name)}
     # What a test may not import would be told a second time, and less well, if it is not there.
@@ -248,7 +261,9 @@ def _found_in(
     arguments += ["--import-mode=importlib", "--assert=plain", "--rootdir", str(folders[0])]
     arguments += ["-c", os.devnull, "--noconftest", "--collect-only", *map(str, files or folders)]
     loaded = set(sys.modules)
-    with warnings.catch_warnings():
+    # Plugins that happen to be installed have no part in it, and take time to load.
+    alone = mock.patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    with warnings.catch_warnings(), alone:
         warnings.simplefilter("ignore")
         code = pytest.main(arguments, plugins=[collector])
     # Another assignment's test files have the same names.

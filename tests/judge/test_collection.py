@@ -253,6 +253,19 @@ def test_a_changed_suite_is_collected_anew(write: Write) -> None:
     assert collect(write(public=changed)).criteria["layer_norm"][0].title == "nothing is lost"
 
 
+def test_what_becomes_unsound_is_refused_though_examples_are_kept(
+    write: Write, tmp_path: Path
+) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    collect(write(), cache=Cache(folder))
+    assert list(folder.iterdir())
+    unsound = HIDDEN.replace("expect.close", "assert x is not None; expect.close")
+    with pytest.raises(SuiteFault, match="not assert"):
+        collect(write(hidden=unsound), cache=Cache(folder))
+    collect(write(), cache=Cache(folder))
+
+
 def test_a_file_about_no_component_is_refused(write: Write) -> None:
     assignment = write()
     tests = assignment.public / "tests"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.reports.pages.mistakes import mistakes_of
+from autograder.reports.pages.mistakes import Nearest, mistakes_of
 from autograder.reports.pages.render import page
 from autograder.reports.pages.statistics import (
     ENOUGH,
@@ -112,8 +112,22 @@ class Care(NamedTuple):
     lines: Sequence[str] = ()
 
 
-def class_page(gathered: Gathered, files: Sequence[str], title: str, now: datetime) -> str:
-    """Return the page of a class; `files` are those of its students' pages, in their order."""
+def class_page(
+    gathered: Gathered,
+    files: Sequence[str],
+    title: str,
+    now: datetime,
+    near: Sequence[Nearest] = (),
+) -> str:
+    """Return the page of a class.
+
+    Args:
+        gathered: its results.
+        files: those of its students' pages, in their order.
+        title: the assignment's.
+        now: when the page is made.
+        near: for mistakes without a name, the changes of a solution that fail as they do.
+    """
     people = [
         Person(clean(result.submission, _ID) or "(no name)", f"students/{file}", result)
         for result, file in zip(gathered.results, files, strict=True)
@@ -137,6 +151,7 @@ def class_page(gathered: Gathered, files: Sequence[str], title: str, now: dateti
         "enough": ENOUGH,
         "mistakes": mistakes,
         "pairs": pairs,
+        "near": [(one, [p for p in people if p.result.submission in one.who]) for one in near],
         "picked": lambda rows: [people[row] for row in rows],
         "rows": list(zip(people, gathered.cells, strict=True)),
         "slow": sorted((p for p in people if p.used), key=lambda p: -p.cpu_s)[:_SLOWEST],

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from autograder.results import ComponentResult, SubmissionResult
-from autograder.text import AND, BOTH
+from autograder.text import AND, BOTH, counted
 
+# Of more changes of a solution none says much.
+_CHANGES = 3
 # How the words of several are joined: all of them are there, or one of them is.
 _OR = " or: "
 # How they begin then.
@@ -74,6 +76,27 @@ class Pair(NamedTuple):
     names: Sequence[str]
     rows: Sequence[int]
     cost: float
+
+
+class Nearest(NamedTuple):
+    """Changes of a solution after which it fails as submissions do whose mistake has no name.
+
+    Attributes:
+        component: where they fail.
+        changes: what is changed and in which line, each change alone.
+        who: the ids of the submissions.
+    """
+
+    component: str
+    changes: list[str]
+    who: list[str]
+
+    @property
+    def words(self) -> str:
+        """How they fail, with a few of the changes."""
+        more = len(self.changes) - _CHANGES
+        others = [f"{counted(more, 'other change')}"] if more > 0 else []
+        return f"fails as the solution does with {' or '.join(self.changes[:_CHANGES] + others)}"
 
 
 def mistakes_of(results: Sequence[SubmissionResult]) -> tuple[list[Mistake], list[Pair]]:

@@ -17,6 +17,7 @@ from autograder.errors import UsageError, repairable
 from autograder.grading import store
 from autograder.grading.store import Lazy
 from autograder.reports.pages.group import class_page
+from autograder.reports.pages.mistakes import Nearest
 from autograder.reports.pages.statistics import Gathered
 from autograder.reports.pages.student import student_page
 from autograder.reports.shown import About
@@ -38,6 +39,7 @@ def write_pages(
     about: About,
     earlier: Mapping[str, SubmissionResult] | None = None,
     anonymous: bool = False,
+    near: Sequence[Nearest] = (),
 ) -> Path:
     """Write the pages of a class in place of those that are there, and return the class's.
 
@@ -47,6 +49,8 @@ def write_pages(
         about: what they are of.
         earlier: earlier results by id, to compare with.
         anonymous: whether they name nobody, and show nothing that students wrote.
+        near: for mistakes without a name, the changes of a solution that fail as they do. The
+            class's page alone shows them.
 
     Raises:
         UsageError: `out` holds something else, or cannot be written.
@@ -68,7 +72,9 @@ def write_pages(
         store.sweep(place.parent)
         private.make_folder(made.parent)
         with private.umask_of(made.parent):
-            _fill(made, (results[row] for row in order), called, about, earlier or {}, anonymous)
+            _fill(
+                made, (results[row] for row in order), called, about, earlier or {}, anonymous, near
+            )
         if place.is_dir():
             place.rename(old)
         made.rename(place)
@@ -113,6 +119,7 @@ def _fill(
     about: About,
     earlier: Mapping[str, SubmissionResult],
     anonymous: bool,
+    near: Sequence[Nearest],
 ) -> None:
     files = files_of(called)
     gathered = Gathered()
@@ -126,7 +133,7 @@ def _fill(
         then = about.shown(before) if before else None
         text = student_page(about.shown(result), then, about.title, about.now)
         (made / STUDENTS / file).write_bytes(text.encode("utf-8", "replace"))
-    index = class_page(gathered, files, about.title, about.now)
+    index = class_page(gathered, files, about.title, about.now, near)
     (made / INDEX).write_bytes(index.encode("utf-8", "replace"))
 
 
