@@ -177,7 +177,7 @@ class Executor:
         self._objects.clear()
         self._embeddings.clear()
         self._unbuilt.clear()
-        _seed_all(operation.seed)
+        seed_all(operation.seed)
 
     def _build(self, operation: Build) -> None:
         """Make an object; what goes wrong is the answer to whatever is asked of it."""
@@ -322,7 +322,7 @@ class Executor:
 # What belongs to one call.
 
 
-def _seed_all(seed: int) -> None:
+def seed_all(seed: int) -> None:
     """Seed torch, Python and numpy: no example depends on those before it."""
     _seed_torch(seed)
     random.seed(seed)

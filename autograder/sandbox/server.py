@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.api.executor import seed_all
 from autograder.api.guard import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import run_child
@@ -167,6 +168,8 @@ def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
     inspect.getsource(Path)
     for package, modules in packages.items():
         _import(package, modules)
+    # numpy imports its generators when they are used.
+    seed_all(0)
     if "matplotlib" in packages:
         _warm_matplotlib()
     threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1

@@ -58,6 +58,12 @@ def test_what_few_use_is_loaded_before_a_child_that_may_use_it(sandbox: Sandbox)
     assert answer(sandbox, _LOADED + uses) == torch.ones(1)
 
 
+def test_no_child_loads_what_every_child_uses(sandbox: Sandbox) -> None:
+    """numpy loads its generators when they are first asked, as every example asks them."""
+    there = "import sys\nTHERE = 'numpy.rand' + 'om' in sys.modules\n"
+    assert answer(sandbox, f"{there}\ndef f(x):\n    return x + THERE\n") == torch.ones(1)
+
+
 def test_nothing_is_begun_meanwhile_where_it_does_not_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
