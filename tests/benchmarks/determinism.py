@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.determinism [--every N] [--corpus NAME ...]
 
-Grades the oracle's corpora in several ways and compares the results with those of the first, to the
-last character but for names and times: with a new cache and one worker; with what that left and two
-workers; without a cache; in the opposite order; beside processes that want every core; and
-some submissions alone. Prints how many were compared; the exit code is 1 if any result differs.
+Grades every submission of the oracle's corpora twice, and compares to the last character all but
+names and times. The second time everything is otherwise at once: what the first time left in the
+cache, two workers and not one, the opposite order and other names, beside processes that want
+every core. Some submissions are graded a third time, each alone and without a cache. Prints how
+many were compared; the exit code is 1 if any result differs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tests.benchmarks.corpora import Corpus, corpora
 from tests.benchmarks.oracle import differences, id_of
 from tests.conftest import ROOT
 
-# A new cache for each submission that is graded alone is dear.
+# To grade a submission alone, without a cache, is dear.
 _ALONE = 4
 # Lines that are printed of a result that differs.
 _SHOWN = 12
@@ -71,9 +72,9 @@ def said(result: dict[str, Any]) -> str:
 
 @contextlib.contextmanager
 def busy() -> Iterator[None]:
-    """Want every core, twice."""
+    """Want every core."""
     burn = [sys.executable, "-c", "while True: pass"]
-    started = [subprocess.Popen(burn) for _ in range(2 * (os.cpu_count() or 1))]
+    started = [subprocess.Popen(burn) for _ in range(os.cpu_count() or 1)]
     try:
         yield
     finally:
@@ -96,21 +97,19 @@ def ways(corpus: Corpus, folder: Path) -> Iterator[tuple[str, Results]]:
     """Yield the results of every way to grade a corpus, the first of which is compared with."""
     cache = folder / "cache"
     yield "a new cache, one worker", graded(corpus, corpus.batch, cache, 1)
-    yield "that cache, two workers", graded(corpus, corpus.batch, cache, 2)
-    yield "no cache", graded(corpus, corpus.batch, "off", 2)
     entries = sorted(corpus.batch.iterdir())
     names = {f"r{number:04}": entry for number, entry in enumerate(reversed(entries))}
     for name, entry in names.items():
         copied(entry, folder / "reversed", name)
-    other = graded(corpus, folder / "reversed", folder / "other", 2)
-    yield "the opposite order, a new cache", {id_of(names[n]): found for n, found in other.items()}
     with busy():
-        yield "beside a busy machine", graded(corpus, corpus.batch, cache, 2)
+        other = graded(corpus, folder / "reversed", cache, 2)
+    found = {id_of(names[name]): result for name, result in other.items()}
+    yield "that cache, two workers, the opposite order, a busy machine", found
     alone: Results = {}
     for number, entry in enumerate(entries[:: max(1, len(entries) // _ALONE)]):
         copied(entry, folder / f"alone-{number}", id_of(entry))
-        alone |= graded(corpus, folder / f"alone-{number}", folder / f"cache-{number}", 1)
-    yield "alone, a new cache each", alone
+        alone |= graded(corpus, folder / f"alone-{number}", "off", 1)
+    yield "alone, no cache", alone
 
 
 def main() -> int:
