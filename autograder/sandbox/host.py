@@ -185,7 +185,7 @@ class Sandbox:
         return self._listed({"read": ordinary}, files)
 
     def settle(self) -> None:
-        """Make every later fork cheaper, which takes longer than a few forks save."""
+        """Make every later fork cheaper, which takes as long as it saves with one submission."""
         self._ask({"settle": True})
 
     def close(self) -> None:

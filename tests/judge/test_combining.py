@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import sys
 from collections.abc import Collection, Mapping
@@ -21,6 +22,7 @@ from autograder.errors import UsageError
 from autograder.judge.cache import Cache
 from autograder.judge.combining import combined
 from autograder.judge.misconceptions import Misconception, file_of, read, with_mistakes
+from autograder.judge.places import CACHE_VARIABLE
 from autograder.judge.variants import Variants
 from tests.tiny import PUBLIC, write_tiny
 
@@ -418,6 +420,29 @@ def test_a_solution_that_asks_itself_or_is_not_there_is_refused(tmp_path: Path) 
     (tmp_path / "sums.py").unlink()
     with pytest.raises(UsageError, match=r"sums.py, which is not there: write the solution first"):
         combined(path, program=False)
+
+
+def test_what_is_put_together_is_kept_until_the_edits_or_the_solution_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    places = [tmp_path / name for name in ("one", "two", "three", "four")]
+    for place in places:
+        place.mkdir()
+    first = combined(at(places[0], ROWS), program=False)
+
+    def refuse(node: ast.AST) -> str:
+        raise ArithmeticError("put together anew")
+
+    monkeypatch.setattr(ast, "unparse", refuse)
+    # Another folder, so that nothing this process remembers is of use.
+    assert combined(at(places[1], ROWS), program=False) == first
+    for place, edits, solution in (
+        (places[2], ROWS, changed("by=2", "by=3")),
+        (places[3], ROWS + "\n# A remark.\n", SOLUTION),
+    ):
+        with pytest.raises(ArithmeticError):
+            combined(at(place, edits, solution), program=False)
 
 
 PROGRAM = "import sys\n\nLIMIT = 2\nfor number in range(LIMIT):\n    print(number)\n"
