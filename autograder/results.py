@@ -149,6 +149,8 @@ class ComponentResult(_Scored):
     """The time that it used; null if it never ran."""
     views: list[dict[str, Any]] = []
     """Tables and pictures of the student's own work."""
+    unsteady: bool = False
+    """Whether repeated calls gave other tables and pictures."""
     review: list[Held] = Field(default=[], exclude=True)
 
     def remark(self, lines: Sequence[str]) -> None:

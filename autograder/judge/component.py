@@ -153,6 +153,8 @@ class ComponentRun:
         files = with_provided(self.files, provided)
         self.criteria = self.judge.suite.criteria[spec.name]
         self._attempts: dict[str, Attempt] = {}
+        # Whether a second look at the work would show something else.
+        self.unsteady = False
         self._run_again = _RUN_AGAIN if self.thorough else 0
         self._room = _MOST_KEPT
         self._session = ComponentSession(
@@ -261,12 +263,16 @@ class ComponentRun:
     def views(self) -> list[dict[str, Any]]:
         """Return what the suite shows of the work; no mark depends on it."""
         suite, session = self.judge.suite, self._session
+        found: list[dict[str, Any]] = []
         if not self.thorough or session.over:
-            return []
+            return found
         with session.aside(), contextlib.suppress(NotRun, ChildGone):
-            plan = suite.plans[self.spec.name]
-            return self._answered(plan, partial(suite.view, self.spec.name))
-        return []
+            plan, view = suite.plans[self.spec.name], partial(suite.view, self.spec.name)
+            found = self._answered(plan, view)
+            # What is answered as the solution answers it stays so.
+            if not session.met:
+                self.unsteady = self._answered(plan, view) != found
+        return found
 
     def _run(self, criterion: Criterion) -> Attempt:
         session = self._session

@@ -193,7 +193,7 @@ class ComponentSession:
             # The test is to hear of it where it asks.
             self._end = end
             return False
-        return all(heard[1] is one.reply for heard, one in zip(self.heard, plan, strict=True))
+        return self.met
 
     def perform(self, request: Request) -> Reply:
         """Answer a question of the test.
@@ -227,6 +227,14 @@ class ComponentSession:
         if reply.error is None:
             same_kinds(reply.value, planned.reply.value)
         return reply
+
+    @property
+    def met(self) -> bool:
+        """Whether everything planned was answered as the solution answers, byte for byte."""
+        replies = [reply for _, reply in self.heard]
+        return len(replies) == len(self._plan) and all(
+            reply is planned.reply for reply, planned in zip(replies, self._plan, strict=True)
+        )
 
     @property
     def asked(self) -> int:

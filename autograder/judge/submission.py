@@ -183,7 +183,7 @@ class _Component:
         self._phase("hidden", self._reached(broken), turn)
         result = self._result()
         self.close()
-        result.views = self._views
+        result.views, result.unsteady = self._views, self._runs[()].unsteady
         result.usage = self._runs[()].used
         result.review = self.read.found.get(self.spec.name, [])
         if self._replaced and result.status == "graded":

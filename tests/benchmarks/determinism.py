@@ -32,6 +32,7 @@ from tests.conftest import ROOT
 _ALONE = 4
 # Lines that are printed of a result that differs.
 _SHOWN = 12
+UNSTEADY = json.dumps({"unsteady": True})[1:-1]
 _UNSAID = ("submission", "duration_s", "path")
 
 Results = dict[str, dict[str, Any]]
@@ -61,9 +62,13 @@ def graded(corpus: Corpus, batch: Path, cache: Path | str, jobs: int) -> Results
 
 
 def said(result: dict[str, Any]) -> str:
-    """Return all of a result but names and times."""
+    """Return all of a result but names, times and unsteady views."""
     components = {
-        name: {key: value for key, value in component.items() if key != "usage"}
+        name: {
+            key: value
+            for key, value in component.items()
+            if key != "usage" and not (key == "views" and component.get("unsteady"))
+        }
         for name, component in result["components"].items()
     }
     rest = {key: value for key, value in result.items() if key not in _UNSAID}
@@ -130,7 +135,9 @@ def main() -> int:
                 first = first or found
                 differing = [n for n in found if said(found[n]) != said(first[n])]
                 apart += len(differing)
-                print(f"{corpus.name}: {way}: {len(found)} compared, {len(differing)} differ")
+                unsteady = sum(UNSTEADY in said(result) for result in found.values())
+                counts = f"{len(found)} compared, {len(differing)} differ, {unsteady} unsteady"
+                print(f"{corpus.name}: {way}: {counts}")
                 for name in differing:
                     lines = list(differences(name, first[name], found[name]))
                     for line in lines[:_SHOWN] or [f"{name}: not in what is compared"]:

@@ -126,6 +126,16 @@ def test_the_picture_is_of_the_students_own_work(graded: Grade) -> None:
     assert results[0].views != results[1].views
 
 
+def test_a_picture_that_comes_out_otherwise_is_called_unsteady(graded: Grade) -> None:
+    drawn = graded(
+        spy("if x.sum() == 6: import random; return right + random.SystemRandom().random()", 0)
+    )
+    assert (drawn.score, drawn.unsteady) == (drawn.max_score, True)
+    other = graded(spy("if x.sum() == 6: return right + 1", 0))
+    assert other.views != graded(sources.RIGHT).views
+    assert not other.unsteady
+
+
 def test_a_death_over_a_picture_costs_nothing(graded: Grade) -> None:
     result = graded(spy("if float(x.sum()) == 6: import os; os._exit(1)", 0))
     assert result.score == result.max_score
