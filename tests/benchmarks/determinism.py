@@ -6,7 +6,8 @@ Grades every submission of the oracle's corpora twice, and compares to the last 
 names and times. The second time everything is otherwise at once: what the first time left in the
 cache, two workers and not one, the opposite order and other names, beside processes that want
 every core. Some submissions are graded a third time, each alone and without a cache. Prints how
-many were compared; the exit code is 1 if any result differs.
+many were compared; the exit code is 1 if any result differs. Views of a component that its result
+calls unsteady (a clock, threads that race, draws that no seed decides) are not compared.
 """
 
 from __future__ import annotations
