@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
@@ -36,6 +38,25 @@ else:
 def loaded() -> bool:
     """Return whether torch is imported."""
     return hasattr(sys.modules.get("torch"), "Tensor")
+
+
+def load_for_good() -> None:
+    """Import torch, and never look for garbage in what is there then.
+
+    pytest and Hypothesis look for garbage several times in a run, which takes a sixth of a second
+    each time, for torch's objects alone.
+    """
+    # Hypothesis asks who refers to its own objects, and is told nothing of those put aside.
+    if loaded() or "hypothesis" in sys.modules:
+        return
+    was_enabled = gc.isenabled()
+    gc.disable()
+    # A torch that cannot be imported is told of where it is first used.
+    with contextlib.suppress(Exception):
+        importlib.import_module("torch")
+        gc.freeze()
+    if was_enabled:
+        gc.enable()
 
 
 @functools.cache

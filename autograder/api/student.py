@@ -50,9 +50,9 @@ def _unseen(excinfo: object, style: object = None) -> str:
 
 
 class Known(Protocol):
-    """Names the known mistakes of one component by what it answers."""
+    """Names the known mistakes of components by what they answer."""
 
-    def causes(self, criterion: str, session: Session) -> list[str]:
+    def causes(self, component: str, criterion: str, session: Session) -> list[str]:
         """Return the words of the mistakes that a failed criterion may be due to."""
 
 
@@ -160,7 +160,7 @@ class StudentPlugin:
     Args:
         folder: where the student's component files are.
         terms: those of every component, in order.
-        known: what names known mistakes, by component.
+        known: what names known mistakes.
         page: where to write the results as HTML, if they are wanted so.
         stand_ins: working components, by name, for those that others use.
         packages: the modules that they may import beside torch and numpy.
@@ -174,14 +174,14 @@ class StudentPlugin:
         self,
         folder: Path,
         terms: Mapping[str, Terms],
-        known: Mapping[str, Known] | None = None,
+        known: Known | None = None,
         page: Path | None = None,
         stand_ins: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
         longest_s: float = LONGEST_S,
     ) -> None:
         self._run = Run(self.session)
-        self._known = known or {}
+        self._known = known
         self.folder = folder
         self._page = page
         rules = [one.rules for one in terms.values()]
@@ -406,13 +406,12 @@ class StudentPlugin:
 
     def _causes(self, criterion: Criterion, outcome: str) -> list[str]:
         """Return the words of the known mistakes that may be behind a lost criterion."""
-        known = self._known.get(criterion.component)
-        if known is None or outcome == "not_attempted":
+        if self._known is None or outcome == "not_attempted":
             return []
         session = self.session(criterion.component)
         # Its questions come after the one that failed, whose traceback is still to be shown.
         raised = session.raised
-        causes = known.causes(criterion.id, session)
+        causes = self._known.causes(criterion.component, criterion.id, session)
         session.raised = raised
         return causes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import itertools
 import json
@@ -76,12 +77,27 @@ class KnownMistakes:
         return self._found
 
 
-def read_table(path: Path) -> dict[str, KnownMistakes]:
-    """Read the table of a release, by component; empty where there is none."""
-    if not path.is_file():
-        return {}
-    table = json.loads(gzip.decompress(path.read_bytes()))
-    return {name: KnownMistakes(plain) for name, plain in table.items()}
+@dataclass(frozen=True)
+class KnownTable:
+    """The table of a release, which is read when something fails for the first time.
+
+    Attributes:
+        path: where it is; a release without known mistakes has none.
+    """
+
+    path: Path
+
+    def causes(self, component: str, criterion: str, session: Session) -> list[str]:
+        """Return the words of the known mistakes that a component's failure may be due to."""
+        found = self._components.get(component)
+        return [] if found is None else found.causes(criterion, session)
+
+    @functools.cached_property
+    def _components(self) -> dict[str, KnownMistakes]:
+        if not self.path.is_file():
+            return {}
+        table = json.loads(gzip.decompress(self.path.read_bytes()))
+        return {name: KnownMistakes(plain) for name, plain in table.items()}
 
 
 @dataclass(frozen=True)

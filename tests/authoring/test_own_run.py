@@ -45,6 +45,20 @@ def change(folder: Path, component: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+def test_the_table_of_known_mistakes_is_read_only_where_something_fails(
+    assignment: Assignment, folder: Path, released: Path
+) -> None:
+    table = folder / "tests" / "known_mistakes.json.gz"
+    table.write_bytes(b"no table")
+    assert run(folder, "tests/test_layer_norm.py").returncode == 0
+    shutil.copy(released / "layer_norm.py", folder)
+    assert "15 not attempted" in run(folder, "tests/test_layer_norm.py").stdout
+    shutil.copy(released / "tests" / table.name, table)
+    shutil.copy(assignment.secret / "layer_norm.py", folder)
+    change(folder, "layer_norm", "deviation.square().mean(", "x.var(")
+    assert "likely cause: " in run(folder, "tests/test_layer_norm.py").stdout
+
+
 @pytest.mark.release
 def test_what_fails_only_because_of_another_says_so_in_one_line(folder: Path) -> None:
     change(folder, "attention", " / math.sqrt(d_k)", "")
