@@ -79,8 +79,6 @@ lint: $(STAMP)
 
 bench: $(E2E_STAMP)
 	$(BIN)/python -m tests.benchmarks.bench
-	$(BIN)/python tests/benchmarks/sleepers.py
-	$(BIN)/python -m tests.benchmarks.ratios
 	$(BIN)/python -m tests.benchmarks.beside
 
 # Whether marks, names or messages differ from those of another commit: make oracle BEFORE=main~3

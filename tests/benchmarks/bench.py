@@ -1,17 +1,19 @@
-"""What grading costs: medians and ratios, all measured in this one run.
+"""What grading costs: seconds and ratios, all measured in this one run.
 
-    python tests/benchmarks/bench.py [--submissions N] [--fresh N] [--pairs N] [--bank N]
+    python -m tests.benchmarks.bench [--batch N] [--bank N]
 
-Compares a warm worker with one fresh `pytest` process a submission on the same suite, shows where
-a right submission's time goes and what a failing one costs (with known mistakes, and with wrong
-variants in foreign styles, so many a component), and has the diagnosis name every pair
-of misconceptions (the long part; `--pairs 0` leaves it out).
+Starts a worker, grades right work and wrong work in turn, compares with a fresh `pytest` process a
+submission, and shows where a right submission's time goes. The floor is what a right submission's
+own calls cost in one warm process, without sandbox, judge or comparison. CPU seconds are the
+kernel's, of all processes that take part. The last line says how busy the machine was.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
+import ctypes
+import itertools
 import os
 import random
 import resource
@@ -20,14 +22,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from autograder.assignment import load_assignment
 from autograder.authoring.wrong_variants import read_variants
 from autograder.grading.messages import Answer, GradeJob, Marked
 from autograder.grading.workers import Worker
 from autograder.judge import reference as reference_module
+from autograder.judge.collection import collect
 from autograder.judge.misconceptions import read, source_of, with_mistakes
 from autograder.results import SubmissionResult
 from autograder.sandbox import handle, host
@@ -35,6 +41,10 @@ from autograder.sandbox import handle, host
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "transformer_block"
 RIGHT = ROOT / "reference" / NAME
+# Of Linux: orphans become children of this process, which their time is counted for.
+_PR_SET_CHILD_SUBREAPER = 36
+# A share of the machine that others may take before a run does not count as quiet.
+QUIET = 0.03
 
 
 def cpu_of(pid: int) -> float:
@@ -85,12 +95,84 @@ def handed_in(folder: str) -> Path:
     return target
 
 
+def started() -> Worker:
+    """Return a worker that is ready."""
+    worker = Worker(load_assignment(ROOT, NAME), "auto")
+    worker.wait()
+    return worker
+
+
+def bench_start(rounds: int) -> list[float]:
+    """Start workers, where what the solutions answer is kept already: CPU."""
+    spent = []
+    for _ in range(rounds + 1):
+        worker = started()
+        spent.append(tree_cpu(worker.pid))
+        worker.close()
+    return spent[1:]
+
+
+def bench_floor(rounds: int) -> list[float]:
+    """Make all calls of the suites to a right submission in this process: CPU."""
+    torch.set_num_threads(1)
+    assignment = load_assignment(ROOT, NAME)
+    suite = collect(assignment)
+    spent = []
+    with reference_module.workplace(assignment):
+        secret, public = assignment.secret, assignment.public
+        asked = [
+            (
+                reference_module.import_apart(secret, name, public),
+                [suite.plans[criterion.id] for criterion in criteria],
+            )
+            for name, criteria in suite.criteria.items()
+        ]
+        for _ in range(rounds + 1):
+            start = time.process_time()
+            for executor, plans in asked:
+                for planned in itertools.chain.from_iterable(plans):
+                    executor.perform(planned.request)
+            spent.append(time.process_time() - start)
+    return spent[1:]
+
+
+def bench_commands(folder: Path, submission: Path) -> dict[str, list[float]]:
+    """Run what a user waits for, three times each: CPU of all processes."""
+    tool = [sys.executable, "-m", "autograder"]
+    handout = folder / "handout"
+    subprocess.run([*tool, "release", NAME, "--out", handout, "--root", ROOT], capture_output=True)
+    one = [*tool, "grade", submission, "--one", "--assignment", NAME, "--root", ROOT]
+    commands = {
+        "autograder --help": [*tool, "--help"],
+        "autograder grade --one": one,
+        "an untouched handout's pytest": [sys.executable, "-m", "pytest", "-q", handout],
+    }
+    return {
+        label: [timed(lambda words=words: _quietly(words))[1] for _ in range(4)][1:]
+        for label, words in commands.items()
+    }
+
+
+def _quietly(command: Sequence[str | Path]) -> None:
+    subprocess.run(command, cwd=ROOT, capture_output=True)
+
+
+def timed(run: Callable[[], None]) -> tuple[float, float]:
+    """Return wall and CPU seconds of a run with all processes that it starts."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    run()
+    wall = time.perf_counter() - start
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def bench_warm(rounds: int, submission: Path) -> tuple[list[float], list[float], list[int]]:
     """Grade a right submission again and again on one worker: wall, CPU, memory."""
-    assignment = load_assignment(ROOT, NAME)
-    worker = Worker(assignment, "auto")
-    worker.wait()
-    print(f"sandbox        {worker.sandbox}")
+    worker = started()
     pid = worker.pid
     walls, cpus, memory = [], [], []
     for number in range(rounds + 2):
@@ -163,27 +245,6 @@ def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
     return ratios
 
 
-def bench_pairs(pairs: int, jobs: int) -> None:
-    """Run the selftest with so many pairs a component (-1: all) and print its figures."""
-    command = [sys.executable, "-m", "autograder", "selftest", NAME, "--json"]
-    command += ["--pairs", str(pairs), "--mutants", "0", "--jobs", str(jobs)]
-    start = time.perf_counter()
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    wall = time.perf_counter() - start
-    report = json.loads(done.stdout)
-    figures = report["figures"]
-    print(
-        f"selftest       {wall:.0f} s for {len(report['rows'])} submissions on {jobs} workers: "
-        f"{'holds' if report['holds'] else report['faults']}"
-    )
-    print(
-        f"diagnosis      {figures['named_alone']} of {figures['misconceptions']} misconceptions "
-        f"named alone; of {figures['pairs']} pairs {figures['named_pair']} named as the pair, "
-        f"{figures['named_half']} as one of the two; {figures['right_named']} of "
-        f"{figures['right']} right submissions given one"
-    )
-
-
 def bench_fresh(rounds: int) -> tuple[list[float], list[float]]:
     """Run the same suites and examples in a fresh pytest process each time: wall, CPU."""
     suites = [str(ROOT / "assignments" / NAME / "tests"), str(RIGHT / "tests")]
@@ -236,7 +297,6 @@ def bench_batch(count: int, jobs: int) -> tuple[float, float]:
 
 def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     """Split the judge's time for a right submission: fork, wire, waiting, reference, the rest."""
-    from autograder.judge.collection import collect
     from autograder.judge.component import Judge, all_forbidden, largest_budget
     from autograder.judge.diagnosis import Diagnoser
     from autograder.judge.intake import take_in
@@ -300,62 +360,86 @@ def bench_split(rounds: int, submission: Path) -> dict[str, float]:
     return results
 
 
+class Others:
+    """How much of the machine others take, looked at between the measurements: most of all looks.
+
+    Not by taking what is ours from the whole: the kernel's account of processes that have ended
+    lacks those whose parents ended first, and fork servers are such.
+    """
+
+    def __init__(self) -> None:
+        self.most = 0.0
+
+    def look(self) -> None:
+        """Do nothing for a while and see who does."""
+        # What was just ended may still be ending.
+        time.sleep(1)
+        busy, whole = self._machine()
+        time.sleep(3)
+        busy_then, whole_then = self._machine()
+        self.most = max(self.most, (busy_then - busy) / (whole_then - whole))
+
+    @staticmethod
+    def _machine() -> tuple[int, int]:
+        fields = [int(f) for f in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+        return sum(fields) - fields[3] - fields[4], sum(fields)
+
+
 def main() -> None:
-    """Run all and print."""
+    """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--submissions", type=int, default=100)
-    parser.add_argument("--fresh", type=int, default=5)
-    parser.add_argument("--pairs", type=int, default=-1)
-    parser.add_argument("--bank", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=24)
+    parser.add_argument("--bank", type=int, default=3)
     options = parser.parse_args()
+    # Users have their bytecode written; a machine that does not would make each start dearer.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
-        _print_all(options, handed_in(folder))
+        _print_all(options, Path(folder), handed_in(folder))
 
 
-def _print_all(options: argparse.Namespace, submission: Path) -> None:
-    cores = len(os.sched_getaffinity(0))
-    walls, cpus, memory = bench_warm(15, submission)
-    warm_wall, warm_cpu = statistics.median(walls), statistics.median(cpus)
-    print(
-        f"warm worker    {warm_wall:.3f} s wall, {warm_cpu:.3f} s CPU a right submission (median)"
-    )
-    print(f"               memory of worker and fork server, private: {memory[0] / 1024:.0f} MB")
-    print(f"               after {len(memory)} submissions: {memory[-1] / 1024:.0f} MB")
-
-    fresh_walls, fresh_cpus = bench_fresh(options.fresh)
-    fresh_wall, fresh_cpu = statistics.median(fresh_walls), statistics.median(fresh_cpus)
-    print(f"fresh pytest   {fresh_wall:.3f} s wall, {fresh_cpu:.3f} s CPU a submission (median)")
-    print(f"ratio          {fresh_wall / warm_wall:.1f} in wall, {fresh_cpu / warm_cpu:.1f} in CPU")
-
-    wall, without_start = bench_batch(options.submissions, cores)
-    each = wall / options.submissions
-    print(
-        f"batch of {options.submissions:<5} {wall:.1f} s on {cores} workers, start included "
-        f"({without_start:.1f} s without): {each:.3f} s a submission"
-    )
-    print(f"ratio          {fresh_wall / each:.1f} times faster than fresh processes one by one")
-    print(f"               {fresh_wall / cores / each:.1f} times faster than {cores} side by side")
-
-    print("CPU of submissions, in multiples of a right one's (median and most):")
-    for label, ratios in bench_failing(4, options.bank).items():
+def _print_all(options: argparse.Namespace, folder: Path, submission: Path) -> None:
+    others, cores = Others(), len(os.sched_getaffinity(0))
+    others.look()
+    start = statistics.median(bench_start(3))
+    _print("start of a worker", start)
+    for label, spent in bench_commands(folder, submission).items():
+        _print(label, statistics.median(spent))
+    least = statistics.median(bench_floor(10))
+    _print("the floor: the calls of a right submission alone", least)
+    _, cpus, memory = bench_warm(10, submission)
+    right = statistics.median(cpus)
+    _print("a right submission", right, right / least, "of the floor")
+    _, fresh = bench_fresh(3)
+    spent = statistics.median(fresh)
+    _print("fresh pytest on the same suites", spent, spent / right)
+    others.look()
+    walls, rates = {}, {}
+    for jobs in sorted({1, cores}):
+        walls[jobs], rates[jobs] = bench_batch(options.batch, jobs)
+        label = f"{options.batch} right submissions on {jobs} workers, start included, wall"
+        _print(label, walls[jobs])
+    print(f"{cores} workers beside one, submissions a second: {rates[1] / rates[cores]:.2f}")
+    others.look()
+    print("wrong submissions, in multiples of right ones graded between them (median and most):")
+    for label, ratios in bench_failing(2, options.bank).items():
         label = f"{label}, {len(ratios)} of them"
-        print(f"    {label:<42} {statistics.median(ratios):7.2f} {max(ratios):7.2f}")
-
+        print(f"    {label:<46} {statistics.median(ratios):7.2f} {max(ratios):7.2f}")
+    others.look()
     print("where the judge's wall time for one right submission goes (ms):")
     split = bench_split(10, submission)
-    criteria = int(split.pop("criteria"))
-    drawn, children = split.pop("drawn"), split.pop("children")
+    split["collected, drawn, solutions asked (once a worker)"] = split.pop("drawn")
+    split["CPU of the children"] = split.pop("children")
+    print(f"    {'criteria':<50} {split.pop('criteria'):7.0f}")
     for label, seconds in sorted(split.items(), key=lambda pair: pair[1]):
-        print(f"    {label:<42} {seconds * 1000:7.1f}")
-    print(
-        f"the children used {children * 1000:.0f} ms of CPU: forks, wire, the student's arithmetic"
-    )
-    print(
-        f"Hypothesis runs once a worker: collecting {criteria} criteria, drawing their examples "
-        f"and grading the solutions took {drawn * 1000:.0f} ms"
-    )
-    if options.pairs:
-        bench_pairs(options.pairs, cores)
+        print(f"    {label:<50} {seconds * 1000:7.1f}")
+    print(f"private memory of a worker with its fork server: {memory[-1] / 1024:.0f} MB")
+    quiet = "" if others.most <= QUIET else ": NOT QUIET, take it again on a quiet machine"
+    print(f"between the measurements others took {others.most:.0%} of the machine{quiet}")
+
+
+def _print(label: str, seconds: float, ratio: float = 0.0, of: str = "of a right one") -> None:
+    beside = f"  {ratio:.2f} {of}" if ratio else ""
+    print(f"{label:<62} {seconds:6.2f} s{beside}", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,29 +12,24 @@ seconds are the kernel's, of all processes that were started.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import ctypes
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.benchmarks.bench import ROOT, timed
+
 ASSIGNMENT, COMPONENT = "transformer_block", "attention"
 SOLUTION = ROOT / "reference" / ASSIGNMENT / f"{COMPONENT}.py"
-# Of Linux: orphans become children of this process, which their time is counted for.
-_PR_SET_CHILD_SUBREAPER = 36
 
 SETUP = """\
 q = torch.arange(24.0).reshape(2, 3, 4).sin()
@@ -62,19 +57,6 @@ class Cost(NamedTuple):
     cpu: float
     submissions: int
     checks: int
-
-
-def timed(run: Callable[[], None], submissions: int, checks: int) -> Cost:
-    """Measure a run with all processes that it starts."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    run()
-    wall = time.perf_counter() - start
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.wait()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Cost(wall, cpu, submissions, checks)
 
 
 def call(command: Sequence[object], folder: Path, **more: str) -> str:
@@ -131,7 +113,7 @@ def nbgrader(folder: Path, people: dict[str, str]) -> Cost:
     def run() -> None:
         call([*tool, "autograde", COMPONENT], folder, PATH=path)
 
-    cost = timed(run, len(people), len(checks))
+    cost = Cost(*timed(run), len(people), len(checks))
     call([*tool, "export"], folder, PATH=path)
     marks = (folder / "grades.csv").read_text().splitlines()[1:]
     assert len(marks) == len(people), marks
@@ -172,7 +154,7 @@ def otter(folder: Path, people: dict[str, str]) -> Cost:
             command = [*tool, "run", "-a", folder / "autograder.zip", "-o", place.parent, place]
             call([*command, "--no-logo"], place.parent, PATH=path)
 
-    cost = timed(run, len(people), len(ASSERTIONS))
+    cost = Cost(*timed(run), len(people), len(ASSERTIONS))
     for place in places:
         tests = json.loads((place.parent / "results.json").read_text())["tests"]
         scores = {test["name"]: test.get("score") for test in tests if test["name"][:1] == "q"}
@@ -199,7 +181,7 @@ def handout(folder: Path, people: dict[str, str]) -> Cost:
 
     passed = re.search(r"(\d+) passed", call([sys.executable, "-m", "pytest", tests], places[0]))
     assert passed is not None
-    return timed(run, len(people), int(passed[1]))
+    return Cost(*timed(run), len(people), int(passed[1]))
 
 
 def ours(folder: Path, people: dict[str, str]) -> Cost:
@@ -218,7 +200,7 @@ def ours(folder: Path, people: dict[str, str]) -> Cost:
     # What the solutions answer is computed once for a suite, and kept.
     run()
     shutil.rmtree(out)
-    cost = timed(run, len(people), 0)
+    cost = Cost(*timed(run), len(people), 0)
     for path in (out / "results").glob("*.json"):
         part = json.loads(path.read_text())["components"][COMPONENT]
         assert part["score"] == part["max_score"], part
@@ -231,7 +213,6 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--submissions", type=int, default=5)
     options = parser.parse_args()
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     people = class_of(options.submissions)
     print("| tool | checks | seconds a submission | CPU seconds | checks a CPU second |")
     print("|---|---|---|---|---|")
