@@ -15,7 +15,7 @@ import sys
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from autograder.api.executor import seed_all
 from autograder.api.guard import Guard
@@ -199,6 +199,13 @@ def _find_no_gpu() -> None:
             torch.autograd.backward(torch.zeros(1, requires_grad=True).sum())
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    # A child that asks for a GPU hears that there is none, as at home, and nothing about forks.
+    if hasattr(torch._C, "_cuda_init"):
+        torch.cuda._lazy_init = _no_gpu
+
+
+def _no_gpu() -> NoReturn:
+    raise RuntimeError("No CUDA GPUs are available")
 
 
 def _warm_torch() -> None:

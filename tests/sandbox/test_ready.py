@@ -1,5 +1,8 @@
 """A fork server that starts, that does not, and that has settled."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -72,3 +75,28 @@ def test_nothing_is_begun_meanwhile_where_it_does_not_start(
     with pytest.raises(SandboxFault):
         Sandbox(0, BUDGET, (), (), lambda: begun.append(True))
     assert not begun
+
+
+GPU_BUILD = """
+import torch
+from autograder.sandbox import server
+# What only torch for a GPU has.
+torch._C._cuda_init = lambda: None
+server.warm_up({"torch": ["torch"]})
+torch.manual_seed(0)
+print(torch.cuda.is_available())
+try:
+    torch.zeros(1, device="cuda")
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_who_asks_torch_for_a_gpu_hears_that_there_is_none() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", GPU_BUILD],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines() == ["False", "No CUDA GPUs are available"], done.stderr
