@@ -1,4 +1,9 @@
-"""The command `autograder`."""
+"""The command `autograder`: arguments in, exit code out.
+
+Each module has the commands of one kind of user; all that they do is in the other rooms, which are
+imported when a command runs, so that `--help` is quick. Nothing imports this room. Door: `main`,
+the one place where errors become sentences and exit codes.
+"""
 
 from __future__ import annotations
 
