@@ -1,4 +1,4 @@
-"""Every link of a page leads to a file that is there, and to a heading in it."""
+"""Every link of a page leads to a file that is there, and no page holds both sides of a merge."""
 
 import re
 from pathlib import Path
@@ -33,3 +33,8 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         target = page.parent / name if name else page
         assert target.exists(), link
         assert not anchor or target.suffix != ".md" or anchor in headings(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_page_holds_both_sides_of_a_merge(page: Path) -> None:
+    assert not re.search(r"^(<<<<<<<|>>>>>>>) ", page.read_text("utf-8"), re.M)
