@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import UsageError
-from autograder.platforms.ci.work import usable
 
 HEADER = ("student", "repository")
+# A student's id is the name of a folder and of files, on any system.
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}(?<!\.)(?<!\.json)(?<!\.lock)")
 # `owner/name`; on GitLab there may be groups in groups. No address: a token goes to one server.
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
 _REPOSITORY = re.compile(rf"{_PART}(/{_PART}){{1,20}}")
@@ -93,7 +94,7 @@ def from_names(
 
 def unusable(student: Student) -> str:
     """Say why a row cannot be used; nothing, if it can."""
-    if not usable(student.id):
+    if not _ID.fullmatch(student.id):
         return (
             f"{student.id!r} is no id that a file can be named by: take letters, digits and "
             "any of . _ @ + -"
