@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -56,18 +56,14 @@ class Fetcher:
     def _incoming(self) -> Path:
         return self.work.folder / "incoming"
 
-    def fetch(self, students: Iterable[Student], tell: Callable[[Fetched], None]) -> list[Fetched]:
-        """Fetch from every student's repository and return what became of it, in their order."""
+    def fetch(self, students: Iterable[Student]) -> Iterator[Fetched]:
+        """Fetch from every student's repository and yield what became of it, in their order."""
         # What a run that was killed left half written.
         shutil.rmtree(self._incoming, ignore_errors=True)
-        found = []
         closed = private.umask_of(self.work.folder)
         with closed, ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-            for one in pool.map(self._one, students):
-                tell(one)
-                found.append(one)
+            yield from pool.map(self._one, students)
         shutil.rmtree(self._incoming, ignore_errors=True)
-        return found
 
     def _one(self, student: Student) -> Fetched:
         try:

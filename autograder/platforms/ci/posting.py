@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from autograder.grading import store
 from autograder.platforms.ci.api import ApiFault, Unsure
@@ -19,8 +20,14 @@ from autograder.text import clean, out_of
 _ATTEMPTS = 5
 # Of a comment, in characters.
 _MAX_TEXT = 60_000
-# A student, what is said, and whether it could be said.
-Tell = Callable[[str, str, bool], None]
+
+
+class Told(NamedTuple):
+    """What a student was told, or why they could not be."""
+
+    student: str
+    said: str
+    done: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,20 +55,14 @@ class Poster:
         """What the status of a commit is called."""
         return f"gradeformer/{self.about.assignment}"
 
-    def post(self, tell: Tell) -> bool:
-        """Tell everyone what they were not told; return whether all could be."""
-        complete = True
-        for student in self.work.students():
-            commit = self.work.commit(student)
-            if commit is None:
-                continue
+    def post(self) -> Iterator[Told]:
+        """Tell everyone what they were not told; yield each thing said, or that could not be."""
+        for commit in filter(None, map(self.work.commit, self.work.students())):
             try:
                 for said in self._one(commit):
-                    tell(student, said, True)
+                    yield Told(commit.student, said)
             except (ApiFault, OSError) as fault:
-                complete = False
-                tell(student, str(fault), False)
-        return complete
+                yield Told(commit.student, str(fault), done=False)
 
     def _one(self, commit: Commit) -> Iterator[str]:
         """Tell one student; yield what was said."""

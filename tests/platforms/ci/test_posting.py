@@ -68,13 +68,9 @@ def post(request, platform, work):
     def run(token: str = TOKEN, comments: bool = True) -> tuple[bool, list[str]]:
         there = PLATFORMS[request.param](platform.address, token, waits.append)
         poster = Poster(work, there, ABOUT, 50.0, comments, 3)
-        failed: list[str] = []
-        run.said = []
-
-        def tell(student: str, said: str, fine: bool) -> None:
-            (run.said if fine else failed).append(said)
-
-        return poster.post(tell), failed
+        told = list(poster.post())
+        run.said = [said for _, said, fine in told if fine]
+        return all(fine for *_, fine in told), [said for _, said, fine in told if not fine]
 
     waits: list[float] = []
     run.kind, run.waits = request.param, waits
@@ -540,7 +536,7 @@ def test_of_hidden_criteria_no_more_is_said_than_the_assignment_shows(work, plat
     store.write(work.graded, found)
     for there in each(platform):
         about = dataclasses.replace(ABOUT, feedback=Feedback(hidden="nothing"))
-        assert Poster(work, there, about, 0.0, True, 0).post(lambda *said: None)
+        assert all(told.done for told in Poster(work, there, about, 0.0, True, 0).post())
     assert states(platform, "s01")[0][1] == "0 of 0 points; hidden checks are not shown"
     assert "SECRET" not in str(platform.comments)
 
