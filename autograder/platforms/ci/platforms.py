@@ -20,7 +20,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Platform(Api):
-    """GitHub, or one that calls things otherwise, asked with a token. `{c}` is a commit.
+    """GitHub, or one that calls things otherwise, asked with a token.
 
     Args:
         api: the root of its HTTP API; None for the pipeline's own or the public one.
@@ -36,13 +36,12 @@ class Platform(Api):
     full_name = "full_name"
     repository, unescaped = "/repos/{}", "/"
     # A branch, and no tag that has its name.
-    branch, sha = "/branches/{}", "sha"
-    newest_commits = "/commits"
-    tarball = "/tarball/{c}"
-    statuses, newest_first = "/commits/{c}/statuses", True
+    branch, sha = "branches/{}", "sha"
+    commits, tarball = "commits", "tarball/{}"
+    newest_first = True
     context, state = "context", "state"
     states: Mapping[State, str] = {}
-    commented, text = "/commits/{c}/comments", "body"
+    text = "body"
 
     def __init__(
         self, api: str | None, token: str, wait: Callable[[float], None] = time.sleep
@@ -64,11 +63,11 @@ class Platform(Api):
         place = self._place(repository)
         if branch is not None:
             named = self.branch.format(quote(branch, safe=self.unescaped))
-            found = self.get(place + named)
+            found = self.get(f"{place}/{named}")
             entry = found.get("commit") if isinstance(found, dict) else None
         else:
             try:
-                found = self.get(place + self.newest_commits, per_page=1)
+                found = self.get(f"{place}/{self.commits}", per_page=1)
             except ApiFault as fault:
                 # GitHub says so of a repository that is empty.
                 if fault.code != 409:
@@ -84,13 +83,13 @@ class Platform(Api):
 
     def archive(self, repository: str, commit: str, file: BinaryIO, seconds: float) -> None:
         """Write a commit's files to a file, as a .tar.gz."""
-        self.download(self._place(repository, self.tarball, commit), file, seconds)
+        self.download(self._place(repository, self.tarball.format(commit)), file, seconds)
 
     def has_status(
         self, repository: str, commit: str, context: str, state: State, words: str
     ) -> bool:
         """Return whether this is the newest status of its name that a commit has."""
-        entries = self.all(self._place(repository, self.statuses, commit))
+        entries = self.all(self._place(repository, self.commits, commit, "statuses"))
         found = [entry for entry in entries if _text(entry, self.context) == context]
         if not found:
             return False
@@ -106,24 +105,23 @@ class Platform(Api):
         """Give a commit a status."""
         said = words if len(words) <= _MAX_DESCRIPTION else words[: _MAX_DESCRIPTION - 1] + "…"
         body = {"state": self.named(state), "description": said, self.context: context}
-        self.post(self._place(repository, "/statuses/{c}", commit), body)
+        self.post(self._place(repository, "statuses", commit), body)
 
     def has_comment(self, repository: str, commit: str, mark: str) -> bool:
         """Return whether a comment on a commit holds a mark."""
-        entries = self.all(self._place(repository, self.commented, commit))
+        entries = self.all(self._place(repository, self.commits, commit, "comments"))
         return any(mark in _text(entry, self.text) for entry in entries)
 
     def comment(self, repository: str, commit: str, text: str) -> None:
         """Comment on a commit."""
-        self.post(self._place(repository, self.commented, commit), {self.text: text})
+        self.post(self._place(repository, self.commits, commit, "comments"), {self.text: text})
 
     def named(self, state: State) -> str:
         """Return what a state is called there."""
         return self.states.get(state, state)
 
-    def _place(self, repository: str, path: str = "", commit: str = "") -> str:
-        name = quote(repository, safe=self.unescaped)
-        return self.repository.format(name) + path.format(c=commit)
+    def _place(self, repository: str, *parts: str) -> str:
+        return "/".join([self.repository.format(quote(repository, safe=self.unescaped)), *parts])
 
 
 class GitLab(Platform):
@@ -137,13 +135,12 @@ class GitLab(Platform):
     listing_query: Mapping[str, str] = {"simple": "true", "with_shared": "false"}
     full_name = "path_with_namespace"
     repository, unescaped = "/projects/{}", ""
-    branch, sha = "/repository/branches/{}", "id"
-    newest_commits = "/repository/commits"
-    tarball = "/repository/archive.tar.gz?sha={c}"
-    statuses, newest_first = "/repository/commits/{c}/statuses", False
+    branch, sha = "repository/branches/{}", "id"
+    commits, tarball = "repository/commits", "repository/archive.tar.gz?sha={}"
+    newest_first = False
     context, state = "name", "status"
     states: Mapping[State, str] = {"failure": "failed", "error": "failed"}
-    commented, text = "/repository/commits/{c}/comments", "note"
+    text = "note"
 
 
 PLATFORMS: Mapping[str, type[Platform]] = {"github": Platform, "gitlab": GitLab}
