@@ -421,6 +421,7 @@ def test_the_state_that_counts_is_the_newest_of_that_name(platform) -> None:
             there.set_status("course/ada", A, context, state, f"{context} {state}")
         assert there.has_status("course/ada", A, "a", "success", "a success")
         assert not there.has_status("course/ada", A, "a", "failure", "a failure")
+        assert not there.has_status("course/ada", A, "a", "failure", "a success")
 
 
 def test_a_description_is_cut_and_known_again(platform, work, post) -> None:
