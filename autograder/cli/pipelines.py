@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,9 +16,6 @@ from autograder.errors import ExitCode, UsageError
 from autograder.reports.shown import about
 from autograder.reports.terminal import say
 from autograder.text import clean, counted
-
-if TYPE_CHECKING:
-    from autograder.platforms.ci.fetching import Fetched
 
 Work_ = Annotated[
     Path, typer.Option(help="The pipeline's folder: what is fetched, graded and posted.")
@@ -109,18 +106,16 @@ def fetch(
         _log(f"left out: {line}")
     work_folder = Work(work)
     fetcher = Fetcher(work_folder, found, None if ref == "HEAD" else ref, attempts, seconds)
-
-    def tell(one: Fetched) -> None:
+    failed = 0
+    for one in fetcher.fetch(students):
         reason = f" ({one.reason})" if one.reason else ""
         _log(f"{one.student.id}: {one.outcome}{reason}")
-
-    fetched = fetcher.fetch(students, tell)
+        failed += one.outcome == "failed"
     known = {student.id for student in students}
     for name in work_folder.students():
         if name not in known:
             _log(f"{name}: no longer listed; what was fetched is kept")
-    failed = [one for one in fetched if one.outcome == "failed"]
-    _log(f"{counted(len(fetched), 'repository', 'repositories')}, {len(failed)} failed")
+    _log(f"{counted(len(students), 'repository', 'repositories')}, {failed} failed")
     raise typer.Exit(ExitCode.NOT_ALL if failed or left_out else 0)
 
 
@@ -144,13 +139,13 @@ def post(
 
     found = the_assignment(assignment, root, "whose results are posted?")
     on = platform_of(platform)(api, take_token(POST_TOKEN))
-
-    def tell(student: str, said: str, done: bool) -> None:
-        _log(f"{student}: {said if done else f'could not be told: {said}'}")
-
     of = about(found.name, found, datetime.now(UTC))
     poster = Poster(Work(work), on, of, fail_under, comments, attempts)
-    raise typer.Exit(0 if poster.post(tell) else ExitCode.NOT_ALL)
+    complete = True
+    for told in poster.post():
+        _log(f"{told.student}: {told.said if told.done else f'could not be told: {told.said}'}")
+        complete = complete and told.done
+    raise typer.Exit(0 if complete else ExitCode.NOT_ALL)
 
 
 def _log(line: str) -> None:

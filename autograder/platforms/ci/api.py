@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import functools
+import contextlib
+import io
 import json
 import math
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
 from typing import Any, BinaryIO
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -22,23 +22,19 @@ MAX_ANSWER = 20_000_000
 MAX_ARCHIVE = 100_000_000
 MAX_PAGES = 100
 _ATTEMPTS = 5
-_SECONDS = 30.0
+SECONDS = 30.0
 _LONGEST_WAIT_S = 120.0
 _MAX_REDIRECTS = 3
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _REDIRECTS = (301, 302, 303, 307, 308)
 _BUSY = (408, 425, 429)
+_MOVED = "it was moved or renamed: give its new name"
 _HINTS = {
     401: "is the token right, and not expired?",
     403: "may the token do this? docs/ci.md lists the permissions",
     404: "it is not there, or the token may not read it",
+    **dict.fromkeys(_REDIRECTS, _MOVED),
 }
-
-
-@functools.cache
-def _trust() -> ssl.SSLContext:
-    """Return whom to trust; it takes 20 ms to read."""
-    return ssl.create_default_context()
 
 
 class ApiFault(Exception):
@@ -52,7 +48,13 @@ class ApiFault(Exception):
 class Unsure(ApiFault):
     """What was sent may have been done, or not; it may be tried again after `pause` seconds."""
 
-    pause = 2.0
+    def __init__(self, message: str, pause: float = 2.0) -> None:
+        super().__init__(message)
+        self.pause = pause
+
+
+class _Unreached(ApiFault):
+    """A connection that was not made, or was lost."""
 
 
 class Api:
@@ -75,13 +77,14 @@ class Api:
         token: str,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
-        if not _is_safe(root):
+        if not _is_safe(root) or urlsplit(root).query:
             raise UsageError(f"--api {root!r} cannot be used: give an address that begins https://")
         self.wait = wait
         self._root = root.rstrip("/")
-        self._shown = dict(headers)
+        self._headers = dict(headers)
         self._token = token
-        self._trust = _trust()
+        # It takes 20 ms to read whom to trust.
+        self._trust = ssl.create_default_context()
 
     def get(self, path: str, **query: str | int) -> Any:
         """Return what is there.
@@ -89,14 +92,14 @@ class Api:
         Raises:
             ApiFault: the server does not say, or not within the limits.
         """
-        return self._read(path, self._patiently(path, self._address(path, query)))
+        return self._read(path, self._patiently(path, self._root + path, query=query))
 
     def all(self, path: str, **query: str | int) -> list[Any]:
         """Return the entries of a list, from all its pages; arguments and errors as for `get`."""
         found: list[Any] = []
-        address = self._address(path, {"per_page": 100, **query})
+        address, asked = self._root + path, {"per_page": 100, **query}
         for _ in range(MAX_PAGES):
-            answer = self._patiently(path, address)
+            answer = self._patiently(path, address, query=asked)
             entries = self._read(path, answer)
             if not isinstance(entries, list):
                 raise ApiFault(f"{path} is not a list")
@@ -104,18 +107,19 @@ class Api:
             following = answer.links.get("next", {}).get("url", "")
             if not following:
                 return found
-            address = _joined(address, following)
+            # The query is in the link.
+            address, asked = _joined(address, following), {}
             if not address.startswith(self._root + "/"):
                 raise ApiFault(f"the next page of {path} is elsewhere, where no token is sent")
         raise ApiFault(f"{path} has more than {MAX_PAGES} pages; what is beyond is not read")
 
-    def archive(self, path: str, file: BinaryIO, seconds: float) -> None:
+    def download(self, path: str, file: BinaryIO, seconds: float) -> None:
         """Write an archive to a file. Where the platform redirects, the token does not go along.
 
         Raises:
             ApiFault: it cannot be had within the limits.
         """
-        address, headers = self._root + path, self._shown
+        address, headers = self._root + path, self._headers
         for _ in range(_MAX_REDIRECTS + 1):
             answer = self._patiently(path, address, headers=headers, file=file, seconds=seconds)
             if answer.status_code not in _REDIRECTS:
@@ -123,7 +127,7 @@ class Api:
             address, headers = _joined(address, answer.headers.get("Location", "")), {}
             if self._token.casefold() in address.casefold():
                 raise ApiFault(f"{path} is redirected to an address that repeats the token")
-            if not _is_safe(address, signed=True):
+            if not _is_safe(address):
                 raise ApiFault(f"{path} is redirected to an address that is not https")
         raise ApiFault(f"{path} is redirected more than {_MAX_REDIRECTS} times")
 
@@ -135,15 +139,13 @@ class Api:
             ApiFault: it was not.
         """
         try:
-            answer = self._ask(self._root + path, body=json.dumps(body).encode())
+            answer = self._ask(self._root + path, body=body)
         except ApiFault as fault:
             raise Unsure(str(fault)) from None
         pause = _pause(answer, 1)
         if pause is not None:
             # A server, or one before it, can say so when it has done what it was asked.
-            unsure = Unsure(_reason(answer.status_code, path))
-            unsure.pause = pause
-            raise unsure
+            raise Unsure(_reason(answer.status_code, path), pause)
         if not answer.is_success:
             raise ApiFault(_reason(answer.status_code, path), answer.status_code)
 
@@ -167,37 +169,37 @@ class Api:
         self,
         address: str,
         headers: Mapping[str, str] | None = None,
-        body: bytes | None = None,
+        query: Mapping[str, str | int] | None = None,
+        body: Mapping[str, Any] | None = None,
         file: BinaryIO | None = None,
-        seconds: float = _SECONDS,
+        seconds: float | None = None,
     ) -> httpx.Response:
         # Nothing is unpacked on the way, so that what is counted is what is kept.
         sent = {"Accept-Encoding": "identity", "User-Agent": "gradeformer"}
-        sent |= {"Content-Type": "application/json"} if body is not None else {}
-        sent |= self._shown if headers is None else headers
+        sent |= self._headers if headers is None else headers
         method, limit = "GET" if body is None else "POST", MAX_ARCHIVE if file else MAX_ANSWER
+        how: dict[str, Any] = {"params": query or None, "json": body, "headers": sent}
+        host, most = urlsplit(address).hostname, SECONDS if seconds is None else seconds
 
         async def answered() -> httpx.Response:
-            found, size = bytearray(), 0
+            said, size = io.BytesIO(), 0
             # One limit for all of it: a server that sends a byte now and then is late, too.
             async with (
-                asyncio.timeout(seconds),
-                httpx.AsyncClient(verify=self._trust, timeout=seconds) as client,
-                client.stream(method, address, content=body, headers=sent) as answer,
+                asyncio.timeout(most),
+                httpx.AsyncClient(verify=self._trust, timeout=most) as client,
+                client.stream(method, address, **how) as answer,
             ):
                 if answer.headers.get("Content-Encoding", "identity") != "identity":
                     raise ApiFault(f"{host} packs its answer, though it is asked not to")
+                kept = file if file is not None and answer.status_code == 200 else said
                 async for piece in answer.aiter_raw():
                     size += len(piece)
                     if size > limit:
                         raise ApiFault(f"{host} answers with more than {limit} bytes")
-                    if file is not None and answer.status_code == 200:
-                        file.write(piece)
-                    else:
-                        found += piece
-            return httpx.Response(answer.status_code, headers=answer.headers, content=bytes(found))
+                    kept.write(piece)
+            code, content = answer.status_code, said.getvalue()
+            return httpx.Response(code, headers=answer.headers, content=content)
 
-        host = urlsplit(address).hostname
         if file is not None:
             # What an attempt before this one left.
             file.seek(0)
@@ -205,13 +207,10 @@ class Api:
         try:
             return asyncio.run(answered())
         except (TimeoutError, httpx.TimeoutException):
-            raise ApiFault(f"{host} takes longer than {seconds:g} s") from None
+            raise ApiFault(f"{host} takes longer than {most:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             said = f"{type(error).__name__} {error}".replace(self._token, "(the token)")
             raise _Unreached(f"{host} cannot be reached: {said}") from None
-
-    def _address(self, path: str, query: Mapping[str, str | int]) -> str:
-        return f"{self._root}{path}?{urlencode(query)}" if query else self._root + path
 
     def _read(self, path: str, answer: httpx.Response) -> Any:
         if self._token.encode() in answer.content:
@@ -222,24 +221,16 @@ class Api:
             raise ApiFault(f"the answer to {path} is not JSON that can be read") from None
 
 
-class _Unreached(ApiFault):
-    """A connection that was not made, or was lost."""
-
-
-def _is_safe(address: str, signed: bool = False) -> bool:
+def _is_safe(address: str) -> bool:
     """Return whether nobody on the way can read what is sent to an address, nor redirect it."""
     try:
         parts = urlsplit(address)
-        host, odd = parts.hostname, parts.username is not None or bool(parts.fragment)
+        host = parts.hostname
     except ValueError:
         return False
     local = parts.scheme == "http" and host in _LOCAL
-    return (
-        bool(host)
-        and not odd
-        and (signed or not parts.query)
-        and (parts.scheme == "https" or local)
-    )
+    odd = not host or parts.username is not None or bool(parts.fragment)
+    return not odd and (parts.scheme == "https" or local)
 
 
 def _joined(address: str, onward: str) -> str:
@@ -251,9 +242,8 @@ def _joined(address: str, onward: str) -> str:
 
 def _reason(code: int, path: str) -> str:
     # In our words: the server's own could hold anything.
-    phrase = next((status.phrase for status in HTTPStatus if status == code), "")
-    hint = "it was moved or renamed: give its new name" if code in _REDIRECTS else _HINTS.get(code)
-    return f"{code} {phrase} for {path}" + (f": {hint}" if hint else "")
+    hint = f": {_HINTS[code]}" if code in _HINTS else ""
+    return f"{code} {httpx.codes.get_reason_phrase(code)} for {path}{hint}"
 
 
 def _pause(answer: httpx.Response, attempt: int) -> float | None:
@@ -264,11 +254,9 @@ def _pause(answer: httpx.Response, attempt: int) -> float | None:
     if not limited and code not in _BUSY and code < 500:
         return None
     pause = 2.0**attempt
-    try:
+    with contextlib.suppress(KeyError, ValueError):
         if after:
             pause = float(after)
         elif limited:
             pause = float(headers["X-RateLimit-Reset"]) - time.time()
-    except (KeyError, ValueError):
-        pass
     return min(max(pause, 0.0), _LONGEST_WAIT_S) if math.isfinite(pause) else _LONGEST_WAIT_S

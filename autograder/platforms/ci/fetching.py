@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -56,63 +56,50 @@ class Fetcher:
     def _incoming(self) -> Path:
         return self.work.folder / "incoming"
 
-    def fetch(self, students: Iterable[Student], tell: Callable[[Fetched], None]) -> list[Fetched]:
-        """Fetch from every student's repository and return what became of it, in their order."""
+    def fetch(self, students: Iterable[Student]) -> Iterator[Fetched]:
+        """Fetch from every student's repository and yield what became of it, in their order."""
         # What a run that was killed left half written.
         shutil.rmtree(self._incoming, ignore_errors=True)
-        found = []
         closed = private.umask_of(self.work.folder)
         with closed, ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-            for one in pool.map(self._one, students):
-                tell(one)
-                found.append(one)
+            yield from pool.map(self._one, students)
         shutil.rmtree(self._incoming, ignore_errors=True)
-        return found
 
     def _one(self, student: Student) -> Fetched:
         try:
-            return self._fetched(student)
+            return Fetched(student, *self._fetched(student))
         except ApiFault as fault:
             return Fetched(student, "failed", str(fault))
         except OSError as error:
             return Fetched(student, "failed", f"its files cannot be written: {error.strerror}")
 
-    def _fetched(self, student: Student) -> Fetched:
-        before = self.work.commit(student.id)
-        if before is not None and before.repository != student.repository:
-            before = None
+    def _fetched(self, student: Student) -> tuple[Outcome, str]:
         newest = self.platform.newest(student.repository, self.branch)
         if newest is None:
-            return Fetched(student, "empty", "there is no commit in it yet")
-        if before is not None and before.commit == newest:
-            return self._unchanged(student, before, newest)
+            return "empty", "there is no commit in it yet"
+        before = self.work.commit(student.id)
+        if before is None or before.repository != student.repository:
+            before = Commit.nothing(student.id, student.repository)
+        unchanged = before.model_copy(update={"commit": newest, "waiting": None})
+        if before.commit == newest:
+            self.work.record(unchanged)
+            return "unchanged", ""
         today = self.now().date().isoformat()
-        count = before.attempts if before is not None and before.day == today else 0
+        count = before.attempts if before.day == today else 0
         used_up = 0 < self.attempts <= count
-        waits = waiting(self.attempts)
-        if before is not None and before.waiting == newest and used_up:
-            return Fetched(student, "waiting", waits)
+        if used_up and before.waiting == newest:
+            return "waiting", waiting(self.attempts)
         taken, content, reason = self._taken(student, newest)
-        if before is not None and before.content == content:
-            return self._unchanged(student, before, newest)
-        if before is not None and used_up:
+        if before.content == content:
+            self.work.record(unchanged)
+            return "unchanged", ""
+        if used_up:
             self.work.record(before.model_copy(update={"waiting": newest}))
-            return Fetched(student, "waiting", waits)
-        note = Commit(
-            student=student.id,
-            repository=student.repository,
-            commit=newest,
-            content=content,
-            fetched=self.now().isoformat(timespec="seconds"),
-            day=today,
-            attempts=count + 1,
-        )
-        self.work.replace(taken, note)
-        return Fetched(student, "taken", reason)
-
-    def _unchanged(self, student: Student, before: Commit, newest: str) -> Fetched:
-        self.work.record(before.model_copy(update={"commit": newest, "waiting": None}))
-        return Fetched(student, "unchanged")
+            return "waiting", waiting(self.attempts)
+        fetched = self.now().isoformat(timespec="seconds")
+        new = {"content": content, "fetched": fetched, "day": today, "attempts": count + 1}
+        self.work.replace(taken, unchanged.model_copy(update=new))
+        return "taken", reason
 
     def _taken(self, student: Student, commit: str) -> tuple[Path, str, str]:
         """Download a commit; return what is graded of it, a hash of that, and what is to be said.

@@ -19,8 +19,8 @@ _MAX_DESCRIPTION = 140
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-class Platform:
-    """GitHub, or one that calls things otherwise, asked with a token. `{c}` is a commit.
+class Platform(Api):
+    """GitHub, or one that calls things otherwise, asked with a token.
 
     Args:
         api: the root of its HTTP API; None for the pipeline's own or the public one.
@@ -36,20 +36,18 @@ class Platform:
     full_name = "full_name"
     repository, unescaped = "/repos/{}", "/"
     # A branch, and no tag that has its name.
-    branch, sha = "/branches/{}", "sha"
-    newest_commits = "/commits"
-    tarball = "/tarball/{c}"
-    statuses, newest_first = "/commits/{c}/statuses", True
+    branch, sha = "branches/{}", "sha"
+    commits, tarball = "commits", "tarball/{}"
+    newest_first = True
     context, state = "context", "state"
     states: Mapping[State, str] = {}
-    commented, text = "/commits/{c}/comments", "body"
+    text = "body"
 
     def __init__(
         self, api: str | None, token: str, wait: Callable[[float], None] = time.sleep
     ) -> None:
         root = api or os.environ.get(self.api_variable) or self.default_api
-        self._api = Api(root, {self.header: self.shown.format(token)}, token, wait)
-        self.wait = wait
+        super().__init__(root, {self.header: self.shown.format(token)}, token, wait)
 
     def repositories(self, organisation: str) -> list[str]:
         """Return all repositories of an organisation or group, as `owner/name`.
@@ -57,7 +55,7 @@ class Platform:
         This and all that follows raises ApiFault if the platform does not do it.
         """
         place = self.listing.format(quote(organisation, safe=""))
-        entries = self._api.all(place, **self.listing_query)
+        entries = self.all(place, **self.listing_query)
         return [_text(entry, self.full_name) for entry in entries]
 
     def newest(self, repository: str, branch: str | None) -> str | None:
@@ -65,11 +63,11 @@ class Platform:
         place = self._place(repository)
         if branch is not None:
             named = self.branch.format(quote(branch, safe=self.unescaped))
-            found = self._api.get(place + named)
+            found = self.get(f"{place}/{named}")
             entry = found.get("commit") if isinstance(found, dict) else None
         else:
             try:
-                found = self._api.get(place + self.newest_commits, per_page=1)
+                found = self.get(f"{place}/{self.commits}", per_page=1)
             except ApiFault as fault:
                 # GitHub says so of a repository that is empty.
                 if fault.code != 409:
@@ -85,43 +83,45 @@ class Platform:
 
     def archive(self, repository: str, commit: str, file: BinaryIO, seconds: float) -> None:
         """Write a commit's files to a file, as a .tar.gz."""
-        self._api.archive(self._place(repository, self.tarball, commit), file, seconds)
+        self.download(self._place(repository, self.tarball.format(commit)), file, seconds)
 
-    def status(self, repository: str, commit: str, context: str) -> tuple[str, str] | None:
-        """Return the newest status of this name that a commit has: its state and description."""
-        entries = self._api.all(self._place(repository, self.statuses, commit))
+    def has_status(
+        self, repository: str, commit: str, context: str, state: State, words: str
+    ) -> bool:
+        """Return whether this is the newest status of its name that a commit has."""
+        entries = self.all(self._place(repository, self.commits, commit, "statuses"))
         found = [entry for entry in entries if _text(entry, self.context) == context]
         if not found:
-            return None
+            return False
         newest = found[0 if self.newest_first else -1]
-        return _text(newest, self.state), _text(newest, "description")
+        said = _text(newest, "description")
+        # A platform may cut a description off.
+        same = said == words or (said.endswith("…") and words.startswith(said[:-1]))
+        return same and _text(newest, self.state) == self.named(state)
 
     def set_status(
-        self, repository: str, commit: str, context: str, state: State, description: str
+        self, repository: str, commit: str, context: str, state: State, words: str
     ) -> None:
         """Give a commit a status."""
-        cut = description[: _MAX_DESCRIPTION - 1] + "…"
-        said = description if len(description) <= _MAX_DESCRIPTION else cut
+        said = words if len(words) <= _MAX_DESCRIPTION else words[: _MAX_DESCRIPTION - 1] + "…"
         body = {"state": self.named(state), "description": said, self.context: context}
-        self._api.post(self._place(repository, "/statuses/{c}", commit), body)
+        self.post(self._place(repository, "statuses", commit), body)
 
-    def comments(self, repository: str, commit: str) -> list[str]:
-        """Return the texts of a commit's comments."""
-        entries = self._api.all(self._place(repository, self.commented, commit))
-        return [_text(entry, self.text) for entry in entries]
+    def has_comment(self, repository: str, commit: str, mark: str) -> bool:
+        """Return whether a comment on a commit holds a mark."""
+        entries = self.all(self._place(repository, self.commits, commit, "comments"))
+        return any(mark in _text(entry, self.text) for entry in entries)
 
     def comment(self, repository: str, commit: str, text: str) -> None:
         """Comment on a commit."""
-        place = self._place(repository, self.commented, commit)
-        self._api.post(place, {self.text: text})
+        self.post(self._place(repository, self.commits, commit, "comments"), {self.text: text})
 
     def named(self, state: State) -> str:
         """Return what a state is called there."""
         return self.states.get(state, state)
 
-    def _place(self, repository: str, path: str = "", commit: str = "") -> str:
-        name = quote(repository, safe=self.unescaped)
-        return self.repository.format(name) + path.format(c=commit)
+    def _place(self, repository: str, *parts: str) -> str:
+        return "/".join([self.repository.format(quote(repository, safe=self.unescaped)), *parts])
 
 
 class GitLab(Platform):
@@ -135,13 +135,12 @@ class GitLab(Platform):
     listing_query: Mapping[str, str] = {"simple": "true", "with_shared": "false"}
     full_name = "path_with_namespace"
     repository, unescaped = "/projects/{}", ""
-    branch, sha = "/repository/branches/{}", "id"
-    newest_commits = "/repository/commits"
-    tarball = "/repository/archive.tar.gz?sha={c}"
-    statuses, newest_first = "/repository/commits/{c}/statuses", False
+    branch, sha = "repository/branches/{}", "id"
+    commits, tarball = "repository/commits", "repository/archive.tar.gz?sha={}"
+    newest_first = False
     context, state = "name", "status"
     states: Mapping[State, str] = {"failure": "failed", "error": "failed"}
-    commented, text = "/repository/commits/{c}/comments", "note"
+    text = "note"
 
 
 PLATFORMS: Mapping[str, type[Platform]] = {"github": Platform, "gitlab": GitLab}

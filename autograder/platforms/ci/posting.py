@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from autograder.grading import store
 from autograder.platforms.ci.api import ApiFault, Unsure
@@ -18,8 +20,14 @@ from autograder.text import clean, out_of
 _ATTEMPTS = 5
 # Of a comment, in characters.
 _MAX_TEXT = 60_000
-# A student, what is said, and whether it could be said.
-Tell = Callable[[str, str, bool], None]
+
+
+class Told(NamedTuple):
+    """What a student was told, or why they could not be."""
+
+    student: str
+    said: str
+    done: bool = True
 
 
 @dataclass(frozen=True)
@@ -47,20 +55,14 @@ class Poster:
         """What the status of a commit is called."""
         return f"gradeformer/{self.about.assignment}"
 
-    def post(self, tell: Tell) -> bool:
-        """Tell everyone what they were not told; return whether all could be."""
-        complete = True
-        for student in self.work.students():
-            commit = self.work.commit(student)
-            if commit is None:
-                continue
+    def post(self) -> Iterator[Told]:
+        """Tell everyone what they were not told; yield each thing said, or that could not be."""
+        for commit in filter(None, map(self.work.commit, self.work.students())):
             try:
                 for said in self._one(commit):
-                    tell(student, said, True)
+                    yield Told(commit.student, said)
             except (ApiFault, OSError) as fault:
-                complete = False
-                tell(student, str(fault), False)
-        return complete
+                yield Told(commit.student, str(fault), done=False)
 
     def _one(self, commit: Commit) -> Iterator[str]:
         """Tell one student; yield what was said."""
@@ -82,40 +84,25 @@ class Poster:
             if self._status(commit, commit.waiting, "pending", words, told):
                 yield f"waiting: {commit.waiting[:10]}"
 
-    def _status(
-        self, commit: Commit, at: str, state: State, words: str, told: dict[str, str]
-    ) -> bool:
-        platform, place = self.platform, (commit.repository, at)
-        wanted = (platform.named(state), words)
+    def _status(self, of: Commit, at: str, state: State, words: str, told: dict[str, str]) -> bool:
+        on, what = self.platform, (of.repository, at, self.context, state, words)
+        text = f"{on.named(state)}\n{words}"
+        there, send = partial(on.has_status, *what), partial(on.set_status, *what)
+        return self._once(of, f"status {at}", text, told, there, send)
 
-        def there() -> bool:
-            found = platform.status(*place, self.context)
-            # A platform may cut a description off.
-            return found is not None and found[0] == wanted[0] and _same(found[1], words)
-
-        def send() -> None:
-            platform.set_status(*place, self.context, state, words)
-
-        return self._once(commit, f"status {at}", "\n".join(wanted), told, there, send)
-
-    def _comment(self, commit: Commit, result: SubmissionResult, told: dict[str, str]) -> bool:
-        platform, place = self.platform, (commit.repository, commit.commit)
+    def _comment(self, of: Commit, result: SubmissionResult, told: dict[str, str]) -> bool:
+        on, place = self.platform, (of.repository, of.commit)
         text = markdown([result], self.about)
         if len(text) > _MAX_TEXT:
             text = f"{text[:_MAX_TEXT]}\n\n(cut off here)\n"
         mark = f"<!-- {self.context} {_hash(text)[:16]} -->"
-
-        def there() -> bool:
-            return any(mark in comment for comment in platform.comments(*place))
-
-        def send() -> None:
-            platform.comment(*place, f"{mark}\n\n{text}")
-
-        return self._once(commit, f"comment {commit.commit}", text, told, there, send)
+        there = partial(on.has_comment, *place, mark)
+        send = partial(on.comment, *place, f"{mark}\n\n{text}")
+        return self._once(of, f"comment {of.commit}", text, told, there, send)
 
     def _once(
         self,
-        commit: Commit,
+        of: Commit,
         key: str,
         text: str,
         told: dict[str, str],
@@ -138,7 +125,7 @@ class Poster:
                 if attempt == _ATTEMPTS and not there():
                     raise
         told[key] = _hash(text)
-        self.work.tell(commit.student, told)
+        self.work.tell(of.student, told)
         return said
 
 
@@ -165,10 +152,6 @@ def status_of(result: SubmissionResult, seen: Shown | None, fail_under: float) -
     # A sum of shares is as near to a round number as floats come.
     below = 100 * seen.score < (fail_under - 1e-9) * seen.max_score
     return ("failure" if below else "success"), line
-
-
-def _same(found: str, words: str) -> bool:
-    return found == words or (found.endswith("…") and words.startswith(found[:-1]))
 
 
 def _hash(text: str) -> str:

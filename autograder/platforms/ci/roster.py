@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import UsageError
-from autograder.platforms.ci.work import usable
 
 HEADER = ("student", "repository")
+# A student's id is the name of a folder and of files, on any system.
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}(?<!\.)(?<!\.json)(?<!\.lock)")
 # `owner/name`; on GitLab there may be groups in groups. No address: a token goes to one server.
-_PART = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
+_PART = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(?<!\.)(?<!\.git)"
 _REPOSITORY = re.compile(rf"{_PART}(/{_PART}){{1,20}}")
 
 
@@ -93,21 +95,18 @@ def from_names(
 
 def unusable(student: Student) -> str:
     """Say why a row cannot be used; nothing, if it can."""
-    if not usable(student.id):
+    if not _ID.fullmatch(student.id):
         return (
             f"{student.id!r} is no id that a file can be named by: take letters, digits and "
             "any of . _ @ + -"
         )
-    parts = student.repository.split("/")
-    bad = any(part in (".", "..") or part.endswith((".git", ".")) for part in parts)
-    if bad or not _REPOSITORY.fullmatch(student.repository):
+    if not _REPOSITORY.fullmatch(student.repository):
         return f"{student.repository!r} is no repository: write it as owner/name"
     return ""
 
 
 def twice(names: Iterable[str]) -> list[str]:
     """Return the names that are there twice, also where upper and lower case are one."""
-    folded: dict[str, list[str]] = {}
-    for name in names:
-        folded.setdefault(name.casefold(), []).append(name)
-    return [name for same in folded.values() if len(same) > 1 for name in same]
+    listed = list(names)
+    counts = Counter(map(str.casefold, listed))
+    return [name for name in listed if counts[name.casefold()] > 1]

@@ -9,10 +9,9 @@ of the files in `submissions/`: code that replaces those removes it first.
 from __future__ import annotations
 
 import contextlib
-import re
 import shutil
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -21,8 +20,6 @@ from autograder.errors import repairable
 from autograder.grading import store
 from autograder.text import counted
 
-# A student's id is the name of a folder and of files, on any system.
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
 _COMMIT = r"^([0-9a-f]{40}|[0-9a-f]{64})$"
 
 
@@ -45,6 +42,12 @@ class Commit(BaseModel):
     day: str
     attempts: int = Field(ge=0)
     waiting: str | None = Field(default=None, pattern=_COMMIT)
+
+    @classmethod
+    def nothing(cls, student: str, repository: str) -> Self:
+        """Return what is known of a student before a commit was taken; it is never recorded."""
+        about: dict[str, Any] = {"student": student, "repository": repository, "attempts": 0}
+        return cls.model_construct(**about, commit="", content="", fetched="", day="")
 
 
 class Posted(BaseModel):
@@ -114,11 +117,6 @@ def waiting(attempts: int) -> str:
     """Say why a newer commit is not graded yet."""
     most = counted(attempts, "commit")
     return f"at most {most} a day; the newest is graded when a new day begins"
-
-
-def usable(student: str) -> bool:
-    """Return whether an id can name a student's files."""
-    return _ID.fullmatch(student) is not None and not student.endswith((".", ".json", ".lock"))
 
 
 def _read(model: type[_Model], path: Path) -> _Model | None:

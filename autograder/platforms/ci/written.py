@@ -6,8 +6,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -153,16 +151,8 @@ def rendered(template: str, values: Mapping[str, Any]) -> Iterator[tuple[str, st
         comment_start_string="[#",
         comment_end_string="#]",
     )
-    origin = resources.files(__package__) / "templates" / template
-    for path, source in _files(origin):
-        text = environment.from_string(source.read_text(encoding="utf-8")).render(values)
-        place = path.removesuffix(_SUFFIX)
+    origin = Path(__file__).parent / "templates" / template
+    for path in sorted(origin.rglob(f"*{_SUFFIX}")):
+        place = path.relative_to(origin).as_posix().removesuffix(_SUFFIX)
+        text = environment.from_string(path.read_text(encoding="utf-8")).render(values)
         yield re.sub(r"(^|/)dot_", r"\1.", place), text
-
-
-def _files(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _files(entry, f"{above}{entry.name}/")
-        elif entry.name.endswith(_SUFFIX):
-            yield above + entry.name, entry

@@ -55,13 +55,33 @@ _KINDS = (*_GIVEN, ".txt")
 _FENCED = re.compile(r"^```[^\n]*\n(.*?)(?:^```|\Z)", re.MULTILINE | re.DOTALL)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Work:
     """One submission: copydetect's fingerprint of each file, components first, and all hashes."""
 
     id: str
     files: Mapping[str, Any]
     hashes: set[int]
+
+    def leave_out(self, hashes: set[int]) -> int:
+        """Take runs that have these hashes out and return how many characters are left."""
+        self.hashes = self.hashes - hashes
+        for prints in self.files.values():
+            prints.hashes = prints.hashes - hashes
+            prints.hash_idx = {h: prints.hash_idx[h] for h in prints.hashes}
+            size = len(prints.filtered_code)
+            prints.token_coverage = int(get_token_coverage(prints.hash_idx, RUN, size))
+        return sum(prints.token_coverage for prints in self.files.values())
+
+    def parts(self, both: set[int]) -> list[Part]:
+        """Return what is in both of a pair: of the whole, whose name is "", and of each file."""
+        sizes = {}
+        for name, prints in self.files.items():
+            starts, ends = shared(prints, both)
+            sizes[name] = int((ends - starts).sum()), prints.token_coverage
+        total = sum(size for size, _ in sizes.values()), sum(own for _, own in sizes.values())
+        found = {"": total, **sizes}
+        return [Part(name, size / max(1, own), size) for name, (size, own) in found.items()]
 
 
 @dataclass(frozen=True)
@@ -128,30 +148,29 @@ def find(
         UsageError: `batch` holds no class, or something public is not there.
     """
     tell("reading what is given and public")
-    given = _hashes([*_given_by(assignment), *_public(public)])
+    given = _all(map(prints_of, [*_given_by(assignment), *_public(public)]))
     paths = (assignment.secret / f"{name}.py" for name in assignment.totals)
-    solution = _hashes(_texts(path for path in paths if path.is_file()))
+    solution = _all(map(prints_of, _texts(path for path in paths if path.is_file())))
     tell("reading the submissions")
-    read, told = _read(batch, assignment)
-    tell(f"comparing {counted(len(read), 'submission')}")
-    theirs = {name: _leave_out(files, given) for name, files in read.items()}
-    left = {name: _leave_out(files, solution) for name, files in read.items()}
-    counts = Counter(h for files in read.values() for h in _all(files))
-    many = max(_FEW, -(-len(read) // 3))
+    works, told = _read(batch, assignment)
+    tell(f"comparing {counted(len(works), 'submission')}")
+    theirs = [work.leave_out(given) for work in works]
+    left = [work.leave_out(solution) for work in works]
+    counts = Counter(h for work in works for h in work.hashes)
+    many = max(_FEW, -(-len(works) // 3))
     common = {h for h, count in counts.items() if count >= many}
-    gone = 1 - sum(_leave_out(f, common) for f in read.values()) / max(1, sum(left.values()))
+    gone = 1 - sum(work.leave_out(common) for work in works) / max(1, sum(left))
     notes = []
     if gone >= 0.005:
         share = f"{100 * gone:.0f} % of what is theirs"
         notes.append(f"left out, since a third of the class has it: {share}")
     like = [
-        name
-        for name, size in theirs.items()
-        if size - left[name] >= max(_LEAST_LIKE, _LIKE_SOLUTION * size)
+        work.id
+        for work, size, rest in zip(works, theirs, left, strict=True)
+        if size - rest >= max(_LEAST_LIKE, _LIKE_SOLUTION * size)
     ]
     if like:
         notes.append(f"much as in the reference solution: {named(like, NAMED)}")
-    works = [Work(name, files, _all(files)) for name, files in read.items()]
     found = (_weigh(one, two, threshold / 100) for one, two in combinations(works, 2))
     pairs = [pair for pair in found if pair is not None]
     pairs.sort(key=lambda p: (-p.most, -p.whole.size, p.first.id, p.second.id))
@@ -168,36 +187,27 @@ def _weigh(one: Work, two: Work, threshold: float) -> Pair | None:
     both = one.hashes & two.hashes
     if len(both) * RUN < _LEAST_PART:
         return None
-    sides = _side(one, both), _side(two, both)
-    whole = _best([side[""] for side in sides], _LEAST_WHOLE)
-    names = {name for side in sides for name in side if name}
-    found = [_best([s[name] for s in sides if name in s], _LEAST_PART) for name in names]
-    striking = [part for part in found if part.size >= _LEAST_PART and part.share >= threshold]
+    # Of each part the side of which more is in the other.
+    found: dict[str, Part] = {}
+    for part in (*one.parts(both), *two.parts(both)):
+        found[part.name] = max(part, found.get(part.name, part), key=_weight)
+    whole = found.pop("")
+    striking = [p for p in found.values() if p.size >= _LEAST_PART and p.share >= threshold]
     if not striking and (whole.size < _LEAST_WHOLE or whole.share < threshold * _OF_THE_WHOLE):
         return None
     striking.sort(key=lambda part: (-part.share, -part.size, part.name))
-    rest = [part for part in found if part.size and part not in striking]
+    rest = [part for part in found.values() if part.size and part not in striking]
     rest.sort(key=lambda part: (-part.size, part.name))
     return Pair(one, two, whole, (*striking, *rest), len(striking))
 
 
-def _side(work: Work, both: set[int]) -> dict[str, Part]:
-    """Return what a submission shares of each file, and by the name "" of the whole."""
-    sizes, own = {"": 0}, {"": 0}
-    for name, prints in work.files.items():
-        starts, ends = shared(prints, both)
-        sizes[name], own[name] = int((ends - starts).sum()), prints.token_coverage
-        sizes[""] += sizes[name]
-        own[""] += own[name]
-    return {name: Part(name, sizes[name] / max(1, own[name]), sizes[name]) for name in sizes}
+def _weight(part: Part) -> tuple[bool, float, int]:
+    least = _LEAST_PART if part.name else _LEAST_WHOLE
+    return part.size >= least, part.share, part.size
 
 
-def _best(parts: Iterable[Part], least: int) -> Part:
-    return max(parts, key=lambda part: (part.size >= least, part.share, part.size))
-
-
-def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Return fingerprints by submission and file, and what was not read, or not whole."""
+def _read(batch: Path, assignment: Assignment) -> tuple[list[Work], list[str]]:
+    """Return the submissions, and what was not read, or not whole."""
     components = list(assignment.totals)
     listing = discover(batch, assignment.name, components)
     notes = [
@@ -205,43 +215,42 @@ def _read(batch: Path, assignment: Assignment) -> tuple[dict[str, dict[str, Any]
         f"{clean(name, ID)!r}: keep one of them"
         for name, paths in listing.doubled.items()
     ]
-    read: dict[str, dict[str, Any]] = {}
+    works = []
     for entry in listing.entries:
         try:
-            texts = {
-                name: decoded(data)
-                for name, data in take_in_limited(entry.path, components).files.items()
-            }
+            files = take_in_limited(entry.path, components).files
             with _soon():
-                read[entry.id], cut = _prints(texts, components)
+                work, cut = _fingerprinted(entry.id, files, components)
         except (Rejected, OSError) as error:
             why = f"it cannot be read ({error.strerror})" if isinstance(error, OSError) else error
             notes.append(f"not compared: {clean(entry.id, ID)}: {clean(str(why))}")
         else:
+            works.append(work)
             if cut:
                 names = clean(", ".join(cut))
                 notes.append(f"compared in part, for its size: {clean(entry.id, ID)}: {names}")
-    if len(read) < 2:
+    if len(works) < 2:
         raise UsageError(
-            f"{batch} holds {counted(len(read), 'submission')} to read, and it takes two to "
+            f"{batch} holds {counted(len(works), 'submission')} to read, and it takes two to "
             "compare: name the folder of the whole class"
         )
-    return read, notes
+    return works, notes
 
 
-def _prints(
-    texts: Mapping[str, str], components: Collection[str]
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the fingerprint of each file, components first, and which were too long."""
-    first = {f"{name}.py": name for name in components if f"{name}.py" in texts}
-    files, cut, left = {}, [], MAX_TEXT
-    for name in [*first, *sorted(texts.keys() - first.keys())]:
-        text = texts[name][:left]
-        files[first.get(name, name)] = prints_of(text)
+def _fingerprinted(
+    name: str, files: Mapping[str, bytes], components: Collection[str]
+) -> tuple[Work, list[str]]:
+    """Return a submission, and which of its files were too long."""
+    first = {f"{component}.py": component for component in components}
+    found, cut, left = {}, [], MAX_TEXT
+    for file in [*filter(files.__contains__, first), *sorted(files.keys() - first.keys())]:
+        whole = decoded(files[file])
+        text = whole[:left]
+        found[first.get(file, file)] = prints_of(text)
         left -= len(text)
-        if text != texts[name]:
-            cut.append(name)
-    return files, cut
+        if text != whole:
+            cut.append(file)
+    return Work(name, found, _all(found.values())), cut
 
 
 @contextlib.contextmanager
@@ -271,23 +280,8 @@ def prints_of(text: str) -> Any:
     return found
 
 
-def _leave_out(files: Mapping[str, Any], hashes: Collection[int]) -> int:
-    """Take what has these hashes out of a submission and return how many characters are left."""
-    for prints in files.values():
-        for h in prints.hashes.intersection(hashes):
-            prints.hashes.remove(h)
-            del prints.hash_idx[h]
-        size = len(prints.filtered_code)
-        prints.token_coverage = int(get_token_coverage(prints.hash_idx, RUN, size))
-    return sum(prints.token_coverage for prints in files.values())
-
-
-def _all(files: Mapping[str, Any]) -> set[int]:
-    return set().union(*(prints.hashes for prints in files.values()))
-
-
-def _hashes(texts: Iterable[str]) -> set[int]:
-    return set().union(*(prints_of(text).hashes for text in texts))
+def _all(prints: Iterable[Any]) -> set[int]:
+    return set().union(*(one.hashes for one in prints))
 
 
 def _given_by(assignment: Assignment) -> Iterator[str]:

@@ -130,9 +130,8 @@ def sides(pair: Pair) -> list[tuple[str, list[tuple[str, Markup]]]]:
     numbers: dict[int, int] = {}
     found = []
     for work in (pair.first, pair.second):
-        shared_ = {name: prints for name, prints in work.files.items() if prints.hashes & both}
-        marked = [(name, _marked(prints, both, numbers)) for name, prints in shared_.items()]
-        found.append((work.id, marked))
+        files = ((name, prints) for name, prints in work.files.items() if prints.hashes & both)
+        found.append((work.id, [(name, _marked(prints, both, numbers)) for name, prints in files]))
     return found
 
 
