@@ -15,8 +15,7 @@ from pathlib import Path
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
-from autograder.authoring.matrix import print_loss
-from autograder.authoring.proof import Loss
+from autograder.authoring.proof import Loss, print_loss
 from autograder.authoring.stubs import MARK, drifted, stub_of, unfilled
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked

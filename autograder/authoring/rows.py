@@ -11,8 +11,7 @@ from typing import TypeVar
 
 from autograder.assignment import Assignment
 from autograder.authoring import KINDS, Kind, trivial
-from autograder.authoring.mutants import Mutant, mutants_of, sampled
-from autograder.authoring.survivors import marks_of
+from autograder.authoring.mutants import Mutant, marks_of, mutants_of, sampled
 from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
 from autograder.judge.misconceptions import file_of, read, source_of, with_mistakes

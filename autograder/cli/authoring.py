@@ -325,7 +325,7 @@ def selftest(
 ) -> None:
     """Prove the suites: right work keeps points, mistakes lose some."""
     from autograder.authoring import selftest as proving
-    from autograder.authoring.matrix import print_report
+    from autograder.authoring.proof import print_report
     from autograder.authoring.rows import rows_of
     from autograder.authoring.stubs import must_be_filled_in
     from autograder.grading.workers import SuiteBroken, cores
