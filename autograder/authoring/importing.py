@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.assignment import check_component_name, load_assignment
-from autograder.authoring import stubs, templates
-from autograder.authoring.folders import whole, write_files
+from autograder.authoring import stubs
+from autograder.authoring.folders import filled, whole, write_files
 from autograder.authoring.new import check_names, new_seed
 from autograder.authoring.rewriting import (
     NotCarried,
@@ -115,9 +115,8 @@ def import_assignment(path: Path, root: Path, name: str) -> list[Row]:
     except (RecursionError, MemoryError) as error:
         raise UsageError(f"{path} is nested too deeply to be read") from error
     with whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
-        templates.write("imported", made, values)
-        if source.questions:
-            templates.write("imported_questions", made, values)
+        for folder in ("imported", *(["imported_questions"] if source.questions else [])):
+            write_files(made, filled(folder, values))
         write_files(made, {place: text.encode() for place, text in files.items()})
         stubs.write(load_assignment(made, name))
     return source.rows

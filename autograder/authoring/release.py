@@ -19,9 +19,8 @@ from typing import Any
 from autograder.api.criterion import component_of
 from autograder.assignment import Assignment
 from autograder.authoring import workbook
-from autograder.authoring.folders import must_be_new, whole, write_files
+from autograder.authoring.folders import must_be_new, text_of, whole, write_files
 from autograder.authoring.stubs import model_solution, must_be_filled_in
-from autograder.authoring.templates import text_of
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
 from autograder.text import did_you_mean

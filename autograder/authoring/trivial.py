@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from autograder.assignment import Assignment
-from autograder.authoring.templates import text_of
+from autograder.authoring.folders import text_of
 from autograder.results import SubmissionResult
 
 RAISED = (
