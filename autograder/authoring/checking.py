@@ -15,6 +15,7 @@ from pathlib import Path
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
+from autograder.authoring.folders import modules_in, write_files
 from autograder.authoring.proof import Loss, print_loss
 from autograder.authoring.stubs import MARK, drifted, stub_of, unfilled
 from autograder.errors import UsageError
@@ -76,7 +77,7 @@ def check(
             f"{assignment.name} has no component {component!r}; it has: {', '.join(names)}"
         )
     names = [component] if component else names
-    solutions = {path.name: path.read_bytes() for path in sorted(assignment.secret.glob("*.py"))}
+    solutions = modules_in(assignment.secret)
     for name in names:
         if f"{name}.py" not in solutions:
             raise UsageError(
@@ -158,8 +159,7 @@ class _Trial:
         """Grade some files; of the components in `bare`, if there are any, marks alone."""
         place = self.folder / name
         place.mkdir()
-        for file, source in files.items():
-            (place / file).write_bytes(source)
+        write_files(place, files)
         answer = self.worker.ask(
             GradeJob(
                 id=name,

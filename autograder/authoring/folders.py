@@ -33,6 +33,12 @@ def must_be_new(folder: Path, repair: str) -> None:
         raise UsageError(f"{folder} {what}: {repair}")
 
 
+def modules_in(folder: Path) -> dict[str, bytes]:
+    """Return the Python files of a folder by name; none where there is no folder."""
+    files = sorted(folder.glob("*.py")) if folder.is_dir() else []
+    return {path.name: path.read_bytes() for path in files}
+
+
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files by their relative paths, with the folders that they need."""
     for name, data in files.items():
