@@ -16,7 +16,7 @@ from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
 from autograder.authoring.folders import modules_in, write_files
-from autograder.authoring.proof import Loss, print_loss
+from autograder.authoring.proof import Loss, lost_criteria, print_loss
 from autograder.authoring.stubs import MARK, drifted, stub_of, unfilled
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
@@ -101,10 +101,7 @@ def check(
             few = trivial.submissions(assignment, few=True)
             found.faults += trivial.faults_of({w: trial.grade(w, f, names) for w, f in few})
             for name in names:
-                for criterion in solved.components[name].criteria:
-                    # Form that waits for another criterion is not lost by itself.
-                    if criterion.passed or criterion.facts == [COUNTS_LATER]:
-                        continue
+                for criterion in lost_criteria(solved.components[name]):
                     answer = trial.explain("solution", criterion.id)
                     if isinstance(answer, Explained):
                         found.lost[criterion.id] = answer

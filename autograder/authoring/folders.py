@@ -48,20 +48,17 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 @contextlib.contextmanager
-def whole(
-    called: Path, target: Path, parts: Sequence[str] = (), secret: bool = True
-) -> Iterator[Path]:
-    """Yield a folder whose content is moved to `target` at the end; after an error nothing is left.
+def whole(folder: Path, parts: Sequence[str] = (), secret: bool = True) -> Iterator[Path]:
+    """Yield a folder whose content is moved to `folder` at the end; after an error nothing is left.
 
     Args:
-        called: the target as the user names it.
-        target: a folder that may be missing; one that is there is filled, as someone may stand in
-            it.
+        folder: may be missing; one that is there is filled, as someone may stand in it.
         parts: the paths that are moved; by default all that is in the folder.
         secret: whether solutions are among it, so that other accounts may not read it.
     """
-    with readable_errors(called):
-        above = next(folder for folder in (target, *target.parents) if folder.is_dir())
+    with readable_errors(folder):
+        target = folder.resolve()
+        above = next(place for place in (target, *target.parents) if place.is_dir())
         beside = target.parent if above == target and not parts else above
         closed = private.umask_of(beside) if secret else contextlib.nullcontext()
         # Beside the target, so that nothing is copied.

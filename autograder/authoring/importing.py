@@ -114,7 +114,7 @@ def import_assignment(path: Path, root: Path, name: str) -> list[Row]:
         files, values = _files(source, name)
     except (RecursionError, MemoryError) as error:
         raise UsageError(f"{path} is nested too deeply to be read") from error
-    with whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
+    with whole(root, [f"{part}/{name}" for part in FOLDERS]) as made:
         for folder in ("imported", *(["imported_questions"] if source.questions else [])):
             write_files(made, filled(folder, values))
         write_files(made, {place: text.encode() for place, text in files.items()})

@@ -56,7 +56,7 @@ def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
         "seed": new_seed(),
         "mark": MARK,
     }
-    with whole(folder, target) as made:
+    with whole(folder) as made:
         write_files(made, filled("course", values))
         if source is None:
             write_files(made, filled("first_steps", values))
@@ -84,7 +84,7 @@ def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignme
         "seed": new_seed(),
         "mark": MARK,
     }
-    with whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
+    with whole(root, [f"{part}/{name}" for part in FOLDERS]) as made:
         write_files(made, filled("assignment", values, components))
         stubs.write(load_assignment(made, name))
     return load_assignment(root, name)

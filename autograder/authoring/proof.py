@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import string
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel
@@ -202,7 +202,7 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
     if row.kind in ("pair", "wrong") and components:
         # Any other component is the solution's.
         components = [result.components[row.component]]
-    lost = [criterion for component in components for criterion in _lost(component)]
+    lost = [criterion for component in components for criterion in lost_criteria(component)]
     hidden_alone = bool(lost) and all(c.visibility == "hidden" for c in lost)
     report = RowReport(
         id=row.id,
@@ -327,10 +327,9 @@ def _faults_of_naming(figures: Figures) -> Iterator[str]:
         yield f"only {named} of {count} pairs are named, or one of their halves"
 
 
-def faults_of(naming: Iterable[Naming]) -> list[str]:
+def faults_of(naming: Collection[Naming]) -> list[str]:
     """Return a fault if too few wrong variants of all components were named."""
-    counts = [(one.expected, one.named) for one in naming]
-    expected, named = (sum(column) for column in zip((0, 0), *counts, strict=True))
+    expected, named = sum(one.expected for one in naming), sum(one.named for one in naming)
     if named >= NAMED * expected:
         return []
     return [f"only {named} of {expected} wrong variants are named rightly, not {NAMED:.0%}"]
@@ -380,7 +379,8 @@ def _faults_of_row(result: SubmissionResult, row: RowReport) -> Iterator[str]:
             yield f"misconception {row.id} loses no points"
         for name, component in result.components.items():
             if name != row.component and component.score < component.max_score:
-                yield f"misconception {row.id} loses {', '.join(c.id for c in _lost(component))}"
+                lost = ", ".join(criterion.id for criterion in lost_criteria(component))
+                yield f"misconception {row.id} loses {lost}"
         for other in row.named if row.either else []:
             if other != row.id:
                 yield f"misconceptions {row.id} and {other} cannot be told apart"
@@ -418,8 +418,8 @@ def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[s
                 )
 
 
-def _lost(component: ComponentResult) -> list[CriterionResult]:
-    # Form that is only withheld has no part in what a mistake does.
+def lost_criteria(component: ComponentResult) -> list[CriterionResult]:
+    """Return the criteria that did not pass, but for form that only waits for another criterion."""
     return [c for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]
 
 
