@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment
+from autograder.authoring.folders import write_files
 from autograder.authoring.known_numbers import of_component
 from autograder.authoring.proof import Report, compare_at_home
 from autograder.authoring.rows import Row
@@ -94,7 +95,6 @@ class AtHome:
     @contextlib.contextmanager
     def _imported(self, files: Mapping[str, bytes]) -> Iterator[_Timed]:
         with temporary_folder() as folder:
-            for name, source in files.items():
-                (folder / name).write_bytes(source)
+            write_files(folder, files)
             program = self._assignment.component(self._name).program
             yield _Timed(import_apart(folder, self._name, self._assignment.public, program))

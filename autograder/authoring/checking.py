@@ -15,8 +15,8 @@ from pathlib import Path
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
 from autograder.authoring import trivial
-from autograder.authoring.matrix import print_loss
-from autograder.authoring.proof import Loss
+from autograder.authoring.folders import modules_in, write_files
+from autograder.authoring.proof import Loss, lost_criteria, print_loss
 from autograder.authoring.stubs import MARK, drifted, stub_of, unfilled
 from autograder.errors import UsageError
 from autograder.grading.messages import Answer, Explained, ExplainJob, Fault, GradeJob, Marked
@@ -77,7 +77,7 @@ def check(
             f"{assignment.name} has no component {component!r}; it has: {', '.join(names)}"
         )
     names = [component] if component else names
-    solutions = {path.name: path.read_bytes() for path in sorted(assignment.secret.glob("*.py"))}
+    solutions = modules_in(assignment.secret)
     for name in names:
         if f"{name}.py" not in solutions:
             raise UsageError(
@@ -101,10 +101,7 @@ def check(
             few = trivial.submissions(assignment, few=True)
             found.faults += trivial.faults_of({w: trial.grade(w, f, names) for w, f in few})
             for name in names:
-                for criterion in solved.components[name].criteria:
-                    # Form that waits for another criterion is not lost by itself.
-                    if criterion.passed or criterion.facts == [COUNTS_LATER]:
-                        continue
+                for criterion in lost_criteria(solved.components[name]):
                     answer = trial.explain("solution", criterion.id)
                     if isinstance(answer, Explained):
                         found.lost[criterion.id] = answer
@@ -159,8 +156,7 @@ class _Trial:
         """Grade some files; of the components in `bare`, if there are any, marks alone."""
         place = self.folder / name
         place.mkdir()
-        for file, source in files.items():
-            (place / file).write_bytes(source)
+        write_files(place, files)
         answer = self.worker.ask(
             GradeJob(
                 id=name,

@@ -1,15 +1,25 @@
-"""Folders that a command fills: whole, or not at all."""
+"""Folders that a command fills, whole or not at all, and the templates of what it writes."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from autograder import private
 from autograder.errors import UsageError
+from autograder.project import FOLDERS
+
+if TYPE_CHECKING:
+    import jinja2
+
+_SUFFIX = ".jinja"
 
 
 def must_be_new(folder: Path, repair: str) -> None:
@@ -23,6 +33,12 @@ def must_be_new(folder: Path, repair: str) -> None:
         raise UsageError(f"{folder} {what}: {repair}")
 
 
+def modules_in(folder: Path) -> dict[str, bytes]:
+    """Return the Python files of a folder by name; none where there is no folder."""
+    files = sorted(folder.glob("*.py")) if folder.is_dir() else []
+    return {path.name: path.read_bytes() for path in files}
+
+
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files by their relative paths, with the folders that they need."""
     for name, data in files.items():
@@ -32,20 +48,17 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 @contextlib.contextmanager
-def whole(
-    called: Path, target: Path, parts: Sequence[str] = (), secret: bool = True
-) -> Iterator[Path]:
-    """Yield a folder whose content is moved to `target` at the end; after an error nothing is left.
+def whole(folder: Path, parts: Sequence[str] = (), secret: bool = True) -> Iterator[Path]:
+    """Yield a folder whose content is moved to `folder` at the end; after an error nothing is left.
 
     Args:
-        called: the target as the user names it.
-        target: a folder that may be missing; one that is there is filled, as someone may stand in
-            it.
+        folder: may be missing; one that is there is filled, as someone may stand in it.
         parts: the paths that are moved; by default all that is in the folder.
         secret: whether solutions are among it, so that other accounts may not read it.
     """
-    with readable_errors(called):
-        above = next(folder for folder in (target, *target.parents) if folder.is_dir())
+    with readable_errors(folder):
+        target = folder.resolve()
+        above = next(place for place in (target, *target.parents) if place.is_dir())
         beside = target.parent if above == target and not parts else above
         closed = private.umask_of(beside) if secret else contextlib.nullcontext()
         # Beside the target, so that nothing is copied.
@@ -74,3 +87,47 @@ def readable_errors(folder: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or error
         raise UsageError(f"{folder} cannot be written: {reason}") from error
+
+
+def text_of(template: str, **values: Any) -> str:
+    """Return one template, filled in."""
+    return _environment().get_template(f"{template}{_SUFFIX}").render(values)
+
+
+def filled(
+    folder: str, values: Mapping[str, Any], components: Sequence[str] = ()
+) -> dict[str, bytes]:
+    """Return the files of a folder of templates; those about a component once for each.
+
+    In their paths `public/` and `secret/` are the two folders of the assignment, `COMPONENT` is a
+    component, `dot_` a dot.
+    """
+    files = {}
+    for path in _environment().list_templates(extensions=[_SUFFIX[1:]]):
+        if not path.startswith(f"{folder}/"):
+            continue
+        template = path.removesuffix(_SUFFIX)
+        for component in components if "COMPONENT" in template else ("",):
+            place = template.removeprefix(f"{folder}/").replace("COMPONENT", component)
+            for part, of in zip(("public", "secret"), FOLDERS, strict=True):
+                place = re.sub(f"^{part}/", f"{of}/{values['name']}/", place)
+            place = re.sub(r"(^|/)dot_", r"\1.", place)
+            files[place] = text_of(template, **{**values, "component": component}).encode()
+    return files
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    # Here and not above: not every command writes texts.
+    import jinja2
+
+    environment = jinja2.Environment(  # noqa: S701 - Python, TOML and Markdown, and no HTML
+        loader=jinja2.PackageLoader(__package__),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # Strings of JSON are those of TOML, too; without this it would write `'` as HTML needs it.
+    environment.filters["tojson"] = json.dumps
+    return environment

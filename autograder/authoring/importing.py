@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.assignment import check_component_name, load_assignment
-from autograder.authoring import stubs, templates
-from autograder.authoring.folders import whole, write_files
+from autograder.authoring import stubs
+from autograder.authoring.folders import filled, whole, write_files
 from autograder.authoring.new import check_names, new_seed
 from autograder.authoring.rewriting import (
     NotCarried,
@@ -48,6 +48,7 @@ _TOOLS = {"otter", "nbgrader", "IPython", "nose", "unittest", "__future__"}
 _SOLUTIONS = {"solution", "solutions", "reference", "answers"}
 _FIXTURES = {"component", "expect", "make"}
 _USUAL = {"torch": "import torch", "np": "import numpy as np", "pytest": "import pytest"}
+_Import = ast.Import | ast.ImportFrom
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,6 @@ class Source:
     """All that was read."""
 
     origin: str
-    title: str = ""
     handout: str = ""
     components: list[Component] = field(default_factory=list)
     questions: list[tuple[str, Decimal, str, str]] = field(default_factory=list)
@@ -114,10 +114,9 @@ def import_assignment(path: Path, root: Path, name: str) -> list[Row]:
         files, values = _files(source, name)
     except (RecursionError, MemoryError) as error:
         raise UsageError(f"{path} is nested too deeply to be read") from error
-    with whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
-        templates.write("imported", made, values)
-        if source.questions:
-            templates.write("imported_questions", made, values)
+    with whole(root, [f"{part}/{name}" for part in FOLDERS]) as made:
+        for folder in ("imported", *(["imported_questions"] if source.questions else [])):
+            write_files(made, filled(folder, values))
         write_files(made, {place: text.encode() for place, text in files.items()})
         stubs.write(load_assignment(made, name))
     return source.rows
@@ -228,8 +227,6 @@ def _of_notebook(path: Path, name: str) -> Source:
     # An answer that stands in a variable must not come into a public suite.
     around = [node for node in tree.body if not _lines_of(node) & secret]
     source.components.append(Component(name, text, secret, kept, tests, around))
-    heading = re.search(r"^# +(.+)", source.handout, re.M)
-    source.title = heading[1] if heading else ""
     return source
 
 
@@ -362,8 +359,6 @@ def _of_folder(folder: Path) -> Source:
         raise UsageError(f"{folder} holds no solutions: put them into a folder {folder}/solutions")
     for readme in sorted(folder.glob("*.md")):
         source.handout += _read(readme) + "\n\n"
-    heading = re.search(r"^# +(.+)", source.handout, re.M)
-    source.title = heading[1] if heading else ""
     used = {name for text in solutions.values() for name in _names_of_modules(text)}
     for stem, text in others.items():
         if stem in solutions:
@@ -441,8 +436,8 @@ def _deal_out(path: Path, tree: ast.Module, source: Source) -> None:
     """Give each test of a file to the component that it uses."""
     known = {one.name: one for one in source.components}
     imported = {name.rpartition(".")[2] for name in imports_of(tree.body)}
-    for node in tree.body:
-        imported |= {a.name for a in node.names} if isinstance(node, ast.ImportFrom) else set()
+    froms = (node for node in tree.body if isinstance(node, ast.ImportFrom))
+    imported |= {alias.name for node in froms for alias in node.names}
     for test in _pytest_tests(tree):
         names = names_in(ast.Module(test.body, []))
         using = [
@@ -472,25 +467,21 @@ def _lines_of(node: ast.stmt) -> set[int]:
 
 def _kept(body: list[ast.stmt], secret: set[int], source: Source) -> list[ast.stmt]:
     """Return what of a notebook makes the component: solutions, and what they use."""
-    solutions = (ast.FunctionDef, ast.ClassDef)
+    answers = [n for n in body if _lines_of(n) & secret and not isinstance(n, _Import)]
     kept: list[ast.stmt] = []
-    for node in body:
-        if _lines_of(node) & secret and isinstance(node, solutions):
+    for node in answers:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
             kept.append(node)
-        elif _lines_of(node) & secret and not isinstance(node, ast.Import | ast.ImportFrom):
+        else:
             what = clean(ast.unparse(node), 60)
             source.rows.append(Row(what, "to do", "no function: a criterion asks functions"))
+    others = [node for node in body if node not in answers]
     while more := [
-        node
-        for node in body
-        if node not in kept
-        and names_in(node, ast.Store) & free_names(kept)
-        and not (_lines_of(node) & secret and not isinstance(node, ast.Import | ast.ImportFrom))
+        node for node in others if node not in kept and names_in(node, ast.Store) & free_names(kept)
     ]:
         kept += more
-    for node in body:
-        about = isinstance(node, ast.Import | ast.ImportFrom) or _lines_of(node) & secret
-        if node not in kept and not about:
+    for node in others:
+        if node not in kept and not isinstance(node, _Import):
             source.rows.append(Row(clean(ast.unparse(node), 60), "dropped", "no solution uses it"))
     return [node for node in body if node in kept]
 
@@ -503,20 +494,16 @@ def _solution(component: Component) -> str:
     lines = component.text.split("\n")
     begins: dict[int, str] = {}
     ends: dict[int, str] = {}
-    functions = [
-        node
-        for top in component.kept
-        for node in (top.body if isinstance(top, ast.ClassDef) else [top])
-        if isinstance(node, ast.FunctionDef) and _lines_of(node) & component.secret
-    ]
-    attributes = [
-        node
-        for top in component.kept
-        for node in (top.body if isinstance(top, ast.ClassDef) else [])
-        if not isinstance(node, ast.FunctionDef) and _lines_of(node) & component.secret
-    ]
-    regions = [_region(node.body, component.secret) for node in functions]
-    for first, last in [*regions, *((node, node) for node in attributes if not _is_text(node))]:
+    regions: list[tuple[ast.stmt, ast.stmt]] = []
+    for top in component.kept:
+        of_class = top.body if isinstance(top, ast.ClassDef) else []
+        for node in of_class or [top]:
+            if _lines_of(node) & component.secret:
+                if isinstance(node, ast.FunctionDef):
+                    regions.append(_region(node.body, component.secret))
+                elif of_class and not _is_text(node):
+                    regions.append((node, node))
+    for first, last in regions:
         indent = " " * first.col_offset
         begins[_first_line(first)] = f"{indent}### BEGIN SOLUTION"
         ends[last.end_lineno or last.lineno] = f"{indent}### END SOLUTION"
@@ -550,7 +537,8 @@ def _files(source: Source, name: str) -> tuple[dict[str, str], dict[str, Any]]:
     What is noted meanwhile completes the table.
     """
     public, secret = (f"{part}/{name}" for part in FOLDERS)
-    title = clean(source.title, 100) or name.replace("_", " ").capitalize()
+    heading = re.search(r"^# +(.+)", source.handout, re.M)
+    title = clean(heading[1] if heading else "", 100) or name.replace("_", " ").capitalize()
     handout = source.handout.strip() or f"# {title}\n\n{MARK}: what students build here."
     names = [component.name for component in source.components]
     files = {f"{public}/provided/{stem}.py": text for stem, text in source.provided.items()}
@@ -603,7 +591,7 @@ def _files(source: Source, name: str) -> tuple[dict[str, str], dict[str, Any]]:
 
 def _suites(component: Component, source: Source) -> tuple[Decimal, list[str]]:
     """Return the points of a component, and the texts of its public and its hidden suite."""
-    subject = Subject.of(component.name, ast.Module(component.kept, []))
+    subject = Subject.of(ast.Module(component.kept, []))
     texts: list[list[str]] = [[], []]
     around: list[list[ast.stmt]] = [[], []]
     total = Decimal(0)
@@ -632,9 +620,9 @@ def _suites(component: Component, source: Source) -> tuple[Decimal, list[str]]:
     suites = []
     for kind, found, nodes in zip(("Public", "Hidden"), texts, around, strict=True):
         head = [f'"""{kind} checks of {component.name}.py."""']
-        imports = [ast.unparse(n) for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)]
+        imports = [ast.unparse(n) for n in nodes if isinstance(n, _Import)]
         head += ["\n".join(sorted({"import pytest", *imports}))]
-        head += [ast.unparse(n) for n in nodes if not isinstance(n, ast.Import | ast.ImportFrom)]
+        head += [ast.unparse(n) for n in nodes if not isinstance(n, _Import)]
         suites.append("\n\n\n".join(["\n\n".join(head), *found]) + "\n")
     return total, suites
 
@@ -651,7 +639,7 @@ def _criterion(
     cases = [d for d in test.decorators if ast.unparse(d).startswith("pytest.mark.parametrize")]
     drawn = {n.strip() for d in cases for n in re.split(r"[,\W]+", _first_text(d)) if n.strip()}
     for name in test.parameters:
-        if name not in drawn | {*subject.functions, *subject.classes}:
+        if name not in drawn | subject.names:
             raise NotCarried(f"it needs the fixture `{name}`")
     if drawn & _FIXTURES:
         raise NotCarried(f"`{min(drawn & _FIXTURES)}` is the name of a fixture")
@@ -659,7 +647,7 @@ def _criterion(
         raise NotCarried("it has a mark or a decorator that a criterion cannot have")
     modules = {component.name}
     for node in component.around:
-        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+        for alias in node.names if isinstance(node, _Import) else ():
             if alias.name.rpartition(".")[2] == component.name:
                 modules.add(alias.asname or alias.name)
     asserts = [n for n in test.body if isinstance(n, ast.Assert)]
@@ -705,11 +693,11 @@ def _above(names: set[str], around: list[ast.stmt], subject: Subject) -> list[as
         if not binding:
             raise NotCarried(f"`{name}` is defined nowhere that a suite can read")
         for node in binding:
-            if isinstance(node, ast.Import | ast.ImportFrom):
+            if isinstance(node, _Import):
                 bad = {m.partition(".")[0] for m in imports_of([node])} - _SUITE_MODULES
                 if bad:
                     raise NotCarried(f"it imports `{min(bad)}`, which a suite cannot")
-            elif names_in(node) & {*subject.functions, *subject.classes}:
+            elif names_in(node) & subject.names:
                 raise NotCarried(f"`{name}` is made by the component's own code")
             else:
                 needed += _above(free_names([node]), around, subject)

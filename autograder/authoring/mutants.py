@@ -1,13 +1,24 @@
 """Mutants: a solution with one small change in it, for which a good suite takes points.
 
 A mutant that keeps every point shows a hole in the suite, or behaves as the solution does. A hole
-is closed by a sharper check, and an equivalent mutant is marked in the solution
-(`authoring/survivors.py`). The report shows a survivor so:
+is closed by a sharper check. The report shows a survivor so:
 
     running_mean.py:12
       - total = values.sum(dtype=torch.float64)
       + total = values.sum(dtype=torch.float32)
       # equivalent: `float64 -> float32`: WHY
+
+An equivalent mutant behaves as the solution does. It is marked, with the reason, in a comment at
+the end of its line or right above it:
+
+    # equivalent: REASON
+    # equivalent: `OLD -> NEW`: REASON
+    # equivalent: `OLD -> NEW`, `OLD -> NEW`: REASON
+
+The first form marks the one mutant of the line that survives; where several do, each is named by
+its change, as the report writes it. A reason may go on in the comments right below, indented by
+two spaces or more. A mark that marks no survivor is a fault, and a mark without a reason is
+refused. Stubs are written without the marks.
 
 An operator is a case of `_of_statement` or `_of_expression`: it yields a node of the syntax tree
 and the node that takes its place. `ast.unparse` writes the mutant, so its comments are gone and its
@@ -17,11 +28,13 @@ numbers and texts are written as Python writes them.
 from __future__ import annotations
 
 import ast
+import io
 import marshal
 import math
 import random
 import re
 import sys
+import tokenize
 import types
 import warnings
 from collections import Counter
@@ -97,6 +110,11 @@ _TOKEN = re.compile(
     r"(\s*)(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|is\s+not\b|not\s+in\b|\w+|[-+*/%@&|^<>=!]=|//|[^\w\s])"
 )
 _MAX_SIDE = 36
+_COMMENT = re.compile(r"#\s*equivalent\s*(?::|$)(.*)", re.IGNORECASE)
+_NAMED = re.compile(r"\s*((?:`[^`]+`\s*,\s*)*`[^`]+`)\s*:(.*)")
+# A line that continues the reason of the mark above it.
+_MORE = re.compile(r"\s*#\s{2,}(\S.*?)\s*")
+_FORM = "write `# equivalent: REASON`, or name the change as the report does before the reason"
 
 
 @dataclass(frozen=True)
@@ -116,6 +134,20 @@ class Mutant:
     old: str
     new: str
     source: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A comment in `line` on mutants of the line `target`.
+
+    `changes` are those that it names; empty for the only survivor of the line.
+    """
+
+    file: str
+    line: int
+    target: int
+    changes: tuple[str, ...]
+    reason: str
 
 
 class _Change(NamedTuple):
@@ -140,15 +172,16 @@ def mutants_of(source: str, file: str) -> list[Mutant]:
         UsageError: the solution is not valid Python.
     """
     try:
-        program = _Program(source)
+        tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"{file} is no Python: {error}") from error
-    before = _written(program.tree)
+    before = _written(tree)
     seen = {_code(before)}
     counts: Counter[tuple[int, str]] = Counter()
     found = []
-    for change in sorted(_Operators(program).changes(), key=lambda change: change.old.lineno):
-        after = _written(_changed(program.tree, change))
+    changes = _Operators(tree).block(tree.body, tree)
+    for change in sorted(changes, key=lambda change: change.old.lineno):
+        after = _written(_changed(tree, change))
         try:
             code = _code(after)
         except (SyntaxError, ValueError):
@@ -173,52 +206,67 @@ def sampled(found: Sequence[Mutant], lines: Collection[int], count: int, seed: s
     return [one for i, one in enumerate(found) if i in drawn or one.line in lines]
 
 
-class _Program:
-    """A program as a tree.
-
-    Attributes:
-        tree: its syntax tree.
-        imported: the names that its imports bind.
-        modules: the top-level modules that it imports from.
-        words: its texts that look like names, as the choices of an option do.
+def marks_of(source: str, file: str) -> list[Mark]:
+    """Read the marks of a solution.
 
     Raises:
-        SyntaxError: the text is not valid Python.
+        UsageError: a mark gives no reason.
     """
+    lines = source.split("\n")
+    found = []
+    for number, column, more, text in _comments(source, file):
+        named = _NAMED.fullmatch(text)
+        reason = (named[2] if named else text).strip()
+        if not reason or (named is None and reason.startswith("`")):
+            raise UsageError(f"{file}, line {number}: the mark gives no reason: {_FORM}")
+        changes = re.findall(r"`\s*([^`]+?)\s*`", named[1]) if named else []
+        target = number
+        if not lines[number - 1][:column].strip():
+            # Alone on its line, it is about the next one that is no comment.
+            target += more + 1
+            while target <= len(lines) and lines[target - 1].lstrip().startswith("#"):
+                target += 1
+        found.append(Mark(file, number, target, tuple(changes), reason))
+    return found
 
-    def __init__(self, text: str) -> None:
-        self.tree = ast.parse(text)
-        nodes = list(ast.walk(self.tree))
-        imports = [n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)]
-        self.imported = {(a.asname or a.name).partition(".")[0] for n in imports for a in n.names}
-        named = [n.module or "" for n in imports if isinstance(n, ast.ImportFrom)]
-        named += [a.name for n in imports if isinstance(n, ast.Import) for a in n.names]
-        self.modules = {name.partition(".")[0] for name in named}
-        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        self.words = [t for t in dict.fromkeys(texts) if t.isidentifier() and t != "__main__"]
+
+def without_marks(source: str, file: str) -> str:
+    """Return a solution without its marks; a line that held nothing else goes with its mark."""
+    lines = source.split("\n")
+    for number, column, more, _ in reversed(list(_comments(source, file))):
+        kept = lines[number - 1][:column].rstrip()
+        lines[number - 1 : number + more] = [kept] if kept else []
+    return "\n".join(lines)
 
 
 class _Operators:
     """Finds the changes of a program.
 
     Attributes:
+        imported: the names that its imports bind.
+        uses_torch: whether it imports from torch.
+        words: its texts that look like names, as the choices of an option do.
         scope: the function, class or module that is looked at.
         kin: attributes of `self` that may be taken for others, in the class that is looked at.
         given: the parameters of that function, each with the last line where it is still the
             caller's value.
     """
 
-    def __init__(self, program: _Program) -> None:
-        self.program = program
-        self.scope: ast.AST = program.tree
+    def __init__(self, tree: ast.Module) -> None:
+        nodes = list(ast.walk(tree))
+        imports = [n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)]
+        self.imported = {(a.asname or a.name).partition(".")[0] for n in imports for a in n.names}
+        named = [n.module or "" for n in imports if isinstance(n, ast.ImportFrom)]
+        named += [a.name for n in imports if isinstance(n, ast.Import) for a in n.names]
+        self.uses_torch = any(name.partition(".")[0] == "torch" for name in named)
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        self.words = [t for t in dict.fromkeys(texts) if t.isidentifier() and t != "__main__"]
+        self.scope: ast.AST = tree
         self.kin: dict[str, str] = {}
         self.given: dict[str, int] = {}
 
-    def changes(self) -> Iterator[_Change]:
-        """Yield every change of the program."""
-        yield from self._block(self.program.tree.body, self.program.tree)
-
-    def _block(self, statements: Sequence[ast.stmt], parent: ast.AST) -> Iterator[_Change]:
+    def block(self, statements: Sequence[ast.stmt], parent: ast.AST) -> Iterator[_Change]:
+        """Yield every change of some statements."""
         # A statement that stands alone under a condition is dropped with it.
         alone = isinstance(parent, ast.If) and len(statements) == 1 and not parent.orelse
         for statement in statements:
@@ -279,7 +327,7 @@ class _Operators:
         """Yield the changes of the statements and expressions that a node holds."""
         for name, value in ast.iter_fields(node):
             if name in ("body", "orelse", "finalbody") and isinstance(value, list):
-                yield from self._block(value, node)
+                yield from self.block(value, node)
             elif name not in _NOT_CHANGED and (type(node), name) != (ast.comprehension, "target"):
                 for part in value if isinstance(value, list) else [value]:
                     if isinstance(part, ast.expr):
@@ -299,7 +347,7 @@ class _Operators:
             yield from self._defaults(node.args)
             self.given = _given(node)
         self.scope = node
-        yield from self._block(node.body, node)
+        yield from self.block(node.body, node)
         self.scope, self.kin, self.given = before
 
     def _defaults(self, arguments: ast.arguments) -> Iterator[_Change]:
@@ -335,7 +383,7 @@ class _Operators:
             case ast.Attribute(ctx=ast.Load(), attr=name, value=value):
                 of_self = isinstance(value, ast.Name) and value.id == "self"
                 found = [self.kin.get(name) if of_self else _SWAPPED.get(name)]
-                if self._was_given(value) and name in _ALSO_IN_PLACE and self._uses_torch:
+                if self._was_given(value) and name in _ALSO_IN_PLACE and self.uses_torch:
                     found.append(f"{name}_")
                 yield from (_Change(node, _with(node, attr=one)) for one in found if one)
             case ast.Name(id=name, ctx=ast.Load()) if name in _SWAPPED:
@@ -383,8 +431,8 @@ class _Operators:
                 yield ast.Constant(b"" if value else b"x")
             case str():
                 yield ast.Constant("" if value else "x")
-                if value in self.program.words:
-                    others = [word for word in self.program.words if word != value]
+                if value in self.words:
+                    others = [word for word in self.words if word != value]
                     yield from map(ast.Constant, others[:_MAX_WORDS])
 
     def _of_operation(self, node: ast.BinOp) -> Iterator[_Change]:
@@ -401,10 +449,6 @@ class _Operators:
         if operator in _ORDERED:
             yield _Change(node, _with(node, left=right, right=left))
 
-    @property
-    def _uses_torch(self) -> bool:
-        return "torch" in self.program.modules
-
     def _was_given(self, node: ast.expr) -> bool:
         """Return whether the caller would see a change of a value."""
         return isinstance(node, ast.Name) and node.lineno <= self.given.get(node.id, 0)
@@ -420,7 +464,7 @@ class _Operators:
             yield _Change(node, _with(node, keywords=keywords))
         if len(node.args) + len(node.keywords) > 1 or isinstance(node.func, ast.Attribute):
             yield _Change(node, _with(node, args=node.args[:-1]))
-        if name not in _SYMMETRIC or (name == "transpose" and not self._uses_torch):
+        if name not in _SYMMETRIC or (name == "transpose" and not self.uses_torch):
             yield from (_Change(node, _with(node, args=args)) for args in self._swaps(node.args))
         if name == "range":
             yield from self._off_by_one(*node.args)
@@ -432,7 +476,7 @@ class _Operators:
             while isinstance(root, ast.Attribute):
                 root = root.value
             # A function of a module, and a part of `self`, work on their argument.
-            if getattr(root, "id", "") not in {*self.program.imported, "self", "cls"}:
+            if getattr(root, "id", "") not in {*self.imported, "self", "cls"}:
                 yield _Change(node, node.func.value)
                 return
         if node.args and not isinstance(node.args[0], ast.Starred):
@@ -584,3 +628,22 @@ def _short(text: str) -> str:
     # A mark holds it between backquotes.
     text = " ".join(text.replace("`", "'").split())
     return text if len(text) <= _MAX_SIDE else f"{text[: _MAX_SIDE - 1].rstrip()}…"
+
+
+def _comments(source: str, file: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield every mark: line, column, how many lines more it has, and what is behind its colon."""
+    if "equivalent" not in source.lower():
+        return
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise UsageError(f"{file} is no Python: {error}") from error
+    lines = source.split("\n")
+    for token in tokens:
+        found = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
+        if found:
+            number = token.start[0]
+            text, after = found[1].strip(), number
+            while after < len(lines) and (more := _MORE.fullmatch(lines[after])):
+                text, after = f"{text} {more[1]}", after + 1
+            yield number, token.start[1] + found.start(), after - number, text

@@ -15,8 +15,14 @@ from pathlib import Path
 
 from autograder import __version__
 from autograder.assignment import Assignment, check_component_name, load_assignment
-from autograder.authoring import stubs, templates
-from autograder.authoring.folders import must_be_new, readable_errors, whole
+from autograder.authoring import stubs
+from autograder.authoring.folders import (
+    filled,
+    must_be_new,
+    readable_errors,
+    whole,
+    write_files,
+)
 from autograder.authoring.stubs import MARK
 from autograder.errors import UsageError
 from autograder.project import FOLDERS, find_root, is_project
@@ -50,10 +56,10 @@ def new_course(folder: Path, source: Assignment | None = None) -> Assignment:
         "seed": new_seed(),
         "mark": MARK,
     }
-    with whole(folder, target) as made:
-        templates.write("course", made, values)
+    with whole(folder) as made:
+        write_files(made, filled("course", values))
         if source is None:
-            templates.write("first_steps", made, values)
+            write_files(made, filled("first_steps", values))
             stubs.write(load_assignment(made, name))
         else:
             for part, origin in zip(FOLDERS, (source.public, source.secret), strict=True):
@@ -78,8 +84,8 @@ def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignme
         "seed": new_seed(),
         "mark": MARK,
     }
-    with whole(root, root, [f"{part}/{name}" for part in FOLDERS]) as made:
-        templates.write("assignment", made, values, components)
+    with whole(root, [f"{part}/{name}" for part in FOLDERS]) as made:
+        write_files(made, filled("assignment", values, components))
         stubs.write(load_assignment(made, name))
     return load_assignment(root, name)
 

@@ -1,19 +1,29 @@
-"""Judge an assignment's suites by the results of the rows of its selftest."""
+"""Judge an assignment's suites by the results of the rows of its selftest, and print the report.
+
+What is printed: misconceptions by criteria, figures, faults, surviving mutants.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import dataclasses
+import functools
+import string
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel
+from rich.console import Console
 
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
 from autograder.authoring import Kind, trivial
+from autograder.authoring.mutants import Mark, Mutant, marks_of
 from autograder.authoring.rows import RIGHT, Row
-from autograder.authoring.survivors import MutantReport, survivors_of
 from autograder.grading.messages import Explained
+from autograder.reports.disputes import print_call, print_component
+from autograder.reports.terminal import Printer, safe
 from autograder.results import ComponentResult, CriterionResult, SubmissionResult
+from autograder.text import counted
 
 # What the diagnosis must reach, in shares of the misconceptions, of the pairs, and of the wrong
 # variants in which it should name something.
@@ -25,8 +35,12 @@ AT_HOME = 0.85
 QUARTER = 0.25
 # "One of these" helps while they are few.
 _FEW = 3
+# More survivors than can be looked at in one go stand in the JSON report alone.
+_SHOWN = 20
+_LETTERS = string.ascii_lowercase + string.ascii_uppercase
 
 Outcome = Literal["named", "unnamed", "falsely"]
+_Say = Callable[..., None]
 
 
 class RowReport(BaseModel):
@@ -97,6 +111,31 @@ class Loss(BaseModel):
     explained: Explained
 
 
+class MutantReport(BaseModel):
+    """A mutant and its result.
+
+    Attributes:
+        caught: whether it lost points.
+        failed: the criteria whose check failed, errors, hangs and deaths apart.
+        equivalent: the reason by which it is marked, or empty.
+    """
+
+    component: str
+    file: str
+    line: int
+    change: str
+    old: str
+    new: str
+    caught: bool
+    failed: list[str] = []
+    equivalent: str = ""
+
+    @property
+    def survives(self) -> bool:
+        """Whether it lost nothing and is not marked."""
+        return not self.caught and not self.equivalent
+
+
 class Report(BaseModel):
     """The outcome of a selftest; `faults` is empty if the suites hold.
 
@@ -132,20 +171,13 @@ def report_on(
     """
     pairs = list(zip(rows, found, strict=True))
     solved = found[0].components
-    reports = [_reported(row, result) for row, result in pairs if row.mutant is None]
-    mutants, of_mutants = survivors_of(
-        assignment,
-        solved,
-        [
-            (row.component, row.mutant, result.components[row.component])
-            for row, result in pairs
-            if row.mutant is not None and result.status == "graded"
-        ],
-    )
+    whole = [_reported(row, result) for row, result in pairs]
+    reports = [report for report in whole if report.kind != "mutant"]
+    mutants, of_mutants = _mutants(assignment, pairs)
     figures = _figures(reports, mutants)
     naming = _naming([report for report in reports if report.kind == "wrong"])
     criteria = {name: [c.id for c in component.criteria] for name, component in solved.items()}
-    faults = list(_faults_of_rows(assignment, pairs, reports))
+    faults = list(_faults_of_rows(assignment, pairs, whole))
     faults += trivial.faults_of({row.id: r for row, r in pairs if row.kind == "trivial"})
     if not kinds or "misconception" in kinds:
         faults += _never_lost(criteria, reports, mutants)
@@ -170,7 +202,7 @@ def _reported(row: Row, result: SubmissionResult) -> RowReport:
     if row.kind in ("pair", "wrong") and components:
         # Any other component is the solution's.
         components = [result.components[row.component]]
-    lost = [criterion for component in components for criterion in _lost(component)]
+    lost = [criterion for component in components for criterion in lost_criteria(component)]
     hidden_alone = bool(lost) and all(c.visibility == "hidden" for c in lost)
     report = RowReport(
         id=row.id,
@@ -295,10 +327,9 @@ def _faults_of_naming(figures: Figures) -> Iterator[str]:
         yield f"only {named} of {count} pairs are named, or one of their halves"
 
 
-def faults_of(naming: Iterable[Naming]) -> list[str]:
+def faults_of(naming: Collection[Naming]) -> list[str]:
     """Return a fault if too few wrong variants of all components were named."""
-    counts = [(one.expected, one.named) for one in naming]
-    expected, named = (sum(column) for column in zip((0, 0), *counts, strict=True))
+    expected, named = sum(one.expected for one in naming), sum(one.named for one in naming)
     if named >= NAMED * expected:
         return []
     return [f"only {named} of {expected} wrong variants are named rightly, not {NAMED:.0%}"]
@@ -327,15 +358,13 @@ def _faults_of_rows(
     pairs: Sequence[tuple[Row, SubmissionResult]],
     reports: Sequence[RowReport],
 ) -> Iterator[str]:
-    left = iter(reports)
-    for row, result in pairs:
-        report = None if row.mutant else next(left)
+    for (row, result), report in zip(pairs, reports, strict=True):
         if result.status != "graded":
             yield f"{row.id} could not be graded: {result.message}"
-        elif report is not None:
-            yield from _faults_of_row(result, report)
-            if row.kind == "solution":
-                yield from _near_limits(assignment, result)
+            continue
+        yield from _faults_of_row(result, report)
+        if row.kind == "solution":
+            yield from _near_limits(assignment, result)
 
 
 def _faults_of_row(result: SubmissionResult, row: RowReport) -> Iterator[str]:
@@ -350,7 +379,8 @@ def _faults_of_row(result: SubmissionResult, row: RowReport) -> Iterator[str]:
             yield f"misconception {row.id} loses no points"
         for name, component in result.components.items():
             if name != row.component and component.score < component.max_score:
-                yield f"misconception {row.id} loses {', '.join(c.id for c in _lost(component))}"
+                lost = ", ".join(criterion.id for criterion in lost_criteria(component))
+                yield f"misconception {row.id} loses {lost}"
         for other in row.named if row.either else []:
             if other != row.id:
                 yield f"misconceptions {row.id} and {other} cannot be told apart"
@@ -388,6 +418,186 @@ def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[s
                 )
 
 
-def _lost(component: ComponentResult) -> list[CriterionResult]:
-    # Form that is only withheld has no part in what a mistake does.
+def lost_criteria(component: ComponentResult) -> list[CriterionResult]:
+    """Return the criteria that did not pass, but for form that only waits for another criterion."""
     return [c for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]
+
+
+def _mutants(
+    assignment: Assignment, pairs: Sequence[tuple[Row, SubmissionResult]]
+) -> tuple[list[MutantReport], list[str]]:
+    """Report on every mutant, and say what is wrong with the suites or the marks."""
+    solved = pairs[0][1].components
+    graded: dict[str, dict[Mutant, ComponentResult]] = {}
+    for row, result in pairs:
+        if row.mutant is not None and result.status == "graded":
+            found = result.components[row.component]
+            graded.setdefault(row.component, {})[row.mutant] = found
+    reports, faults = [], []
+    for name, own in graded.items():
+        if name not in solved or solved[name].score < solved[name].max_score:
+            faults.append(f"the mutants of {name} say nothing: its solution itself loses points")
+            continue
+        survivors = [m for m, found in own.items() if found.score == found.max_score]
+        text = (assignment.secret / f"{name}.py").read_text(encoding="utf-8-sig")
+        reasons, wrong_marks = settle(marks_of(text, f"{name}.py"), list(own), survivors)
+        faults += wrong_marks
+        if left := len(survivors) - len(reasons):
+            mutants = "1 mutant keeps" if left == 1 else f"{left} mutants keep"
+            faults.append(f"{mutants} every point of {name}")
+        reports += [
+            MutantReport(
+                **dataclasses.asdict(mutant),
+                component=name,
+                caught=mutant not in survivors,
+                failed=[c.id for c in found.criteria if c.outcome == "failed"],
+                equivalent=reasons.get(mutant, ""),
+            )
+            for mutant, found in own.items()
+        ]
+    return reports, faults
+
+
+def settle(
+    marks: Sequence[Mark], known: Collection[Mutant], survivors: Sequence[Mutant]
+) -> tuple[dict[Mutant, str], list[str]]:
+    """Return the reason for every marked survivor, and a sentence for every mark that is wrong.
+
+    `known` are all mutants of the solution that were graded.
+    """
+    reasons: dict[Mutant, str] = {}
+    faults = []
+    for mark in sorted(marks, key=lambda mark: not mark.changes):
+        where = f"{mark.file}, line {mark.line}: the mark"
+        on_line = [m for m in survivors if m.line == mark.target and m not in reasons]
+        if mark.changes:
+            for change in mark.changes:
+                here = [mutant for mutant in on_line if mutant.change == change]
+                reasons |= dict.fromkeys(here, mark.reason)
+                if not here:
+                    caught = any(m.line == mark.target and m.change == change for m in known)
+                    why = "loses points" if caught else f"is none of line {mark.target}"
+                    faults.append(f"{where} marks nothing: the mutant `{change}` {why}: remove it")
+        elif len(on_line) == 1:
+            reasons[on_line[0]] = mark.reason
+        elif on_line:
+            changes = ", ".join(f"`{mutant.change}`" for mutant in on_line)
+            faults.append(f"{where} must name what it means, one or more of {changes}")
+        else:
+            faults.append(
+                f"{where} marks nothing: no mutant of line {mark.target} survives: remove it"
+            )
+    return reasons, faults
+
+
+# What is printed.
+
+
+def print_report(console: Console, report: Report) -> None:
+    """Print the matrices, the figures of the diagnosis, every fault, and the surviving mutants."""
+    say = functools.partial(console.print, highlight=False)
+    for component, criteria in report.criteria.items():
+        rows = [r for r in report.rows if r.kind == "misconception" and r.component == component]
+        if rows:
+            _print_matrix(say, component, criteria, rows)
+    for line in [f"sandbox {report.sandbox}", *_said_of_figures(report)]:
+        say(safe(line, 1000))
+    for row in report.rows:
+        if row.kind == "misconception" and row.named != row.wrong:
+            say(f"[yellow]not named[/yellow] {row.id}: {safe(' or '.join(row.named) or 'nothing')}")
+    for row in report.rows:
+        if row.outcome == "unnamed":
+            wanted = safe((" or " if row.alternatives else " and ").join(row.wrong))
+            named = safe(" and ".join(row.named) or "nothing")
+            say(f"[yellow]unnamed[/yellow] {safe(row.id)}: {named}, expected: {wanted}")
+    _print_survivors(say, [mutant for mutant in report.mutants if mutant.survives])
+    for fault in report.faults:
+        say(f"[red]fault[/red] {safe(fault, 1000)}")
+    for loss in report.why:
+        print_loss(Printer(console), loss)
+    verdict = "the suites hold" if report.holds else counted(len(report.faults), "fault")
+    if report.left_out:
+        verdict += f"; not looked at: {', '.join(report.left_out)}"
+    if report.kinds:
+        verdict += f"; rows of these kinds alone: {', '.join(report.kinds)}"
+    say(f"{report.assignment}: {verdict}")
+
+
+def _said_of_figures(report: Report) -> Iterator[str]:
+    figures = report.figures
+    right = [row for row in report.rows if row.kind in RIGHT]
+    full = sum(not row.lost for row in right)
+    yield (
+        f"right work: {full} of {len(right)} keep every point; "
+        f"{figures.right_named} of {figures.right} are said to have a misconception"
+    )
+    empty = [row for row in report.rows if row.kind == "trivial"]
+    yield f"trivial work: {sum(not row.earned for row in empty)} of {len(empty)} earn nothing"
+    yield f"misconceptions: {figures.named_alone} of {figures.misconceptions} named alone"
+    if figures.hidden_alone:
+        yield f"found by hidden criteria alone, which name no mistake: {figures.hidden_alone}"
+    yield (
+        f"pairs: {figures.named_pair} of {figures.pairs} named as the pair, "
+        f"{figures.named_half} as one of the two"
+    )
+    for name, naming in report.wrong_variants.items():
+        yield (
+            f"wrong variants of {name}: {naming.named} of {naming.expected} named rightly, "
+            f"{naming.unnamed} unnamed, {naming.falsely} falsely; in {naming.nothing} more, "
+            "nothing is to be named"
+        )
+    if figures.wrong_at_home:
+        share = figures.told_at_home / figures.wrong_at_home
+        yield (
+            f"at home: of {figures.wrong_at_home} wrong variants that grading names, a student is "
+            f"told the same in {figures.told_at_home} ({share:.0%})"
+        )
+    yield (
+        f"mutants: {figures.mutants_caught} of {figures.mutants} lose points, "
+        f"{figures.mutants_equivalent} are marked as equivalent, "
+        f"{figures.mutants_surviving} keep every point unmarked"
+    )
+
+
+def _print_survivors(say: _Say, survivors: list[MutantReport]) -> None:
+    """Show the mutants that keep every point, as what to close or to mark."""
+    if not survivors:
+        return
+    say(
+        "\n[bold]mutants that keep every point[/bold]: sharpen the check that should see the "
+        "change, or mark it\nin the solution, at the end of the line or right above it, "
+        "with the reason"
+    )
+    for mutant in survivors[:_SHOWN]:
+        say(f"  {mutant.file}:{mutant.line}")
+        say(f"    [red]{safe(f'- {mutant.old}', 160)}[/red]")
+        say(f"    [green]{safe(f'+ {mutant.new}', 160)}[/green]")
+        say(f"    [dim]{safe(f'# equivalent: `{mutant.change}`: WHY', 160)}[/dim]")
+    if len(survivors) > _SHOWN:
+        say(f"  and {len(survivors) - _SHOWN} more: --component shows fewer, --json all")
+    say()
+
+
+def _print_matrix(say: _Say, component: str, criteria: list[str], rows: list[RowReport]) -> None:
+    say(f"\n[bold]{component}[/bold]: the criteria that each misconception loses")
+    columns = list(zip(_LETTERS, criteria, strict=False))
+    names = [row.id.partition(".")[2] for row in rows]
+    width = max(map(len, names))
+    for name, row in zip(names, rows, strict=True):
+        cells = "".join(letter if criterion in row.lost else "·" for letter, criterion in columns)
+        partly = [f"{letter} {row.partly[c]}" for letter, c in columns if c in row.partly]
+        said = f"; {', '.join(partly)} cases" if partly else ""
+        say(f"  {name:<{width}}  {cells}  {round(row.lost_points, 2):4g} points{said}")
+    legend = ", ".join(f"{letter} {c.partition('.')[2]}" for letter, c in columns)
+    say(f"  [dim]{legend}[/dim]\n")
+
+
+def print_loss(print_: Printer, loss: Loss) -> None:
+    """Print why right work loses a criterion, in the words of `check`."""
+    now = loss.explained.now
+    print_.line("")
+    print_.line(f"{loss.row} loses {now.id}: {now.title} ({now.visibility}, {now.source})")
+    for line in now.message.splitlines():
+        print_.line(line, "    ")
+    print_component(print_, loss.explained)
+    print_call(print_, loss.explained)

@@ -19,9 +19,8 @@ from typing import Any
 from autograder.api.criterion import component_of
 from autograder.assignment import Assignment
 from autograder.authoring import workbook
-from autograder.authoring.folders import must_be_new, whole, write_files
+from autograder.authoring.folders import must_be_new, text_of, whole, write_files
 from autograder.authoring.stubs import model_solution, must_be_filled_in
-from autograder.authoring.templates import text_of
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
 from autograder.text import did_you_mean
@@ -69,7 +68,7 @@ def release(
         files[workbook.FILE] = workbook.plain(assignment)
     if numbers := known(assignment):
         files[f"tests/{_KNOWN_FILE}"] = _packed(numbers)
-    with whole(out, out.resolve(), secret=False) as made:
+    with whole(out, secret=False) as made:
         write_files(made, files)
     return sorted(files)
 
@@ -99,7 +98,7 @@ def write_solutions(assignment: Assignment, out: Path) -> list[str]:
     texts = {f"{name}.py": model_solution(assignment, name) for name in assignment.totals}
     if answers := workbook.model_answers(assignment):
         texts["answers.md"] = f"{answers}\n"
-    with whole(out, out.resolve()) as made:
+    with whole(out) as made:
         write_files(made, {name: text.encode() for name, text in texts.items()})
     return sorted(texts)
 

@@ -40,21 +40,19 @@ class Subject:
     """A component as tests name it.
 
     Attributes:
-        name: the component.
         functions: what each public function is said to return, or None.
         classes: for each public class whether it is a module of torch's.
         variables: public names that are neither.
         torch: whether the component imports torch.
     """
 
-    name: str
     functions: Mapping[str, ast.expr | None]
     classes: Mapping[str, bool]
     variables: frozenset[str]
     torch: bool
 
     @staticmethod
-    def of(name: str, tree: ast.Module) -> Subject:
+    def of(tree: ast.Module) -> Subject:
         """Read the public names of a component's solution."""
         functions: dict[str, ast.expr | None] = {}
         classes: dict[str, bool] = {}
@@ -67,7 +65,12 @@ class Subject:
             elif isinstance(node, ast.Assign | ast.AnnAssign):
                 variables |= names_in(node, ast.Store)
         imported = {name.partition(".")[0] for name in imports_of(tree.body)}
-        return Subject(name, functions, classes, frozenset(variables), "torch" in imported)
+        return Subject(functions, classes, frozenset(variables), "torch" in imported)
+
+    @property
+    def names(self) -> set[str]:
+        """Its functions and classes."""
+        return {*self.functions, *self.classes}
 
 
 @dataclass
@@ -208,7 +211,7 @@ class _Writer:
     def _forget(self, names: set[str]) -> None:
         self.answers -= names
         self.objects -= names
-        if names & (_RESERVED | {*self.subject.functions, *self.subject.classes}):
+        if names & (_RESERVED | self.subject.names):
             raise NotCarried(f"it binds the name `{sorted(names)[0]}`, which means something else")
 
     def _bound(self, target: ast.expr, value: ast.expr) -> ast.stmt:
@@ -239,7 +242,7 @@ class _Writer:
     def _owned(self, node: ast.expr) -> str:
         """Return the component's name that an expression is, or nothing."""
         match node:
-            case ast.Name(id=name) if name in {*self.subject.functions, *self.subject.classes}:
+            case ast.Name(id=name) if name in self.subject.names:
                 return name
             case ast.Attribute(value=ast.Name(id=module), attr=name) if module in self.modules:
                 return name
@@ -247,17 +250,16 @@ class _Writer:
                 return f"{cls}.{name}"
         return ""
 
-    def _arguments(self, call: ast.Call, first: str = "") -> ast.Call:
+    def _ask(self, function: ast.expr, call: ast.Call, first: str = "") -> ast.Call:
+        """Call a function with the arguments of a call, behind a first one of its own."""
         args = [ast.Constant(first)] if first else []
         given = [self._argument(arg) for arg in call.args]
         keywords = [ast.keyword(k.arg, self._argument(k.value)) for k in call.keywords]
-        return ast.Call(call.func, [*args, *given], keywords)
+        return ast.Call(function, [*args, *given], keywords)
 
     def _argument(self, node: ast.expr) -> ast.expr:
-        if isinstance(node, ast.Name) and node.id in self.objects:
-            return node
-        if (made := self._made(node)) is not None:
-            return made
+        if (of := self._object(node)) is not None:
+            return of
         answer = self._answer(node)
         return self._plain(node) if answer is None else ast.Attribute(answer, "value", ast.Load())
 
@@ -268,9 +270,7 @@ class _Writer:
         if not isinstance(node, ast.Call) or cls not in self.subject.classes:
             return None
         how = "build" if self.subject.classes[cls] and "." not in name else "make"
-        call = self._arguments(node, name)
-        call.func = _expression(f"component.{how}")
-        return call
+        return self._ask(_expression(f"component.{how}"), node, name)
 
     def _object(self, node: ast.expr) -> ast.expr | None:
         if isinstance(node, ast.Name) and node.id in self.objects:
@@ -286,18 +286,12 @@ class _Writer:
         if not isinstance(node, ast.Call):
             return None
         if (name := self._owned(node.func)) in self.subject.functions:
-            call = self._arguments(node, name)
-            call.func = _expression("component.call")
-            return call
+            return self._ask(_expression("component.call"), node, name)
         if (of := self._object(node.func)) is not None:
-            call = self._arguments(node)
-            call.func = of
-            return call
+            return self._ask(of, node)
         match node.func:
             case ast.Attribute(value=owner, attr=method) if (of := self._object(owner)) is not None:
-                call = self._arguments(node, method)
-                call.func = _expression("OBJECT.call", OBJECT=of)
-                return call
+                return self._ask(_expression("OBJECT.call", OBJECT=of), node, method)
         return None
 
     def _plain(self, node: T) -> T:
@@ -357,8 +351,7 @@ class _Writer:
         if answer is None and value is not None and self._made(value) is not None:
             # A constructor that raises answers when it is called as a function.
             assert isinstance(value, ast.Call)
-            answer = self._arguments(value, self._owned(value.func))
-            answer.func = _expression("component.call")
+            answer = self._ask(_expression("component.call"), value, self._owned(value.func))
         named = kinds[0].elts if kinds and isinstance(kinds[0], ast.Tuple) else kinds
         if answer is None or not named:
             raise NotCarried("what is to raise is not one call of the component")

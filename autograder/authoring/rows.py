@@ -6,13 +6,12 @@ import itertools
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TypeVar
 
 from autograder.assignment import Assignment
 from autograder.authoring import KINDS, Kind, trivial
-from autograder.authoring.mutants import Mutant, mutants_of, sampled
-from autograder.authoring.survivors import marks_of
+from autograder.authoring.folders import modules_in
+from autograder.authoring.mutants import Mutant, marks_of, mutants_of, sampled
 from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
 from autograder.judge.misconceptions import file_of, read, source_of, with_mistakes
@@ -77,7 +76,7 @@ def rows_of(
         if name not in assignment.totals:
             known = ", ".join(assignment.totals)
             raise UsageError(f"{assignment.name} has no component {name!r}; it has: {known}")
-    solutions = _folder(assignment.secret)
+    solutions = modules_in(assignment.secret)
     for name in assignment.totals:
         if f"{name}.py" not in solutions:
             raise UsageError(f"there is no solution {assignment.secret / name}.py")
@@ -121,7 +120,7 @@ def _whole_rows(
 ) -> Iterator[Row]:
     """Yield the rows that are about all components."""
     yield Row("solution", "solution", dict(solutions))
-    stand_ins = _folder(assignment.public / "stand_ins")
+    stand_ins = modules_in(assignment.public / "stand_ins")
     if stand_ins:
         # What a stand-in leaves out, since no component uses it, is the solution's.
         whole = {name: solutions[name] + b"\n\n" + source for name, source in stand_ins.items()}
@@ -129,7 +128,7 @@ def _whole_rows(
     variants = assignment.secret / "right_variants"
     for folder in sorted(variants.iterdir()) if variants.is_dir() else []:
         if folder.is_dir():
-            yield Row(f"right-{folder.name}", "right", _folder(folder))
+            yield Row(f"right-{folder.name}", "right", modules_in(folder))
     bare = {
         f"{name}.py": source_of(assignment, name)
         for name in assignment.totals
@@ -140,7 +139,7 @@ def _whole_rows(
         programs = tuple(f"{s.name}.py" for s in assignment.components if s.program)
         exempt = tuple(name for name in programs if name in bare)
         yield Row("right-misconceptions-off", "right", {**solutions, **bare}, exempt=exempt)
-    yield Row("stubs", "stub", _folder(assignment.public))
+    yield Row("stubs", "stub", modules_in(assignment.public))
     for way, files in trivial.submissions(assignment, few=quick):
         yield Row(way, "trivial", files)
 
@@ -189,11 +188,6 @@ def _mutant_rows(
         files = {**used, file: mutant.source.encode()}
         row_id = f"{name}:{mutant.line}: {mutant.change}"
         yield Row(row_id, "mutant", files, name, only=(name,), mutant=mutant)
-
-
-def _folder(folder: Path) -> dict[str, bytes]:
-    files = sorted(folder.glob("*.py")) if folder.is_dir() else []
-    return {path.name: path.read_bytes() for path in files}
 
 
 def _text(source: bytes, file: str) -> str:

@@ -3,6 +3,10 @@
 Solutions, stand-ins, right and wrong variants, stubs, trivial work, misconceptions and mutants are
 graded as submissions are, by the same workers in the same sandbox. As in a batch, what is unchanged
 since an earlier run is kept: a result follows from the row, the suites, the seed and the versions.
+
+Graded mutants also tell what wrong work comes near to whose mistake has no name: those that fail as
+it does. The two are compared by what results say: the same criteria fail, in as many cases, with
+the same facts. So no student's code runs for it, and a class needs each mutant graded once.
 """
 
 from __future__ import annotations
@@ -10,21 +14,24 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from autograder import private
 from autograder.assignment import Assignment
+from autograder.authoring.folders import write_files
 from autograder.authoring.proof import Loss, Report, report_on
-from autograder.authoring.rows import RIGHT, Row
+from autograder.authoring.rows import RIGHT, Row, rows_of
 from autograder.grading import store
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.grading.messages import Explained, ExplainJob
-from autograder.grading.workers import Tell, Worker, WorkerLost, unheard
+from autograder.grading.workers import Tell, Worker, WorkerLost
 from autograder.judge.places import cache_folder
-from autograder.results import SubmissionResult, losing_points
+from autograder.reports.pages.mistakes import Nearest
+from autograder.results import ComponentResult, SubmissionResult, losing_points
+from autograder.sandbox.scratch import temporary_folder
 
 # Of the results that are kept of an assignment, those go first that were used least recently. All
 # rows of a large one are a few thousand.
@@ -33,8 +40,11 @@ _MOST_KEPT = 8000
 _ROWS_EXPLAINED = 5
 _CRITERIA_EXPLAINED = 3
 
+# By component: of criteria that did not pass how each ended, the cases that passed, what is wrong.
+_Failing = tuple[str, tuple[tuple[str, str, int, tuple[str, ...]], ...]]
 
-class GradedRows(NamedTuple):
+
+class _Graded(NamedTuple):
     """What rows were handed in as, their results, and the isolation in words."""
 
     entries: Sequence[Entry]
@@ -42,7 +52,39 @@ class GradedRows(NamedTuple):
     sandbox: str
 
 
-def kept_results(assignment: Assignment) -> Path | None:
+def run(
+    assignment: Assignment,
+    rows: Sequence[Row],
+    sandbox: str,
+    jobs: int,
+    progress: Progress,
+    tell: Tell,
+    kinds: Collection[str] = (),
+    fresh: bool = False,
+) -> Report:
+    """Grade rows and judge the suites by what became of them.
+
+    `kinds` are those of the rows, beside the solution; all if there are none. Results are kept, and
+    those of earlier runs are taken unless it is to be `fresh`.
+
+    Raises:
+        SuiteBroken: the solution loses points, or the suite cannot be collected.
+        CannotGrade: student code cannot be isolated here.
+    """
+    kept = None if fresh else _kept_results(assignment)
+    with temporary_folder() as folder:
+        graded = _grade(assignment, rows, folder, sandbox, jobs, progress, tell, kept)
+        report = report_on(assignment, rows, graded.results, graded.sandbox, kinds)
+        if kept is not None:
+            for row, result in zip(rows, graded.results, strict=True):
+                if _is_doubtful(row, result, report):
+                    store.path_of(kept, result.submission).unlink(missing_ok=True)
+            _make_room(kept / "results")
+        report.why = _losses(assignment, rows, graded, sandbox)
+    return report
+
+
+def _kept_results(assignment: Assignment) -> Path | None:
     """Return where results of an assignment's rows are kept between selftests, if anywhere.
 
     All checkouts on this machine share them: a result follows from the row and the suite.
@@ -51,40 +93,7 @@ def kept_results(assignment: Assignment) -> Path | None:
     return None if folder is None else folder / "selftest" / assignment.name
 
 
-def run(
-    assignment: Assignment,
-    rows: Sequence[Row],
-    folder: Path,
-    sandbox: str,
-    jobs: int,
-    progress: Progress,
-    tell: Tell = unheard,
-    kinds: Collection[str] = (),
-    kept: Path | None = None,
-) -> Report:
-    """Grade the rows in `folder` and judge the suites by what became of them.
-
-    `kinds` are those of the rows, beside the solution; all if there are none. In `kept` results of
-    earlier runs are looked up, and those of this one are kept.
-
-    Raises:
-        SuiteBroken: the solution loses points, or the suite cannot be collected.
-        CannotGrade: student code cannot be isolated here.
-    """
-    entries, found, words = grade_rows(
-        assignment, rows, folder, sandbox, jobs, progress, tell, kept
-    )
-    report = report_on(assignment, rows, found, words, kinds)
-    if kept is not None:
-        for row, result in zip(rows, found, strict=True):
-            if _is_doubtful(row, result, report):
-                store.path_of(kept, result.submission).unlink(missing_ok=True)
-        _make_room(kept / "results")
-    why = _losses(assignment, rows, found, entries, sandbox)
-    return report.model_copy(update={"why": why})
-
-
-def grade_rows(
+def _grade(
     assignment: Assignment,
     rows: Sequence[Row],
     folder: Path,
@@ -93,8 +102,8 @@ def grade_rows(
     progress: Progress,
     tell: Tell,
     kept: Path | None,
-) -> GradedRows:
-    """Grade the rows in `folder`; raise what `run` does."""
+) -> _Graded:
+    """Grade the rows in `folder`, and look results up in `kept`; raise what `run` does."""
     out = kept or folder
     private.make_folder(out / "results")
     batch = Batch(assignment, out, sandbox, jobs, resume=kept is not None)
@@ -107,7 +116,7 @@ def grade_rows(
     finally:
         batch.close()
     by_id = {result.submission: result for result in graded}
-    return GradedRows(entries, [by_id[entry.id] for entry in entries], words)
+    return _Graded(entries, [by_id[entry.id] for entry in entries], words)
 
 
 def _entry(place: Path, row: Row, sandbox: str, suite: str) -> Entry:
@@ -117,8 +126,7 @@ def _entry(place: Path, row: Row, sandbox: str, suite: str) -> Entry:
     has the rest, and a result without it, as that of a fault, is never kept.
     """
     place.mkdir(parents=True)
-    for name, source in row.files.items():
-        (place / name).write_bytes(source)
+    write_files(place, row.files)
     # Of these only marks are wanted, and the search for misconceptions is expensive: it tries all
     # pairs before it gives up on work that answers at random.
     diagnose = row.kind not in ("mutant", "trivial")
@@ -155,13 +163,12 @@ def _make_room(results: Path) -> None:
 def _losses(
     assignment: Assignment,
     rows: Sequence[Row],
-    found: Sequence[SubmissionResult],
-    entries: Sequence[Entry],
+    graded: _Graded,
     sandbox: str,
 ) -> list[Loss]:
     """Run again, with calls and answers, some criteria that right work lost."""
     jobs: dict[str, list[ExplainJob]] = {}
-    for row, result, entry in zip(rows, found, entries, strict=True):
+    for row, result, entry in zip(rows, graded.results, graded.entries, strict=True):
         if row.kind in RIGHT and result.status == "graded" and len(jobs) < _ROWS_EXPLAINED:
             lost = [
                 ExplainJob(
@@ -194,3 +201,67 @@ def _losses(
     finally:
         worker.close()
     return explained
+
+
+# What work without a named mistake comes near to.
+
+
+def mutants_for(assignment: Assignment, results: Iterable[SubmissionResult]) -> list[Row]:
+    """Return the mutants of all components in which somebody's mistake has no name, as rows."""
+    components = sorted({failing[0] for result in results for failing in _unnamed(result)})
+    if not components:
+        return []
+    rows = rows_of(assignment, 0, None, components, ["mutant"])
+    return [row for row in rows if row.mutant]
+
+
+def nearest(
+    assignment: Assignment,
+    results: Iterable[SubmissionResult],
+    rows: Sequence[Row],
+    sandbox: str,
+    jobs: int,
+    progress: Progress,
+    tell: Tell,
+) -> list[Nearest]:
+    """Return which of the mutants in `rows` fail as submissions do whose mistake has no name.
+
+    Raises:
+        SuiteBroken: the suite cannot be collected, or the solution loses points.
+        CannotGrade: code cannot be isolated here.
+    """
+    by_failing: dict[_Failing, Nearest] = {}
+    with temporary_folder() as folder:
+        kept = _kept_results(assignment)
+        graded = _grade(assignment, rows, folder, sandbox, jobs, progress, tell, kept)
+    for row, found in zip(rows, graded.results, strict=True):
+        if row.mutant and row.component in found.components:
+            failing = _failing(row.component, found.components[row.component])
+            change = f"`{row.mutant.change}` in line {row.mutant.line}"
+            near = by_failing.setdefault(failing, Nearest(row.component, [], []))
+            near.changes.append(change)
+    for result in results:
+        for failing in _unnamed(result):
+            if failing in by_failing:
+                by_failing[failing].who.append(result.submission)
+    return [one for one in by_failing.values() if one.who]
+
+
+def _unnamed(result: SubmissionResult) -> Iterator[_Failing]:
+    """Yield the components that lose points to a mistake without a name, and how they fail."""
+    for name, component in result.components.items():
+        if not component.misconceptions and _tells(component):
+            yield _failing(name, component)
+
+
+def _tells(component: ComponentResult) -> bool:
+    """Return whether a result says enough to be compared: values that a public check found."""
+    return component.status == "graded" and any(
+        c.outcome == "failed" and c.visibility == "public" and c.facts and not c.unsteady
+        for c in component.criteria
+    )
+
+
+def _failing(name: str, component: ComponentResult) -> _Failing:
+    lost = (c for c in component.criteria if c.outcome != "passed")
+    return name, tuple((c.id, c.outcome, c.passed_cases, tuple(c.facts)) for c in lost)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.assignment import Assignment
-from autograder.authoring.survivors import without_marks
+from autograder.authoring.mutants import without_marks
 from autograder.errors import UsageError
 
 # Stands in the files of a new assignment wherever something is to be said.

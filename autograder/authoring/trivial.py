@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from autograder.assignment import Assignment
-from autograder.authoring.templates import text_of
+from autograder.authoring.folders import text_of
 from autograder.results import SubmissionResult
 
 RAISED = (
@@ -50,12 +50,12 @@ def submissions(
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name and the files of every trivial submission; of some, if `few` are enough."""
     raised, answers = (FEW_RAISED, FEW_ANSWERS) if few else (RAISED, ANSWERS)
-    ways = {f"raises {kind}": f"throw({kind})" for kind in raised}
-    ways |= {f"returns {name}": ANSWERS[name] for name in answers}
     solutions = {
         spec: (assignment.secret / f"{spec.name}.py").read_text(encoding="utf-8")
         for spec in assignment.components
     }
+    ways = {f"raises {kind}": f"throw({kind})" for kind in raised}
+    ways |= {f"returns {name}": ANSWERS[name] for name in answers}
     for name, expression in ways.items():
         files = {}
         for spec, solution in solutions.items():
@@ -63,21 +63,18 @@ def submissions(
             source = without_work(solution, expression, program=spec.program, bare=bare)
             files[f"{spec.name}.py"] = source.encode()
         yield name, files
-    for name in FEW_BUILT if few else BUILT:
-        files = {
-            f"{spec.name}.py": built_alone(solution, ANSWERS[name]).encode()
-            for spec, solution in solutions.items()
-            if not spec.program and _classes(solution)
-        }
-        if files:
-            yield f"builds its modules right and returns {name}", files
-    files = {
-        f"{spec.name}.py": of_zeros(solution).encode()
+    modules = {
+        f"{spec.name}.py": solution
         for spec, solution in solutions.items()
-        if not spec.program and _classes(solution)
+        if not spec.program and _modules(solution)
     }
-    if files:
-        yield "builds its modules right and returns zeros of the right shapes", files
+    if modules:
+        right = "builds its modules right and returns"
+        for name in FEW_BUILT if few else BUILT:
+            built = {file: built_alone(text, ANSWERS[name]) for file, text in modules.items()}
+            yield f"{right} {name}", {file: text.encode() for file, text in built.items()}
+        emptied = {file: of_zeros(text).encode() for file, text in modules.items()}
+        yield f"{right} zeros of the right shapes", emptied
 
 
 def faults_of(results: Mapping[str, SubmissionResult]) -> list[str]:
@@ -112,47 +109,50 @@ def without_work(
     if program:
         return head
     lines = [head]
-    for node in ast.parse(solution).body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            lines += ["", "", *_function(node)]
-        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            lines += ["", "", *_class(node)]
+    for node in _public(ast.parse(solution)):
+        text = _class(node) if isinstance(node, ast.ClassDef) else _function(node)
+        lines += ["", "", *text]
     return "\n".join(lines) + "\n"
 
 
 def built_alone(solution: str, expression: str) -> str:
     """Return a solution whose modules have the right parameters and answer `expression`."""
     lines = [solution, "", text_of(_HEAD, expression=expression, program=False, bare=False)]
-    for node in ast.parse(solution).body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+    for node in _public(ast.parse(solution)):
+        if isinstance(node, ast.FunctionDef):
             lines += ["", "", *_function(node)]
-    for cls in _classes(solution):
-        for method in cls.body:
-            if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
-                count = _count(method.returns)
-                answer = f"lambda self, *args, **kwargs: answer(args, kwargs, {count})"
-                lines.append(f"{cls.name}.{method.name} = {answer}")
+    for cls, method in _methods(solution):
+        answer = f"lambda self, *args, **kwargs: answer(args, kwargs, {_count(method.returns)})"
+        lines.append(f"{cls.name}.{method.name} = {answer}")
     return "\n".join(lines) + "\n"
 
 
 def of_zeros(solution: str) -> str:
     """Return a solution of which all answers are zeros, in the right form."""
+    public = _public(ast.parse(solution))
+    names = [node.name for node in public if isinstance(node, ast.FunctionDef)]
+    names += [f"{cls.name}.{method.name}" for cls, method in _methods(solution)]
     lines = [solution, text_of("trivial/emptied.py")]
-    for node in ast.parse(solution).body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            lines.append(f"{node.name} = emptying({node.name})")
-    for cls in _classes(solution):
-        for method in cls.body:
-            if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
-                name = f"{cls.name}.{method.name}"
-                lines.append(f"{name} = emptying({name})")
+    lines += [f"{name} = emptying({name})" for name in names]
     return "\n".join(lines) + "\n"
 
 
-def _classes(solution: str) -> list[ast.ClassDef]:
+def _public(node: ast.Module | ast.ClassDef) -> list[ast.FunctionDef | ast.ClassDef]:
+    """Return the functions and classes that are defined in a node and have no private name."""
+    found = (one for one in node.body if isinstance(one, ast.FunctionDef | ast.ClassDef))
+    return [one for one in found if not one.name.startswith("_")]
+
+
+def _modules(solution: str) -> list[ast.ClassDef]:
     """Return the public classes of a solution that are modules of torch's."""
-    found = (node for node in ast.parse(solution).body if isinstance(node, ast.ClassDef))
-    return [node for node in found if node.name[0] != "_" and _is_module(node)]
+    found = _public(ast.parse(solution))
+    return [node for node in found if isinstance(node, ast.ClassDef) and _is_module(node)]
+
+
+def _methods(solution: str) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef]]:
+    """Yield the public methods of a solution's modules."""
+    for cls in _modules(solution):
+        yield from ((cls, one) for one in _public(cls) if isinstance(one, ast.FunctionDef))
 
 
 def _is_module(node: ast.ClassDef) -> bool:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
-from autograder.authoring.templates import text_of
+from autograder.authoring.folders import text_of
 from autograder.errors import UsageError
 
 FILE = "workbook.ipynb"

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.assignment import Assignment
+from autograder.authoring.folders import modules_in, write_files
 from autograder.errors import UsageError
 from autograder.judge.edits import read_edits, text_of
 from autograder.judge.misconceptions import read
@@ -100,7 +101,7 @@ def write_class(assignment: Assignment, root: Path, folder: Path, out: Path) -> 
     for name, about in table.items():
         files: dict[str, bytes] = {}
         if "of" in about:
-            files = {path.name: path.read_bytes() for path in (root / about["of"]).glob("*.py")}
+            files = modules_in(root / about["of"])
             if not files:
                 raise UsageError(f"{name}: there are no files in {root / about['of']}")
         for component, wrong in about.get("wrong", {}).items():
@@ -108,10 +109,8 @@ def write_class(assignment: Assignment, root: Path, folder: Path, out: Path) -> 
             if wrong not in variants:
                 raise UsageError(f"{name}: {component} has no wrong variant {wrong!r}")
             files[f"{component}.py"] = variants[wrong]
-        for path in (out / name / file for file in files):
-            path.parent.mkdir(exist_ok=True)
-            if not path.exists():
-                path.write_bytes(files[path.name])
+        own = modules_in(out / name)
+        write_files(out / name, {file: files[file] for file in files if file not in own})
 
 
 def _folder(assignment: Assignment) -> Path:

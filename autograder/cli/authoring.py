@@ -325,11 +325,10 @@ def selftest(
 ) -> None:
     """Prove the suites: right work keeps points, mistakes lose some."""
     from autograder.authoring import selftest as proving
-    from autograder.authoring.matrix import print_report
+    from autograder.authoring.proof import print_report
     from autograder.authoring.rows import rows_of
     from autograder.authoring.stubs import must_be_filled_in
     from autograder.grading.workers import SuiteBroken, cores
-    from autograder.sandbox.scratch import temporary_folder
 
     assignment = load_assignment(find_root(root), name)
     must_be_filled_in(assignment)
@@ -346,15 +345,10 @@ def selftest(
     kinds = list(dict.fromkeys(kind or []))
     rows = rows_of(assignment, pairs, mutants, component or [], kinds, quick=quick)
     try:
-        with (
-            temporary_folder() as folder,
-            ProgressReport(console, len(rows), quiet=True) as progress,
-        ):
+        with ProgressReport(console, len(rows), quiet=True) as progress:
             workers = min(jobs or cores(), len(rows))
             report = proving.run(
-                *(assignment, rows, folder, sandbox, workers, progress, progress.tell),
-                kinds,
-                None if fresh else proving.kept_results(assignment),
+                assignment, rows, sandbox, workers, progress, progress.tell, kinds, fresh
             )
             if not quick and report.wrong_variants:
                 from autograder.authoring.at_home import compare

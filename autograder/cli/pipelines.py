@@ -223,7 +223,7 @@ def gradescope(
 
 def _write(out: Path, files: dict[str, bytes]) -> None:
     must_be_new(out, "give --out a new folder")
-    with whole(out, out.resolve(), secret=False) as made:
+    with whole(out, secret=False) as made:
         write_files(made, files)
     for name in files:
         say(str(out / name), "  ")

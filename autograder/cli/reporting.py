@@ -162,7 +162,7 @@ def nearest_to(
 
     If there are none, that is said.
     """
-    from autograder.authoring.nearest import mutants_for, nearest
+    from autograder.authoring.selftest import mutants_for, nearest
     from autograder.grading.workers import cores
 
     rows = mutants_for(assignment, results)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from autograder.assignment import Assignment
 from autograder.authoring import stubs
-from autograder.authoring.mutants import Mutant, mutants_of, sampled
-from autograder.authoring.survivors import marks_of, settle, without_marks
+from autograder.authoring.mutants import Mutant, marks_of, mutants_of, sampled, without_marks
+from autograder.authoring.proof import settle
 from autograder.errors import UsageError
 from tests.conftest import ROOT
 

@@ -129,7 +129,7 @@ def test_what_cannot_be_a_course_is_one_sentence_and_nothing_is_written(
 @pytest.mark.parametrize(
     "target, step, at",
     [
-        *((target, "write_text", 3) for target in ("new/course", "empty", "assignment")),
+        *((target, "write_bytes", 3) for target in ("new/course", "empty", "assignment")),
         *(("new/course", "rename", 1), ("empty", "rename", 3), ("assignment", "rename", 2)),
     ],
 )

@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 from autograder import cli
 from autograder.assignment import Assignment
 from autograder.authoring import Kind
-from autograder.authoring.matrix import print_report
-from autograder.authoring.proof import Report, report_on
+from autograder.authoring.proof import Report, print_report, report_on
 from autograder.authoring.rows import Row, rows_of
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked, Unchanged
 from autograder.grading.workers import Tell

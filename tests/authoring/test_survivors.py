@@ -10,9 +10,8 @@ import pytest
 from rich.console import Console
 
 from autograder.assignment import load_assignment
-from autograder.authoring.matrix import print_report
 from autograder.authoring.mutants import Mutant
-from autograder.authoring.proof import Report, report_on
+from autograder.authoring.proof import Report, print_report, report_on
 from autograder.authoring.rows import Row, rows_of
 from autograder.errors import UsageError
 from autograder.results import ComponentResult, CriterionResult, Outcome, SubmissionResult

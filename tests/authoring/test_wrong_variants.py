@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.authoring.matrix import print_report
 from autograder.authoring.proof import (
     Figures,
     Naming,
@@ -21,6 +20,7 @@ from autograder.authoring.proof import (
     compare_at_home,
     faults_of,
     outcome_of,
+    print_report,
 )
 from autograder.authoring.rows import rows_of
 from autograder.authoring.wrong_variants import FORM, HEAD, read_variants
