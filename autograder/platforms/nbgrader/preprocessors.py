@@ -145,18 +145,18 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         pattern = coursedir.format_path(
             coursedir.submitted_directory, "(?P<student>.*)", re.escape(assignment), escape=True
         )
-        time_of = coursedir.get_existing_timestamp
+        excluded = coursedir.student_id_exclude.split(",")
         for folder in sorted(converter.assignments):
             found = re.fullmatch(pattern, folder)
-            if found is None or found["student"] <= names["student"]:
+            student = found["student"] if found else ""
+            if student <= names["student"] or student in excluded:
                 continue
-            student = found["student"]
             done = coursedir.format_path(coursedir.autograded_directory, student, assignment)
             due = converter.force or not Path(done).exists()
             if not due:
-                new, old = time_of(folder), time_of(done)
+                new, old = map(coursedir.get_existing_timestamp, (folder, done))
                 due = new is not None and old is not None and new > old
-            if due and student not in coursedir.student_id_exclude.split(","):
+            if due:
                 entry = self._entry(assignment, student)
                 if why_not(entry.path, course) is None:
                     yield entry
