@@ -172,11 +172,8 @@ def _copy(place: int, dest: Path, owner: int, course: Any) -> dict[str, str]:
     def is_opened(name: str) -> bool:
         return _matches(name, course.include) and not _matches(name, course.ignore)
 
-    missing = [folder for folder in (dest, *dest.parents) if not folder.is_dir()]
-    private.make_folder(dest)
     # nbgrader's word counts, whatever the modes of folders that somebody else made.
-    for folder in missing if course.groupshared else ():
-        folder.chmod(0o2770)
+    private.make_folder(dest, shared=course.groupshared or None)
     for name, file in files_in(place, Wanted(is_opened, is_entered, MAX_ENTRIES, owner)):
         if isinstance(file, NotOrdinary):
             left_out[name] = str(file)
