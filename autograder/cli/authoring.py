@@ -391,9 +391,8 @@ def init_course(
     project = find_root(root)
     names = list(dict.fromkeys(assignment or usual_assignments(project)))
     found = [load_assignment(project, name) for name in names]
-    named = course.course_id_of(course_id, folder)
     with Stages(plain()) as stages:
-        files = course.init(found, folder, named, group, stages)
+        files = course.init(found, folder, course_id, group, stages)
     warn(found[0], folder)
     say(f"{counted(len(files), 'file')} in {folder}")
     say(f"Graded by {found[0].root}, which {course.named_by(found[0])} names")
@@ -411,7 +410,7 @@ def check_course(
     """
     from autograder.platforms.nbgrader import course
 
-    found = course.complaints(course.must_be_course(folder), root)
+    found = course.complaints(folder, root)
     for words in found or [f"{folder}: nothing to repair"]:
         say(words)
     raise typer.Exit(int(bool(found)))

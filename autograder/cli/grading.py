@@ -240,7 +240,10 @@ def _mark(
     found = load_assignment(folder, name or course.assignment_in(batch, folder))
     place = out or results_folder(home, found.name)
     warn(found, home, place)
-    return grade_class(found, batch, place, how, course.gradebook(home, url, found))
+    # Only now: nbgrader may not be installed.
+    from autograder.platforms.nbgrader.gradebook import ClassGradebook
+
+    return grade_class(found, batch, place, how, ClassGradebook(home, url, found))
 
 
 def grade_class(

@@ -112,19 +112,17 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
         with Gradebook(names["db_url"]) as gradebook:
             released = gradebook.find_notebook(names["notebook"], names["assignment"])
             kernel = json.loads(released.kernelspec) if released.kernelspec else {}
-            truth = _cells_of(released)
-        cells = [_harmless(cell, number) for number, cell in enumerate(nb.cells)]
-        nb.cells = _restored(cells, truth)
+            nb.cells = _restored(nb.cells, _cells_of(released))
         nb.metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
         return nb, resources
 
 
-def _cells_of(notebook: Any) -> list[tuple[str, Any]]:
-    """Build the graded cells from what the gradebook knows of them."""
+def _cells_of(notebook: Any) -> dict[str, Any]:
+    """Build the graded cells, in order, from what the gradebook knows of them."""
     tasks = {task.name: task.max_score for task in notebook.task_cells}
     graded = {cell.name: cell.max_score for cell in notebook.grade_cells}
     solutions = {solution.name for solution in notebook.solution_cells}
-    cells = []
+    cells = {}
     for cell in notebook.source_cells:
         metadata: dict[str, Any] = {
             "schema_version": 3,
@@ -140,22 +138,21 @@ def _cells_of(notebook: Any) -> list[tuple[str, Any]]:
             metadata["points"] = {**graded, **tasks}[cell.name]
         make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
         new = make(cell.source, metadata={"nbgrader": metadata}, id=f"restored-{cell.id[:32]}")
-        cells.append((cell.name, new))
+        cells[cell.name] = new
     return cells
 
 
 def _harmless(cell: Any, number: int) -> Any:
     """Return a new cell with a student's text, without HTML that a browser would act on.
 
-    Of the old cell's metadata, which a student can write, only name and pictures are kept.
+    Nothing is kept of the old cell's metadata, which a student can write, and of the rest only
+    pictures.
     """
     source = _writable(cell.source)
-    named = cell.metadata.get("nbgrader")
-    metadata = {"nbgrader": {"grade_id": named.get("grade_id")}} if isinstance(named, dict) else {}
     if cell.cell_type == "code":
-        return new_code_cell(source, metadata=metadata, id=f"cell-{number}")
+        return new_code_cell(source, id=f"cell-{number}")
     # A raw cell is shown as it is, so it becomes a text.
-    shown = new_markdown_cell(_TAG.sub("&lt;", source), metadata=metadata, id=f"cell-{number}")
+    shown = new_markdown_cell(_TAG.sub("&lt;", source), id=f"cell-{number}")
     if pictures := _pictures(cell.get("attachments")):
         shown.attachments = pictures
     return shown
@@ -178,33 +175,31 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _restored(cells: list[Any], truth: list[tuple[str, Any]]) -> list[Any]:
+def _restored(submitted: list[Any], released: dict[str, Any]) -> list[Any]:
     """Give every released cell its place; where a student doubled one, the last counts."""
-    released = dict(truth)
-    place: dict[str, int] = {}
-    for number, cell in enumerate(cells):
-        metadata = cell.metadata.pop("nbgrader", None)
-        name = metadata.get("grade_id") if isinstance(metadata, dict) else None
-        if isinstance(name, str) and name in released:
-            place[name] = number
-    kept = {number: name for name, number in place.items()}
-    result: list[Any] = []
-    for number, cell in enumerate(cells):
-        if number in kept:
-            right = released[kept[number]]
-            if not right.metadata["nbgrader"]["locked"] or right.metadata["nbgrader"]["solution"]:
-                right.source = cell.source
-                if "attachments" in cell and right.cell_type == "markdown":
-                    right.attachments = cell.attachments
-            right.id = cell.id
-            result.append(right)
-        else:
-            result.append(cell)
-    for number, (name, cell) in enumerate(truth):
+    cells = [_harmless(cell, number) for number, cell in enumerate(submitted)]
+    place = {_name_of(cell): number for number, cell in enumerate(submitted)}
+    for name in released.keys() & place.keys():
+        right, own = released[name], cells[place[name]]
+        if not right.metadata["nbgrader"]["locked"] or right.metadata["nbgrader"]["solution"]:
+            right.source = own.source
+            if "attachments" in own and right.cell_type == "markdown":
+                right.attachments = own.attachments
+        right.id = own.id
+        cells[place[name]] = right
+    before: set[str] = set()
+    for name, right in released.items():
         if name not in place:
-            before = {other for other, _ in truth[:number]}
-            result.insert(_after(result, before), cell)
-    return result
+            cells.insert(_after(cells, before), right)
+        before.add(name)
+    return cells
+
+
+def _name_of(cell: Any) -> str:
+    """Return the name that a submitted cell says it has as a graded one, or ""."""
+    about = cell.metadata.get("nbgrader")
+    name = about.get("grade_id") if isinstance(about, dict) else ""
+    return name if isinstance(name, str) else ""
 
 
 def _after(cells: list[Any], names: set[str]) -> int:

@@ -15,7 +15,6 @@ import stat
 from pathlib import Path
 
 from autograder import private
-from autograder.grading.entries import Entry, submission_in
 from autograder.judge.folders import NotOrdinary, TooMany, Wanted, files_in
 from autograder.judge.intake import MAX_ENTRIES
 
@@ -38,13 +37,6 @@ _COLLECT = re.compile(r"""^\s*c\.ExchangeFactory\.collect\s*=\s*["']([\w.]+)["']
 def results_folder(course: Path, assignment: str) -> Path:
     """Return where the results of a course's assignment are kept."""
     return course / "gradeformer" / assignment
-
-
-def entry_of(student: str, folder: Path, assignment: str) -> Entry:
-    """Return the entry of a student whose files are in `folder`, as a batch would find it."""
-    if folder.name == assignment:
-        return Entry(student, submission_in(folder.parent, assignment))
-    return Entry(student, folder)
 
 
 def outdated(course: Path) -> str | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder import private
 from autograder.archives import is_archive
@@ -26,9 +27,6 @@ from autograder.platforms.nbgrader.collected import (
     outdated,
 )
 from autograder.project import FOLDERS, ROOT_VARIABLE, find_root
-
-if TYPE_CHECKING:
-    from autograder.platforms.nbgrader.gradebook import ClassGradebook
 
 _CONFIG = '''\
 """nbgrader's configuration for this course; see the README of gradeformer.
@@ -89,25 +87,10 @@ c.CourseDirectory.groupshared = True
 _OPTION = "c.GradeSubmission.root"
 
 
-def course_id_of(given: str | None, folder: Path) -> str:
-    """Return the id of a course: as given, or the name of its folder.
-
-    Raises:
-        UsageError: nbgrader cannot use it.
-    """
-    name = folder.resolve().name if given is None else given
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
-        raise UsageError(
-            f"{name!r} cannot be a course id: give one of letters, digits, '-', '_' and '.' "
-            "with --course-id"
-        )
-    return name
-
-
 def init(
     assignments: Sequence[Assignment],
     folder: Path,
-    course_id: str,
+    course_id: str | None = None,
     group: str | None = None,
     tell: Callable[[str], None] = lambda words: None,
 ) -> list[str]:
@@ -116,21 +99,32 @@ def init(
     Args:
         assignments: what the course hands out, of one project.
         folder: a new folder, apart from the solutions.
-        course_id: nbgrader's name for the course.
+        course_id: nbgrader's name for the course; by default that of the folder.
         group: whose members mark the course; nobody but its owner does otherwise, unless the folder
             is there and is a group's.
         tell: is told what is being done.
 
     Raises:
-        UsageError: nbgrader is missing, the folder cannot be used, or the public part of an
+        UsageError: nbgrader is missing, folder or id cannot be used, or the public part of an
             assignment is not up to date.
     """
+    place = folder.resolve()
+    named = place.name if course_id is None else course_id
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", named):
+        raise UsageError(
+            f"{named!r} cannot be a course id: give one of letters, digits, '-', '_' and '.' "
+            "with --course-id"
+        )
     _need_nbgrader()
     tell("reading the assignment")
     must_be_new(folder, "give a new folder for the course")
-    place = folder.resolve()
     for assignment in assignments:
-        _must_be_in_order(assignment, folder, place)
+        for inside in (assignment.public, assignment.secret):
+            if place.is_relative_to(inside) or inside.is_relative_to(place):
+                raise UsageError(
+                    f"{folder} lies around or in {inside}: give a folder outside of it"
+                )
+        must_be_filled_in(assignment)
     known = {
         one.name: releasing.known_numbers(one, tell, must_not_have_drifted) for one in assignments
     }
@@ -143,7 +137,7 @@ def init(
                 releasing.release(assignment, source, lambda one: known[one.name])
                 carrier = assignment.public / "workbook.ipynb"
                 (source / carrier.name).write_bytes(carrier.read_bytes())
-            config = _config(assignments, course_id, private.is_shared(folder))
+            config = _config(assignments, named, private.is_shared(folder))
             (folder / CONFIG).write_text(config, encoding="utf-8")
             # Where nbgrader keeps it by itself: the code that makes it gives it a mode of its own.
             (folder / "gradebook.db").touch()
@@ -152,13 +146,6 @@ def init(
     return sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     )
-
-
-def _must_be_in_order(assignment: Assignment, folder: Path, place: Path) -> None:
-    for inside in (assignment.public, assignment.secret):
-        if place.is_relative_to(inside) or inside.is_relative_to(place):
-            raise UsageError(f"{folder} lies around or in {inside}: give a folder outside of it")
-    must_be_filled_in(assignment)
 
 
 def must_not_have_drifted(assignment: Assignment) -> None:
@@ -251,51 +238,36 @@ def passed_over(submitted: Path, assignment: str) -> list[str]:
     return sorted(said)
 
 
-def gradebook(course: Path, url: str, assignment: Assignment) -> ClassGradebook:
-    """Open the gradebook of a course.
-
-    Raises:
-        UsageError: nbgrader is missing, or the gradebook cannot be used.
-    """
-    found: ClassGradebook = _nbgraders().ClassGradebook(course, url, assignment)
-    return found
-
-
-def must_be_course(folder: Path) -> Path:
-    """Return the path of a course without links.
-
-    Raises:
-        UsageError: it is none.
-    """
-    if not (folder / CONFIG).is_file():
-        raise UsageError(f"there is no {CONFIG} in {folder}: give the folder of a course")
-    return folder.resolve()
-
-
-def complaints(course: Path, root: Path | None) -> list[str]:
+def complaints(folder: Path, root: Path | None) -> list[str]:
     """Say in a sentence each what is wrong with who may read, share and collect in a course.
 
     Args:
-        course: the course folder.
+        folder: the course folder.
         root: the project that grades it, where the user names one.
 
     Raises:
-        UsageError: nbgrader is missing, or the course has no project.
+        UsageError: it is not a course, nbgrader is missing, or the course has no project.
     """
+    if not (folder / CONFIG).is_file():
+        raise UsageError(f"there is no {CONFIG} in {folder}: give the folder of a course")
+    course = folder.resolve()
     secret = project_of(course, root) / FOLDERS[1]
     found = [private.exposed([place]) for place in (secret, course)]
-    if _nbgraders().app_of(course).coursedir.groupshared:
+    if app_of(course).coursedir.groupshared:
         found.append(private.unshared(course))
     found.append(exchange_problem(course) or "")
     return [words for words in found if words]
 
 
-def _nbgraders() -> Any:
-    """Return our module that uses nbgrader, which is an extra and slow to import."""
-    _need_nbgrader()
-    from autograder.platforms.nbgrader import gradebook
+def app_of(course: Path) -> Any:
+    """Start nbgrader in a course, which reads its configuration."""
+    # An extra, and slow to import.
+    from nbgrader.apps import AutogradeApp
 
-    return gradebook
+    app = AutogradeApp(log_level=logging.ERROR)
+    app.initialize([], root=str(course))
+    app.log_level = logging.ERROR
+    return app
 
 
 def _need_nbgrader() -> None:
@@ -321,8 +293,8 @@ def project_of(course: Path, root: Path | None) -> Path:
     Raises:
         UsageError: nbgrader is missing, or none of the places has a project.
     """
-    found = _nbgraders()
-    configured = "" if root else str(found.app_of(course).config.GradeSubmission.get("root", ""))
+    _need_nbgrader()
+    configured = "" if root else str(app_of(course).config.GradeSubmission.get("root", ""))
     # Relative to the course: nbgrader stands there when it grades.
     named = course / configured if configured else root
     return find_root(named, f"--root or {_OPTION}")

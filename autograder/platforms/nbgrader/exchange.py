@@ -129,7 +129,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
 
     def _put(self, part: Path, dest: Path, student: str, time: datetime) -> None:
         """Put what was copied in its place."""
-        if _said_by(part) != time:
+        if _time_of(part) != time:
             self.log.error("%s's timestamp.txt is not the time of submission: corrected", student)
             said = f"{time:%Y-%m-%d %H:%M:%S.%f} UTC"
             (part / TIMESTAMP).write_text(said, encoding="ascii")
@@ -143,7 +143,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
     def _is_due(self, dest: Path, time: datetime) -> bool:
         if not dest.is_dir():
             return True
-        said = _said_by(dest)
+        said = _time_of(dest)
         newer = was_followed(dest) or said is None or said < time
         return bool((self.update and newer) or (self.before_duedate and said != time))
 
@@ -172,11 +172,8 @@ def _copy(place: int, dest: Path, owner: int, course: Any) -> dict[str, str]:
     def is_opened(name: str) -> bool:
         return _matches(name, course.include) and not _matches(name, course.ignore)
 
-    missing = [folder for folder in (dest, *dest.parents) if not folder.is_dir()]
-    private.make_folder(dest)
     # nbgrader's word counts, whatever the modes of folders that somebody else made.
-    for folder in missing if course.groupshared else ():
-        folder.chmod(0o2770)
+    private.make_folder(dest, shared=course.groupshared or None)
     for name, file in files_in(place, Wanted(is_opened, is_entered, MAX_ENTRIES, owner)):
         if isinstance(file, NotOrdinary):
             left_out[name] = str(file)
@@ -247,11 +244,10 @@ def _unreadable(folder: Path) -> str:
     return ""
 
 
-def _time_of(folder: Path) -> datetime | None:
+def _time_of(folder: Path, log: Any = None) -> datetime | None:
     """Return when a submission was handed in, in UTC; None if it does not say.
 
-    Raises:
-        ValueError: its timestamp.txt, which a student can write to, holds no time.
+    Its timestamp.txt, which a student can write to, may hold no time: that is logged.
     """
     path = folder / TIMESTAMP
     if not path.is_file():
@@ -261,14 +257,10 @@ def _time_of(folder: Path) -> datetime | None:
             text = file.read(_LONGEST_TIME).decode().strip()
         return parse_utc(text) if text else None
     # dateutil's own among them; a number too large for a date, a zone that is none.
-    except (ValueError, OverflowError, TypeError, OSError) as error:
-        raise ValueError(f"{path} does not hold a time") from error
-
-
-def _said_by(folder: Path) -> datetime | None:
-    with contextlib.suppress(ValueError):
-        return _time_of(folder)
-    return None
+    except (ValueError, OverflowError, TypeError, OSError):
+        if log is not None:
+            log.error("%s does not hold a time; the work counts as handed in without one", path)
+        return None
 
 
 def forgive(converter: Any) -> None:
@@ -276,15 +268,5 @@ def forgive(converter: Any) -> None:
 
     nbgrader itself ends in an AttributeError there. The work then counts as handed in without one.
     """
-    coursedir = getattr(converter, "coursedir", None)
-    if coursedir is None:
-        return
-
-    def existing(folder: str) -> datetime | None:
-        try:
-            return _time_of(Path(folder))
-        except ValueError as error:
-            converter.log.error("%s; the work counts as handed in without one", error)
-            return None
-
-    coursedir.get_existing_timestamp = existing
+    if coursedir := getattr(converter, "coursedir", None):
+        coursedir.get_existing_timestamp = lambda folder: _time_of(Path(folder), converter.log)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import warnings
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.apps import AutogradeApp
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from sqlalchemy.engine import make_url
@@ -23,33 +20,110 @@ from autograder.errors import UsageError
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.platforms.nbgrader.collected import results_folder
+from autograder.platforms.nbgrader.course import app_of
 from autograder.platforms.nbgrader.preprocessors import Run, must_agree, stamp
 from autograder.results import SubmissionResult, light
 
 
-class MarkClass(Autograde):  # type: ignore[misc]
-    """nbgrader's own autograding of a class, with results that are given to it.
+class ClassGradebook(Autograde):  # type: ignore[misc]
+    """The gradebook of a course: nbgrader's own autograding, with results that are given to it.
 
-    What is up to date is left alone, unless it is to be marked `again`. A workbook that is missing,
-    or that cannot be read, costs no mark of the modules beside it.
+    What is up to date is left alone. A workbook that is missing, or that cannot be read, costs no
+    mark of the modules beside it.
+
+    Args:
+        course: the course folder, with nbgrader's configuration in it.
+        url: where the gradebook is, as SQLAlchemy writes it.
+        assignment: what is graded.
+
+    Attributes:
+        results: where the course keeps the assignment's results.
+
+    Raises:
+        UsageError: it cannot be opened, does not know the assignment yet, or has other points.
     """
 
-    def __init__(self, entries: Sequence[Entry], run: Run, again: bool, **more: Any) -> None:
-        super().__init__(**more)
+    def __init__(self, course: Path, url: str, assignment: Assignment) -> None:
+        app = app_of(course)
+        super().__init__(coursedir=app.coursedir, parent=app)
         self.force = True
-        self.gradeformer = run
-        self._again = again
-        self._entries = {entry.id: entry for entry in entries}
-        self._notebooks: list[str] = []
+        self.results = results_folder(course, assignment.name)
+        self._feedback = assignment.feedback
+        coursedir, name = self.coursedir, assignment.name
+        coursedir.db_url, coursedir.assignment_id, coursedir.student_id = url, name, "*"
+        # nbgrader's own queries, which SQLAlchemy finds unusual.
+        warnings.simplefilter("ignore", SAWarning)
+        shown = _shown(url, course)
+        try:
+            with Gradebook(url, coursedir.course_id) as gradebook:
+                notebooks = gradebook.find_assignment(name).notebooks
+                self._notebooks = [f"{notebook.name}.ipynb" for notebook in notebooks]
+                for cell in (cell for notebook in notebooks for cell in notebook.grade_cells):
+                    # What a person marks is worth what the gradebook says.
+                    points = assignment.totals.get(cell.name, cell.max_score)
+                    must_agree(cell.name, cell.max_score, points)
+        except MissingEntry as error:
+            raise UsageError(
+                f"the gradebook {shown} has no assignment {name!r}: run "
+                f"`nbgrader generate_assignment {name}` in {course} first"
+            ) from error
+        # A module that is not installed, a URL that is none, a server that does not answer.
+        except (SQLAlchemyError, ImportError) as error:
+            reason = str(error).splitlines()[0]
+            hint = f": pip install {error.name}" if isinstance(error, ImportError) else ""
+            raise UsageError(f"the gradebook {shown} cannot be opened: {reason}{hint}") from error
+
+    def grade(
+        self,
+        batch: Batch,
+        entries: Sequence[Entry],
+        progress: Progress,
+        again: bool = False,
+    ) -> tuple[Sequence[SubmissionResult], bool]:
+        """Grade a class and mark it at the same time.
+
+        Args:
+            batch: what grades.
+            entries: the submissions.
+            progress: called after every submission with its result and whether it was kept.
+            again: mark also what is up to date.
+
+        Returns:
+            The results in the order of `entries`, and whether all of them are in the gradebook.
+        """
+        coming = iter(entries)
+        found: dict[str, SubmissionResult] = {}
+        last: SubmissionResult | None = None
+
+        def result_of(entry: Entry) -> SubmissionResult:
+            nonlocal last
+            # nbgrader comes to each twice, one right after the other.
+            if last is None or last.submission != entry.id:
+                batch.begin(entry)
+                batch.ahead(coming)
+                last, kept = batch.result(entry)
+                found[entry.id] = light(last)
+                progress(last, kept)
+            return last
+
+        self.gradeformer = Run(result_of, self._feedback)
+        self._entries, self._again = {entry.id: entry for entry in entries}, again
+        complete = False
+        try:
+            with contextlib.suppress(NbGraderException):
+                self.start()
+                complete = True
+            # Whatever kept nbgrader from one of them, its result is wanted.
+            for entry in [entry for entry in entries if entry.id not in found]:
+                result_of(entry)
+        finally:
+            batch.close()
+        return [found[entry.id] for entry in entries], complete
 
     def init_notebooks(self) -> None:
         """Take every submission, in order, whether its workbook is there or not."""
         name = self.coursedir.assignment_id
-        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
-            found = gradebook.find_assignment(name).notebooks
-            self._notebooks = [f"{notebook.name}.ipynb" for notebook in found]
         folders = [self._format_source(name, student) for student in self._entries]
-        self.notebooks: list[str] = []
         self.assignments = {
             folder: [str(Path(folder, notebook)) for notebook in self._notebooks]
             for folder in folders
@@ -107,102 +181,3 @@ def _shown(url: str, course: Path) -> str:
             f"sqlite:///{course}/gradebook.db, once `nbgrader generate_assignment` has run"
         )
     return shown
-
-
-def app_of(course: Path) -> Any:
-    """Start nbgrader in a course, which reads its configuration."""
-    app = AutogradeApp(log_level=logging.ERROR)
-    app.initialize([], root=str(course))
-    app.log_level = logging.ERROR
-    return app
-
-
-class ClassGradebook:
-    """The gradebook of a course, opened once for a class.
-
-    Args:
-        course: the course folder, with nbgrader's configuration in it.
-        url: where the gradebook is, as SQLAlchemy writes it.
-        assignment: what was graded.
-
-    Attributes:
-        results: where the course keeps the assignment's results.
-
-    Raises:
-        UsageError: it cannot be opened, does not know the assignment yet, or has other points.
-    """
-
-    def __init__(self, course: Path, url: str, assignment: Assignment) -> None:
-        self._app = app_of(course)
-        self._name = assignment.name
-        self.results = results_folder(course, assignment.name)
-        self._feedback = assignment.feedback
-        coursedir = self._app.coursedir
-        coursedir.db_url, coursedir.assignment_id, coursedir.student_id = url, self._name, "*"
-        # nbgrader's own queries, which SQLAlchemy finds unusual.
-        warnings.simplefilter("ignore", SAWarning)
-        shown = _shown(url, course)
-        try:
-            with Gradebook(url, coursedir.course_id) as gradebook:
-                for notebook in gradebook.find_assignment(self._name).notebooks:
-                    for cell in notebook.grade_cells:
-                        # What a person marks is worth what the gradebook says.
-                        points = assignment.totals.get(cell.name, cell.max_score)
-                        must_agree(cell.name, cell.max_score, points)
-        except MissingEntry as error:
-            raise UsageError(
-                f"the gradebook {shown} has no assignment {self._name!r}: run "
-                f"`nbgrader generate_assignment {self._name}` in {course} first"
-            ) from error
-        # A module that is not installed, a URL that is none, a server that does not answer.
-        except (SQLAlchemyError, ImportError) as error:
-            reason = str(error).splitlines()[0]
-            hint = f": pip install {error.name}" if isinstance(error, ImportError) else ""
-            raise UsageError(f"the gradebook {shown} cannot be opened: {reason}{hint}") from error
-
-    def grade(
-        self,
-        batch: Batch,
-        entries: Sequence[Entry],
-        progress: Progress,
-        again: bool = False,
-    ) -> tuple[Sequence[SubmissionResult], bool]:
-        """Grade a class and mark it at the same time.
-
-        Args:
-            batch: what grades.
-            entries: the submissions.
-            progress: called after every submission with its result and whether it was kept.
-            again: mark also what is up to date.
-
-        Returns:
-            The results in the order of `entries`, and whether all of them are in the gradebook.
-        """
-        coming = iter(entries)
-        found: dict[str, SubmissionResult] = {}
-        last: SubmissionResult | None = None
-
-        def result_of(entry: Entry) -> SubmissionResult:
-            nonlocal last
-            # nbgrader comes to each twice, one right after the other.
-            if last is None or last.submission != entry.id:
-                batch.begin(entry)
-                batch.ahead(coming)
-                last, kept = batch.result(entry)
-                found[entry.id] = light(last)
-                progress(last, kept)
-            return last
-
-        app, run = self._app, Run(result_of, self._feedback)
-        complete = False
-        try:
-            converter = MarkClass(entries, run, again, coursedir=app.coursedir, parent=app)
-            with contextlib.suppress(NbGraderException):
-                converter.start()
-                complete = True
-            # Whatever kept nbgrader from one of them, its result is wanted.
-            for entry in [entry for entry in entries if entry.id not in found]:
-                result_of(entry)
-        finally:
-            batch.close()
-        return [found[entry.id] for entry in entries], complete

@@ -94,28 +94,24 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
         forgive(self.parent)
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **more: Any) -> tuple[str, Any]:
-        """Convert a workbook."""
+        """Convert a workbook.
+
+        The page runs the scripts of its head alone, and loads no others. These are MathJax, in its
+        safe mode, and what sets it up.
+        """
         page, found = super().from_notebook_node(nb, resources=resources, **more)
-        return guarded(page), found
-
-
-def guarded(page: str) -> str:
-    """Return a page with a policy that runs the scripts of its head alone, and loads no others.
-
-    These are MathJax, in its safe mode, and what sets it up.
-    """
-    soup = BeautifulSoup(page, features="html.parser")
-    if soup.head is None:
-        return page
-    scripts = [script.string or "" for script in soup.head.find_all("script", src=False)]
-    digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
-    hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
-    policy = (
-        f"default-src 'none'; script-src {_MATHJAX} 'unsafe-eval' {hashes}; "
-        f"style-src 'unsafe-inline'; img-src data:; font-src {_MATHJAX} data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    about = {"http-equiv": "Content-Security-Policy", "content": policy}
-    # First, because it holds for what comes after it.
-    soup.head.insert(0, soup.new_tag("meta", attrs=about))
-    return str(soup)
+        soup = BeautifulSoup(page, features="html.parser")
+        if soup.head is None:
+            return page, found
+        scripts = [script.string or "" for script in soup.head.find_all("script", src=False)]
+        digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+        hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
+        policy = (
+            f"default-src 'none'; script-src {_MATHJAX} 'unsafe-eval' {hashes}; "
+            f"style-src 'unsafe-inline'; img-src data:; font-src {_MATHJAX} data:; "
+            "base-uri 'none'; form-action 'none'"
+        )
+        about = {"http-equiv": "Content-Security-Policy", "content": policy}
+        # First, because it holds for what comes after it.
+        soup.head.insert(0, soup.new_tag("meta", attrs=about))
+        return str(soup), found

@@ -25,13 +25,13 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
 from traitlets import Bool, Int, List, Unicode
 
-from autograder.assignment import load_assignment
+from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.grading import accepted, store
 from autograder.grading.batch import Batch
-from autograder.grading.entries import Entry
+from autograder.grading.entries import Entry, submission_in
 from autograder.grading.workers import cores
-from autograder.platforms.nbgrader.collected import entry_of, results_folder, why_not
+from autograder.platforms.nbgrader.collected import results_folder, why_not
 from autograder.project import find_root
 from autograder.reports.feedback import component_page, fault_page
 from autograder.reports.shown import FAULT, Shown, shown
@@ -39,8 +39,6 @@ from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 
 _KEY = "gradeformer"
-# In the resources that one step passes to the next: cells whose components are held for review.
-_HELD = "gradeformer_held"
 # A worker holds some 500 MB: workers that nobody needs are ended after this.
 _IDLE_S = 60.0
 
@@ -84,14 +82,14 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         if names["assignment"] in self.executed:
             found: tuple[Any, Any] = Execute(parent=self.parent).preprocess(nb, resources)
             return found
-        course = self._course()
+        course = Path(self._converter.coursedir.root).resolve()
         entry = self._entry(names["assignment"], names["student"])
         if reason := why_not(entry.path, course):
             raise UsageError(f"{entry.id} is not marked: {reason}")
         # Kept there, because every submission gets new preprocessors.
-        if not hasattr(self.parent.parent, _KEY):
-            setattr(self.parent.parent, _KEY, self._run(course, names))
-        run: Run = getattr(self.parent.parent, _KEY)
+        if not hasattr(self._converter, _KEY):
+            setattr(self._converter, _KEY, self._run(course, names))
+        run: Run = getattr(self._converter, _KEY)
         result = run.result_of(entry)
         now = datetime.now(UTC)
         if result.status == "error":
@@ -102,13 +100,15 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
                 "%s: %s; accept it with `%s` and autograde it again",
                 *(entry.id, result.remarks, typed),
             )
-        resources[_KEY], resources[_HELD] = fill_in(nb, result, run.feedback, now), {*result.held}
+        resources[_KEY] = fill_in(nb, result, run.feedback, now), {*result.held}
         workbook = entry.path / f"{names['notebook']}.ipynb"
         nb.metadata[_KEY] = stamp(result, workbook, run.feedback.shows(now))
         return nb, resources
 
-    def _course(self) -> Path:
-        return Path(self.parent.parent.coursedir.root).resolve()
+    @property
+    def _converter(self) -> Any:
+        # The parent is its exporter.
+        return self.parent.parent
 
     def _run(self, course: Path, names: Mapping[str, str]) -> Run:
         """Return how a run that nbgrader has started comes to results."""
@@ -116,19 +116,13 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         assignment = load_assignment(
             find_root(named, "c.GradeSubmission.root"), names["assignment"]
         )
-        jobs, resume = self.jobs or cores(), not self.parent.parent.force
-        # A changed suite is another.
-        key = (assignment, assignment.suite_hash(), course, self.sandbox, jobs, resume)
+        out, jobs = results_folder(course, assignment.name), self.jobs or cores()
+        asked = (assignment, out, self.sandbox, jobs, not self._converter.force)
+        suite_hash = assignment.suite_hash()
         coming = self._coming(course, names)
 
-        def make() -> Batch:
-            out = results_folder(course, assignment.name)
-            store.make_writable(out)
-            store.sweep(out)
-            return Batch(assignment, out, self.sandbox, jobs, resume)
-
         def result_of(entry: Entry) -> SubmissionResult:
-            with _warm.lent(key, make) as batch:
+            with _warm.lent(suite_hash, *asked) as batch:
                 batch.begin(entry)
                 batch.ahead(coming)
                 return batch.result(entry)[0]
@@ -136,40 +130,36 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         return Run(result_of, assignment.feedback)
 
     def _entry(self, assignment: str, student: str) -> Entry:
-        coursedir = self.parent.parent.coursedir
-        folder = coursedir.format_path(coursedir.submitted_directory, student, assignment)
+        """Return the entry of a submission, as a batch would find it."""
+        coursedir = self._converter.coursedir
         # Not resolved: where a link leads is none of the student's work.
-        return entry_of(student, Path(folder).absolute(), assignment)
+        folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
+        folder = folder.absolute()
+        ours = folder.name == assignment
+        return Entry(student, submission_in(folder.parent, assignment) if ours else folder)
 
     def _coming(self, course: Path, names: Mapping[str, str]) -> Iterator[Entry]:
-        """Yield the submissions that this run of nbgrader will come to after this one."""
-        converter = self.parent.parent
+        """Yield the submissions that this run will process after this one, by nbgrader's rule."""
+        converter, assignment = self._converter, names["assignment"]
         coursedir = converter.coursedir
         pattern = coursedir.format_path(
-            coursedir.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
+            coursedir.submitted_directory, "(?P<student>.*)", re.escape(assignment), escape=True
         )
+        excluded = coursedir.student_id_exclude.split(",")
         for folder in sorted(converter.assignments):
-            found = re.match(pattern, folder)
-            if found is None or found["assignment"] != names["assignment"]:
+            found = re.fullmatch(pattern, folder)
+            student = found["student"] if found else ""
+            if student <= names["student"] or student in excluded:
                 continue
-            student = found["student"]
-            if student > names["student"] and self._is_due(folder, student, names["assignment"]):
-                entry = self._entry(names["assignment"], student)
+            done = coursedir.format_path(coursedir.autograded_directory, student, assignment)
+            due = converter.force or not Path(done).exists()
+            if not due:
+                new, old = map(coursedir.get_existing_timestamp, (folder, done))
+                due = new is not None and old is not None and new > old
+            if due:
+                entry = self._entry(assignment, student)
                 if why_not(entry.path, course) is None:
                     yield entry
-
-    def _is_due(self, folder: str, student: str, assignment: str) -> bool:
-        """Return whether nbgrader will process a submission, by its own rule."""
-        converter = self.parent.parent
-        coursedir = converter.coursedir
-        if student in coursedir.student_id_exclude.split(","):
-            return False
-        done = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
-        if converter.force or not done.exists():
-            return True
-        new = coursedir.get_existing_timestamp(folder)
-        old = coursedir.get_existing_timestamp(str(done))
-        return new is not None and old is not None and new > old
 
 
 class _Warm:
@@ -183,14 +173,20 @@ class _Warm:
         atexit.register(self._end)
 
     @contextlib.contextmanager
-    def lent(self, key: object, make: Callable[[], Batch]) -> Iterator[Batch]:
-        """Lend the batch of this key, to one user at a time; a batch of another key is ended."""
+    def lent(
+        self, suite_hash: str, assignment: Assignment, out: Path, *how: Any
+    ) -> Iterator[Batch]:
+        """Lend the batch that is made of this, to one user at a time; another batch is ended."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
+            # A changed suite is another.
+            key = (suite_hash, assignment, out, *how)
             if self._batch is None or key != self._key:
                 self._end()
-                self._key, self._batch = key, make()
+                store.make_writable(out)
+                store.sweep(out)
+                self._key, self._batch = key, Batch(assignment, out, *how)
             try:
                 yield self._batch
             finally:
@@ -220,11 +216,11 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Write all marks of a workbook in one transaction."""
-        marks = resources.get(_KEY)
-        if marks is None:
+        if _KEY not in resources:
             found: tuple[Any, Any] = super().preprocess(nb, resources)
             return found
         names = resources["nbgrader"]
+        marks, held = resources[_KEY]
         with Gradebook(names["db_url"]) as gradebook:
             notebook = gradebook.find_submission_notebook(
                 names["notebook"], names["assignment"], names["student"]
@@ -234,20 +230,18 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
             for cell in nb.cells:
                 name = cell.metadata.get("nbgrader", {}).get("grade_id")
                 if name in grades and is_grade(cell):
-                    _mark(grades[name], cell, marks, name in resources[_HELD])
+                    grade = grades[name]
+                    own = is_solution(cell)
+                    grade.auto_score = determine_grade(cell)[0] if own else marks.get(name)
+                    # A manual mark stays, and is to be looked at again.
+                    unsure = grade.manual_score is not None or grade.auto_score is None
+                    grade.needs_manual_grade = unsure or name in held
                 if name in comments:
                     unchanged = cell.metadata["nbgrader"]["checksum"] == compute_checksum(cell)
                     silent = unchanged and not is_task(cell)
                     comments[name].auto_comment = "No response." if silent else None
             gradebook.db.commit()
         return nb, resources
-
-
-def _mark(grade: Any, cell: Any, marks: Mapping[str, float | None], held: bool) -> None:
-    """Write the automatic mark of a cell; a manual one stays, and is to be looked at again."""
-    grade.auto_score = determine_grade(cell)[0] if is_solution(cell) else marks.get(grade.name)
-    unsure = grade.manual_score is not None or grade.auto_score is None
-    grade.needs_manual_grade = unsure or held
 
 
 def stamp(result: SubmissionResult, workbook: Path, outcomes: bool) -> dict[str, Any]:
