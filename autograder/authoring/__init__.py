@@ -1,4 +1,8 @@
-"""What authors run: new courses, stubs, workbook, release, selftest."""
+"""What authors run: new courses, import, check, stubs, workbook, release, selftest.
+
+The command holds it. It may use all rooms but the platforms; torch is loaded only where the
+solutions run. Doors: one module for each command, such as `release.py` and `selftest.py`.
+"""
 
 from typing import Literal, get_args
 

@@ -1,5 +1,5 @@
 """Many submissions: entries, workers, jobs and answers, and the store of results.
 
 The code that starts a batch holds it: the command, nbgrader's step, a cluster. It starts workers,
-and loads neither torch nor the judge. Door: `batch.py`; what is sent to workers is in `messages.py`.
+and loads neither torch nor the judge. Door: `batch.py`; `messages.py` is what workers are sent.
 """
