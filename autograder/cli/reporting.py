@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -18,11 +19,10 @@ from autograder.errors import UsageError, repairable
 from autograder.grading import store
 from autograder.grading.batch import Regraded
 from autograder.project import assignment_of, find_root
-from autograder.reports.exports.format import Context
-from autograder.reports.exports.registry import FORMATS, format_of
-from autograder.reports.exports.registry import export as exported
-from autograder.reports.exports.roster import read_roster
+from autograder.reports.exports import FORMATS, format_of
+from autograder.reports.exports import export as exported
 from autograder.reports.pages.mistakes import Nearest
+from autograder.reports.roster import read_roster
 from autograder.reports.shown import About, about
 from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
 from autograder.results import SubmissionResult
@@ -55,13 +55,13 @@ def export(
             f"{chosen.name} is of a class, and {results} is one result: "
             "name the folder that `grade` wrote"
         )
-    context = Context(
-        **vars(_about(found[0].assignment, root)),
+    known = dataclasses.replace(
+        _about(found[0].assignment, root),
         roster=None if roster is None else read_roster(roster),
         environment=os.environ,
         of_class=is_class,
     )
-    made = exported(chosen, found, context)
+    made = exported(chosen, found, known)
     if made.text is not None:
         _write(made.text, out)
     for reason in made.left_out:

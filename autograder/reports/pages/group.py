@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from autograder.reports.pages.mistakes import Nearest, mistakes_of
-from autograder.reports.pages.render import page
 from autograder.reports.pages.statistics import (
     ENOUGH,
     FULL,
@@ -25,6 +24,7 @@ from autograder.reports.pages.statistics import (
     items_of,
     together,
 )
+from autograder.reports.render import page
 from autograder.results import ComponentStanding, Standing, SubmissionResult, Usage
 from autograder.text import clean
 
@@ -64,11 +64,6 @@ class Person:
     file: str
     result: SubmissionResult
 
-    @property
-    def message(self) -> str:
-        """Why there is no mark."""
-        return clean(self.result.message, _TEXT)
-
     @cached_property
     def standings(self) -> dict[str, ComponentStanding]:
         """How each component stands."""
@@ -104,12 +99,8 @@ class Person:
         )
 
 
-class Care(NamedTuple):
-    """Something to look after: whose, in which component if in one, and what is known of it."""
-
-    component: str
-    people: Sequence[Person]
-    lines: Sequence[str] = ()
+# Something to look after: in which component if in one, whose, and what is known of it.
+Care = tuple[str, Sequence[Person], Sequence[str]]
 
 
 def class_page(
@@ -162,26 +153,27 @@ def class_page(
 def _trouble(gathered: Gathered, people: Sequence[Person]) -> list[tuple[str, str, list[Care]]]:
     """Return what a teacher looks at first: headings, what to do about it, and whose it is."""
 
-    def standing(wanted: Standing) -> list[Person]:
-        return [person for person in people if person.result.standing == wanted]
-
     def parts(holds: Callable[[Person, str], bool]) -> list[Care]:
-        found = [Care(n, [p for p in people if holds(p, n)]) for n in gathered.components]
-        return [care for care in found if care.people]
+        found = [(name, [p for p in people if holds(p, name)]) for name in gathered.components]
+        return [(name, whose, ()) for name, whose in found if whose]
+
+    def reasons(wanted: Standing) -> list[Care]:
+        whose = [person for person in people if person.result.standing == wanted]
+        words = [clean(person.result.message, _TEXT) for person in whose]
+        return [("", [who], [why] if why else []) for who, why in zip(whose, words, strict=True)]
 
     def ended(status: str) -> list[Care]:
         return parts(lambda person, name: person.standings.get(name) == status)
 
-    def reasons(wanted: Standing) -> list[Care]:
-        return [Care("", [p], [p.message] if p.message else []) for p in standing(wanted)]
-
-    empty = standing("empty")
-    unsteady = [Care(n, [people[row] for row in rows]) for n, rows in gathered.unsteady.items()]
+    empty = [person for person in people if person.result.standing == "empty"]
+    unsteady: list[Care] = [
+        (n, [people[r] for r in rows], ()) for n, rows in gathered.unsteady.items()
+    ]
     return [
         ("Held for review", _ACCEPT, _places(people, "held")),
         ("The grader failed", "There is no mark: grade them again.", reasons("error")),
         ("Rejected", "", reasons("rejected")),
-        ("No file of the assignment", "", [Care("", empty)] if empty else []),
+        ("No file of the assignment", "", [("", empty, ())] if empty else []),
         ("Unsteady", "Repeated calls gave other answers: the mark may differ.", unsteady),
         *((words, "", ended(status)) for status, words in _ENDS.items()),
         ("Ran, and earned nothing", "", parts(_earned_nothing)),
@@ -199,15 +191,15 @@ def _earned_nothing(person: Person, name: str) -> bool:
     return part is not None and part.status == "graded" and part.score == 0 < part.max_score
 
 
-def _places(people: Sequence[Person], kind: str) -> list[Care]:
+def _places(people: Sequence[Person], kind: Literal["held", "noted"]) -> list[Care]:
     """Return whose components are held for review, or only noted, and the first places."""
-    found = []
+    found: list[Care] = []
     for person in people:
         for name, places in getattr(person.result, kind).items():
             # Without names there is no file.
             words = [place.words for place in places if place.file]
             more = [f"and {len(words) - _PLACES} more"] if len(words) > _PLACES else []
-            found.append(Care(name, [person], words[:_PLACES] + more))
+            found.append((name, [person], words[:_PLACES] + more))
     return found
 
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from autograder.api.page import pictures
 from autograder.reports.pages.mistakes import sourced
-from autograder.reports.pages.render import page
+from autograder.reports.render import page
 from autograder.reports.shown import STATUS_WORDS, Shown, ShownCriterion
 
 # Smaller differences of points are rounding errors.
@@ -136,21 +136,21 @@ def next_step(seen: Shown) -> Next | None:
 
 def _steps(before: Shown, after: Shown) -> Iterator[Step]:
     """Yield the criteria that earned more or less than before, as far as both attempts show any."""
-    old, new = _by_title(before), _by_title(after)
+    old, new = _scores(before), _scores(after)
     for key in dict.fromkeys((*new, *old) if old and new else ()):
         then, now = old.get(key), new.get(key)
         if then is None or now is None or abs(then - now) > _SAME:
             yield Step(key[0], key[1], then, now)
 
 
-def _by_title(seen: Shown) -> Mapping[tuple[str, str, int], float]:
+def _scores(seen: Shown) -> Mapping[tuple[str, str, int], float]:
     """Return scores by component, title, and a number for those of one title."""
     found: dict[tuple[str, str, int], float] = {}
-    counts: Counter[tuple[str, str]] = Counter()
     for name, component in seen.components.items():
+        counts: Counter[str] = Counter()
         for criterion in component.criteria:
-            found[name, criterion.title, counts[name, criterion.title]] = criterion.score
-            counts[name, criterion.title] += 1
+            found[name, criterion.title, counts[criterion.title]] = criterion.score
+            counts[criterion.title] += 1
     return found
 
 
