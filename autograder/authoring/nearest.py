@@ -13,7 +13,7 @@ from autograder.authoring import selftest
 from autograder.authoring.rows import Row, rows_of
 from autograder.grading.batch import Progress
 from autograder.grading.workers import Tell
-from autograder.reports.pages.mistakes import Nearest
+from autograder.reports.pages.statistics import Nearest
 from autograder.results import ComponentResult, SubmissionResult
 from autograder.sandbox.scratch import temporary_folder
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -21,12 +21,14 @@ from autograder.grading.batch import Regraded
 from autograder.project import assignment_of, find_root
 from autograder.reports.exports import FORMATS, format_of
 from autograder.reports.exports import export as exported
-from autograder.reports.pages.mistakes import Nearest
 from autograder.reports.roster import read_roster
 from autograder.reports.shown import About, about
 from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
 from autograder.results import SubmissionResult
 from autograder.text import clean
+
+if TYPE_CHECKING:
+    from autograder.reports.pages.statistics import Nearest
 
 FOLDER = "report"
 Results = Annotated[Path, typer.Argument(help="A result file, or the folder that `grade` wrote.")]

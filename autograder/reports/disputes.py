@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 from pathlib import Path
@@ -65,17 +66,14 @@ def settle(
         broken=tuple(losing_points(result.components, uses)),
         accepted=graded.accepted,
     )
-    worker = Worker(assignment, sandbox)
     found: Answer
-    with Stages(console) as stages:
+    with Stages(console) as stages, contextlib.closing(Worker(assignment, sandbox)) as worker:
+        worker.wait(stages)
+        stages("grading the component again")
         try:
-            worker.wait(stages)
-            stages("grading the component again")
             found = worker.ask(job)
         except WorkerLost as lost:
             found = Fault(reason=str(lost))
-        finally:
-            worker.close()
     if isinstance(found, UnknownCriterion):
         raise UsageError(
             f"the suite of {assignment.name} has no criterion {criterion!r} any more: "

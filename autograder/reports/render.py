@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from autograder.text import counted, points
+from autograder.text import clean, counted, points
 
 if TYPE_CHECKING:
     import jinja2
@@ -56,7 +56,8 @@ def page(template: str, scripts: Sequence[str], values: dict[str, Any]) -> str:
 @functools.cache
 def _pages() -> jinja2.Environment:
     made = environment(_PAGES)
-    made.filters |= {"breakable": _breakable, "counted": counted, "runs": _runs}
+    made.filters |= {"breakable": _breakable, "clean": clean, "counted": counted}
+    made.filters["runs"] = _runs
     made.filters["points"] = lambda value: "" if value is None else points(value)
     made.filters["utc"] = lambda now: f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     made.tests["lost"] = lambda one: one.max_score > one.score or one.passed is False

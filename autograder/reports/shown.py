@@ -203,29 +203,25 @@ def shown_component(
     if held:
         # It was read and not run, and what was read is the student's own text.
         return _held(shown_component(component, outcomes), component.notes, held)
-    if outcomes:
-        return ShownComponent(
-            score=component.score,
-            max_score=component.max_score,
-            status=component.status,
-            criteria=[_criterion(criterion, outcomes) for criterion in component.criteria],
-            notes=_lines(component.notes),
-            causes=_lines(component.causes),
-            views=component.views,
-        )
-    public = [c for c in component.criteria if c.visibility == "public"]
-    status = component.status
-    if status not in WHOLE and not any(c.outcome in _DEATHS for c in public):
-        # Hidden criteria run last: they alone died, or were not run.
-        status = "graded"
-    # The first note says what stood in for what lost points.
-    notes = component.notes[1:] if component.stand_ins else component.notes
+    criteria = [c for c in component.criteria if outcomes or c.visibility == "public"]
+    score, most = component.score, component.max_score
+    status: ComponentStanding = component.status
+    notes = component.notes
+    if not outcomes:
+        score, most = total(c.score for c in criteria), total(c.max_score for c in criteria)
+        if status not in WHOLE and not any(c.outcome in _DEATHS for c in criteria):
+            # Hidden criteria run last: they alone died, or were not run.
+            status = "graded"
+        # The first note says what stood in for what lost points.
+        first = 1 if component.stand_ins else 0
+        notes = [] if status == "graded" else notes[first:]
     return ShownComponent(
-        score=total(criterion.score for criterion in public),
-        max_score=total(criterion.max_score for criterion in public),
+        score=score,
+        max_score=most,
         status=status,
-        criteria=[_criterion(criterion, outcomes) for criterion in public],
-        notes=_lines(notes) if status != "graded" else [],
+        criteria=[_criterion(criterion, outcomes) for criterion in criteria],
+        notes=_lines(notes),
+        causes=_lines(component.causes) if outcomes else [],
         views=component.views,
     )
 

@@ -14,14 +14,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from autograder.reports.pages.mistakes import Nearest, mistakes_of
 from autograder.reports.pages.statistics import (
     ENOUGH,
     FULL,
     Gathered,
+    Nearest,
     figures,
     histogram,
     items_of,
+    mistakes_of,
     together,
 )
 from autograder.reports.render import page
@@ -69,34 +70,11 @@ class Person:
         """How each component stands."""
         return {name: self.result.component_standing(name) for name in self.result.components}
 
-    @cached_property
-    def used(self) -> dict[str, Usage]:
-        """What each component used, the slowest first."""
-        parts = self.result.components.items()
-        used = [(name, part.usage) for name, part in parts if part.usage is not None]
-        return dict(sorted(used, key=lambda one: -one[1].cpu_s))
-
-    @property
-    def cpu_s(self) -> float:
-        """How long it computed, in seconds."""
-        return sum(usage.cpu_s for usage in self.used.values())
-
     @property
     def stopped(self) -> str:
         """The first component that a graded submission left out or did not begin."""
         untouched = (n for n, c in self.result.components.items() if c.status in _UNTOUCHED)
         return next(untouched, "") if self.result.standing == "graded" else ""
-
-    @property
-    def remarks(self) -> str:
-        """Which components were not graded to their end; the page says the rest elsewhere."""
-        if self.result.standing != "graded":
-            return ""
-        return "; ".join(
-            f"{clean(name, 80)}: {_STATUSES[stands]}"
-            for name, stands in self.standings.items()
-            if stands in _STATUSES
-        )
 
 
 # Something to look after: in which component if in one, whose, and what is known of it.
@@ -145,7 +123,8 @@ def class_page(
         "near": [(one, [p for p in people if p.result.submission in one.who]) for one in near],
         "picked": lambda rows: [people[row] for row in rows],
         "rows": list(zip(people, gathered.cells, strict=True)),
-        "slow": sorted((p for p in people if p.used), key=lambda p: -p.cpu_s)[:_SLOWEST],
+        "slow": _slowest(people),
+        "STATUSES": _STATUSES,
     }
     return page("class.html.jinja", ["pages.js", "class.js"], values)
 
@@ -206,7 +185,6 @@ def _places(people: Sequence[Person], kind: Literal["held", "noted"]) -> list[Ca
 def _component(graded: Sequence[Person], name: str, most: float) -> dict[str, Any]:
     mine = [person for person in graded if name in person.standings]
     scores = [person.result.components[name].score for person in mine]
-    stands = Counter(person.standings[name] for person in mine)
     return {
         "name": name,
         "max_score": most,
@@ -215,5 +193,15 @@ def _component(graded: Sequence[Person], name: str, most: float) -> dict[str, An
         "median": float(np.median(scores)) if scores else None,
         "full": sum(score >= most * FULL for score in scores),
         "histogram": histogram(scores, most),
-        "statuses": [(words, stands[one]) for one, words in _STATUSES.items() if stands[one]],
+        "stands": Counter(person.standings[name] for person in mine),
     }
+
+
+def _slowest(people: Sequence[Person]) -> list[tuple[Person, list[tuple[str, Usage]]]]:
+    """Return who computed longest, and in which components, the slowest first."""
+    used = []
+    for person in people:
+        parts = [(n, c.usage) for n, c in person.result.components.items() if c.usage is not None]
+        used.append((person, sorted(parts, key=lambda part: -part[1].cpu_s)))
+    ran = [one for one in used if one[1]]
+    return sorted(ran, key=lambda one: -sum(usage.cpu_s for _, usage in one[1]))[:_SLOWEST]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from autograder.api.page import pictures
-from autograder.reports.pages.mistakes import sourced
+from autograder.reports.pages.statistics import sourced
 from autograder.reports.render import page
 from autograder.reports.shown import STATUS_WORDS, Shown, ShownCriterion
 
@@ -83,29 +83,26 @@ def student_page(seen: Shown, before: Shown | None, title: str, now: datetime) -
 
 def costs(seen: Shown) -> list[Cost]:
     """Return what cost points, upstream components first and each cause once."""
-    found: list[Cost] = []
+    found: list[tuple[str, str, bool, Sequence[ShownCriterion]]] = []
     told: set[str] = set()
-
-    def cost(name: str, words: str, known: bool, criteria: Sequence[ShownCriterion]) -> None:
-        if criteria:
-            points = round(sum(criterion.lost for criterion in criteria), 4)
-            found.append(Cost(name, words, known, points, len(criteria)))
-
     everywhere = [c for component in seen.components.values() for c in _losing(component.criteria)]
     for name, component in seen.components.items():
         lost = _losing(component.criteria)
-        status = STATUS_WORDS[component.status]
-        if component.whole:
-            cost(name, status, False, lost)
-            continue
-        for cause in dict.fromkeys(cause for c in lost for cause in c.causes):
+        # Of the whole component it is said why no criterion earned anything.
+        causes = () if component.whole else [cause for c in lost for cause in c.causes]
+        for cause in dict.fromkeys(causes):
             if cause not in told:
                 told.add(cause)
                 # Wherever it cost something: it is one mistake.
-                cost(name, cause, True, [c for c in everywhere if cause in c.causes])
-        rest = [c for c in lost if not c.causes]
-        cost(name, status or "No known mistake was recognised.", False, rest)
-    return found
+                found.append((name, cause, True, [c for c in everywhere if cause in c.causes]))
+        words = STATUS_WORDS[component.status] or "No known mistake was recognised."
+        rest = [c for c in lost if component.whole or not c.causes]
+        found.append((name, words, False, rest))
+    return [
+        Cost(name, words, known, round(sum(c.lost for c in criteria), 4), len(criteria))
+        for name, words, known, criteria in found
+        if criteria
+    ]
 
 
 def next_step(seen: Shown) -> Next | None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.mistakes import mistakes_of
-from autograder.reports.pages.statistics import Gathered, items_of, together
+from autograder.reports.pages.statistics import Gathered, items_of, mistakes_of, together
 from autograder.reports.pages.student import costs, next_step, student_page
 from autograder.reports.pages.writing import write_pages
 from autograder.reports.shown import STATUS_WORDS, WHOLE, About, component_page, fault_page, shown
