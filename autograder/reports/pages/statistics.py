@@ -28,8 +28,6 @@ _BINS = 10
 # Of a criterion that never ran, and of one that a submission does not have.
 _UNRUN = nan, "-"
 _ENDED = {"timeout": "t", "crashed": "c", "student_error": "e"}
-
-
 # Of more changes of a solution none says much.
 _CHANGES = 3
 # How the words of several are joined: all of them are there, or one of them is.
