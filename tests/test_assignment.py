@@ -143,7 +143,7 @@ def test_the_suite_hash_follows_a_new_file_where_marks_are_decided(
 @pytest.mark.parametrize(
     "path",
     [
-        *("cli/grading.py", "reports/terminal.py", "reports/disputes.py", "reports/feedback.py"),
+        *("cli/grading.py", "reports/terminal.py", "reports/disputes.py", "reports/shown.py"),
         *("reports/more.py", "authoring/release.py", "platforms/nbgrader/gradebook.py"),
         *("grading/batch.py", "grading/store.py", "__init__.py"),
     ],

@@ -419,7 +419,7 @@ def _near_limits(assignment: Assignment, result: SubmissionResult) -> Iterator[s
 
 
 def lost_criteria(component: ComponentResult) -> list[CriterionResult]:
-    """Return the criteria that did not pass, but for form that only waits for another criterion."""
+    """Return the criteria that did not pass, except form that only waits for another criterion."""
     return [c for c in component.criteria if not c.passed and c.facts != [COUNTS_LATER]]
 
 

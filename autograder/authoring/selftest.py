@@ -29,7 +29,7 @@ from autograder.grading.entries import Entry
 from autograder.grading.messages import Explained, ExplainJob
 from autograder.grading.workers import Tell, Worker, WorkerLost
 from autograder.judge.places import cache_folder
-from autograder.reports.pages.mistakes import Nearest
+from autograder.reports.pages.statistics import Nearest
 from autograder.results import ComponentResult, SubmissionResult, losing_points
 from autograder.sandbox.scratch import temporary_folder
 

@@ -30,9 +30,13 @@ from autograder.platforms.cluster.schedulers import Wanted, wanted
 from autograder.platforms.nbgrader.collected import exchange_problem, results_folder, why_not
 from autograder.project import FOLDERS, assignment_of, find_root
 from autograder.reports import disputes, moved
-from autograder.reports.exports.roster import read_roster
-from autograder.reports.feedback import print_single
-from autograder.reports.score_table import print_held, print_left_out, print_table
+from autograder.reports.roster import read_roster
+from autograder.reports.score_table import (
+    print_held,
+    print_left_out,
+    print_single,
+    print_table,
+)
 from autograder.reports.shown import shown
 from autograder.reports.terminal import ProgressReport, Stages, plain, say
 from autograder.results import SubmissionResult

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -18,15 +19,16 @@ from autograder.errors import UsageError, repairable
 from autograder.grading import store
 from autograder.grading.batch import Regraded
 from autograder.project import assignment_of, find_root
-from autograder.reports.exports.format import Context
-from autograder.reports.exports.registry import FORMATS, format_of
-from autograder.reports.exports.registry import export as exported
-from autograder.reports.exports.roster import read_roster
-from autograder.reports.pages.mistakes import Nearest
+from autograder.reports.exports import FORMATS, format_of
+from autograder.reports.exports import export as exported
+from autograder.reports.roster import read_roster
 from autograder.reports.shown import About, about
 from autograder.reports.terminal import Printer, ProgressReport, Stages, plain, say
 from autograder.results import SubmissionResult
 from autograder.text import clean
+
+if TYPE_CHECKING:
+    from autograder.reports.pages.statistics import Nearest
 
 FOLDER = "report"
 Results = Annotated[Path, typer.Argument(help="A result file, or the folder that `grade` wrote.")]
@@ -55,13 +57,13 @@ def export(
             f"{chosen.name} is of a class, and {results} is one result: "
             "name the folder that `grade` wrote"
         )
-    context = Context(
-        **vars(_about(found[0].assignment, root)),
+    known = dataclasses.replace(
+        _about(found[0].assignment, root),
         roster=None if roster is None else read_roster(roster),
         environment=os.environ,
         of_class=is_class,
     )
-    made = exported(chosen, found, context)
+    made = exported(chosen, found, known)
     if made.text is not None:
         _write(made.text, out)
     for reason in made.left_out:

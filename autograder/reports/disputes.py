@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 from pathlib import Path
 
 from rich.console import Console
 
-from autograder.assignment import Assignment, load_assignment
+from autograder.assignment import load_assignment
 from autograder.errors import UsageError
 from autograder.grading import accepted
 from autograder.grading.entries import submission_in
@@ -21,7 +22,7 @@ from autograder.grading.messages import (
     Unreadable,
 )
 from autograder.grading.store import read_file
-from autograder.grading.workers import Tell, Worker, WorkerLost
+from autograder.grading.workers import Worker, WorkerLost
 from autograder.project import find_root
 from autograder.reports.moved import changes
 from autograder.reports.terminal import Printer, Stages
@@ -65,8 +66,14 @@ def settle(
         broken=tuple(losing_points(result.components, uses)),
         accepted=graded.accepted,
     )
-    with Stages(console) as stages:
-        isolation, found = _asked(assignment, sandbox, job, stages)
+    found: Answer
+    with Stages(console) as stages, contextlib.closing(Worker(assignment, sandbox)) as worker:
+        worker.wait(stages)
+        stages("grading the component again")
+        try:
+            found = worker.ask(job)
+        except WorkerLost as lost:
+            found = Fault(reason=str(lost))
     if isinstance(found, UnknownCriterion):
         raise UsageError(
             f"the suite of {assignment.name} has no criterion {criterion!r} any more: "
@@ -92,7 +99,7 @@ def settle(
     print_.line(f"recorded: {_words(recorded)}")
     print_.block("the student was told", recorded.message.splitlines())
     verdict = "agrees" if agrees else "does NOT agree"
-    print_.line(f"run again: {_words(now)}; it {verdict} with the record ({isolation})")
+    print_.line(f"run again: {_words(now)}; it {verdict} with the record ({worker.sandbox})")
     if now.message != recorded.message:
         print_.block("the student would now be told", now.message.splitlines() or ["nothing"])
     print_component(print_, found)
@@ -128,19 +135,6 @@ def print_call(print_: Printer, found: Explained) -> None:
         print_.line("the call is seeded: where it draws at random, other draws may be right too")
     if call.answer is not None and not call.unlike:
         print_.line("no answer that the check read differs from the solution's")
-
-
-def _asked(assignment: Assignment, sandbox: str, job: ExplainJob, tell: Tell) -> tuple[str, Answer]:
-    """Have a criterion explained; return also how the code was isolated."""
-    worker = Worker(assignment, sandbox)
-    try:
-        worker.wait(tell)
-        tell("grading the component again")
-        return worker.sandbox, worker.ask(job)
-    except WorkerLost as lost:
-        return worker.sandbox, Fault(reason=str(lost))
-    finally:
-        worker.close()
 
 
 def _read(path: Path) -> tuple[SubmissionResult, Graded]:

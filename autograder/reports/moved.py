@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,30 +20,14 @@ _SUBMISSIONS = 20
 _CRITERIA = 8
 
 
-class Step(NamedTuple):
-    """How one criterion moved: `kind` in a word, scores None where it did not exist."""
-
-    criterion: str
-    kind: str
-    before: float | None
-    after: float | None
-    words: str
-
-
 class Move(NamedTuple):
-    """A submission whose mark moved, with the criteria that moved it, and why."""
+    """A submission whose mark moved, and why; `steps` has a criterion, how it moved, and scores."""
 
     submission: str
-    before: str
-    after: str
-    steps: Sequence[Step]
+    marks: tuple[str, str]
+    steps: Sequence[tuple[str, str, tuple[float | None, float | None]]]
     why: Sequence[str]
-    maximum: bool = False  # it alone is another one
-
-    @property
-    def words(self) -> str:
-        """The mark before and after; of another maximum, that it is one."""
-        return f"{self.before} -> {self.after}" + ", another maximum" * self.maximum
+    maximum: bool  # it alone is another one
 
 
 def changes(before: Graded, after: Graded) -> list[str]:
@@ -76,9 +60,8 @@ def moves(regraded: Sequence[Regraded]) -> list[Move]:
         if (before.score, before.max_score) != (after.score, after.max_score):
             most = before.max_score != after.max_score
             marks = (_mark(before, most), _mark(after, most))
-            steps = list(_steps(before, after))
-            maximum = before.score == after.score
-            found.append(Move(after.submission, *marks, steps, _why(before, after), maximum))
+            steps, why = list(_steps(before, after)), _why(before, after)
+            found.append(Move(after.submission, marks, steps, why, before.score == after.score))
     return sorted(found, key=lambda move: move.submission)
 
 
@@ -97,17 +80,31 @@ def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
     said = [f"{counted(len(found) - others, 'mark')} moved"] if len(found) > others else []
     said += [f"{counted(others, 'mark')} of another maximum"] if others else []
     line(f"{', '.join(said)}:")
-    for move in found[:_SUBMISSIONS]:
-        name, why = clean(move.submission, 60), clean(" and ".join(move.why), 1000)
-        line(f"{name} {move.words}: {why}")
-        for step in move.steps[:_CRITERIA]:
-            line(f"{clean(step.criterion)} {step.words}", "  ")
-        if len(move.steps) > _CRITERIA:
-            more = counted(len(move.steps) - _CRITERIA, "more criterion", "more criteria")
-            line(f"and {more}", "  ")
+    rows: list[list[str | float | None]] = [["submission", "criterion", "before", "after", "why"]]
+    for number, move in enumerate(found):
+        why = "; ".join(move.why)
+        rows.append([move.submission, "total", *move.marks, why])
+        for criterion, words, scores in move.steps:
+            kind = words.partition(" (")[0].partition(",")[0]
+            rows.append([move.submission, criterion, *scores, f"{kind}: {why}"])
+        if number < _SUBMISSIONS:
+            _print(line, move)
     if len(found) > _SUBMISSIONS:
         line(f"and {counted(len(found) - _SUBMISSIONS, 'more submission')}")
-    line(f"What moved: {clean(str(_write(out, found)), 500)}")
+    path = out / "moved.csv"
+    with writing(path):
+        private.write_file(path, table(rows))
+    line(f"What moved: {clean(str(path), 500)}")
+
+
+def _print(line: Callable[..., None], move: Move) -> None:
+    marks = " -> ".join(move.marks) + ", another maximum" * move.maximum
+    line(f"{clean(move.submission, 60)} {marks}: {clean(' and '.join(move.why), 1000)}")
+    for criterion, words, _ in move.steps[:_CRITERIA]:
+        line(f"{clean(criterion)} {words}", "  ")
+    if len(move.steps) > _CRITERIA:
+        more = counted(len(move.steps) - _CRITERIA, "more criterion", "more criteria")
+        line(f"and {more}", "  ")
 
 
 def _mark(result: SubmissionResult, most: bool) -> str:
@@ -128,7 +125,10 @@ def _why(before: SubmissionResult, after: SubmissionResult) -> list[str]:
     return why or ["nothing recorded changed: the code is unsteady, or close to a time limit"]
 
 
-def _steps(before: SubmissionResult, after: SubmissionResult) -> Iterator[Step]:
+def _steps(
+    before: SubmissionResult, after: SubmissionResult
+) -> Iterator[tuple[str, str, tuple[float | None, float | None]]]:
+    """Yield the criteria that moved: how, in words, and their scores, None where there was none."""
     if before.status != "graded" or after.status != "graded":
         return
     old, new = _criteria(before), _criteria(after)
@@ -137,7 +137,7 @@ def _steps(before: SubmissionResult, after: SubmissionResult) -> Iterator[Step]:
         said = " -> ".join(_share(one) for one in (then, now) if one is not None)
         if kind := _kind(then, now):
             before_, after_ = (None if one is None else one.score for one in (then, now))
-            yield Step(name, kind.partition(",")[0], before_, after_, f"{kind} ({said})")
+            yield name, f"{kind} ({said})", (before_, after_)
 
 
 def _kind(then: CriterionResult | None, now: CriterionResult | None) -> str:
@@ -159,19 +159,3 @@ def _share(criterion: CriterionResult) -> str:
 
 def _criteria(result: SubmissionResult) -> dict[str, CriterionResult]:
     return {c.id: c for component in result.components.values() for c in component.criteria}
-
-
-def _write(out: Path, found: Sequence[Move]) -> Path:
-    """Write moved.csv, for every submission its total and then the criteria."""
-    rows: list[list[str | float | None]] = [["submission", "criterion", "before", "after", "why"]]
-    for move in found:
-        why = "; ".join(move.why)
-        rows.append([move.submission, "total", move.before, move.after, why])
-        rows += [
-            [move.submission, step.criterion, step.before, step.after, f"{step.kind}: {why}"]
-            for step in move.steps
-        ]
-    path = out / "moved.csv"
-    with writing(path):
-        private.write_file(path, table(rows))
-    return path

@@ -1,4 +1,4 @@
-"""The table of a class that `grade` prints when it is done, and what it says beside it."""
+"""What `grade` prints when it is done: the table of a class, or the points of one submission."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from rich.text import Text
 
 from autograder.grading import accepted
 from autograder.grading.entries import Listing
+from autograder.reports.shown import LATE, Shown
 from autograder.reports.terminal import Printer, named
 from autograder.results import ComponentStanding, Standing, SubmissionResult
-from autograder.text import clean, counted, points
+from autograder.text import clean, counted, out_of, points
 
 _ID = 60
 # A longer id may go on in the next line.
@@ -152,3 +153,26 @@ def print_held(console: Console, out: Path, results: Sequence[SubmissionResult])
             f"{count} held for review: {named(held)}; {clean(str(out / 'results.csv'), 500)} says "
             f"why (remarks); accept with `{typed}`, then grade again"
         )
+
+
+def print_single(console: Console, found: Shown) -> None:
+    """Print the points of one submission, and the reasons for each that is lost."""
+    line = Printer(console).line
+    if found.late:
+        line(LATE)
+    if found.status != "graded":
+        line(f"{found.submission}: {found.status}: {found.message}")
+        return
+    for name, component in found.components.items():
+        line(f"{name}: {out_of(component.score, component.max_score)}")
+        for words in (*component.said, *component.causes):
+            line(words, "  ")
+        for criterion in component.criteria if not component.whole else ():
+            if criterion.score < criterion.max_score:
+                worth = out_of(criterion.score, criterion.max_score)
+                line(f"{worth}: {criterion.title}", "  ")
+                for told in criterion.lines(component.causes):
+                    line(told.text, "    ")
+    if found.withheld:
+        line(found.withheld)
+    line(f"{found.submission}: {out_of(found.score or 0.0, found.max_score)} points")

@@ -6,15 +6,16 @@ Pages, and formats that students read, are made of what this returns, and of not
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel
 
-from autograder.api.page import Line
+from autograder.api.page import Line, Row, page
 from autograder.assignment import Assignment
+from autograder.reports.roster import Roster
 from autograder.results import (
     HIDDEN_WORDS,
     ComponentResult,
@@ -26,7 +27,7 @@ from autograder.results import (
     total,
 )
 from autograder.settings import Feedback
-from autograder.text import clean
+from autograder.text import clean, out_of
 
 # A line of a message, and how many there are of one kind.
 LINE = 1000
@@ -81,6 +82,14 @@ class ShownCriterion(BaseModel):
         causes = ("as above" if words in told else words for words in self.causes)
         return [*map(Line, lines), *(Line(words, cause=True) for words in causes)]
 
+    @property
+    def said(self) -> list[str]:
+        """What is said of it as plain text, a line each."""
+        lines = [f"likely cause: {one.text}" if one.cause else one.text for one in self.lines()]
+        if self.cases > 1 and not self.passed and self.hidden:
+            lines.insert(0, f"{self.passed_cases} of {self.cases} cases pass")
+        return [line for line in lines if line]
+
 
 class ShownComponent(BaseModel):
     """What is shown of one component; with nothing hidden shown, points are the public ones.
@@ -130,6 +139,10 @@ class About:
     now: datetime
     assignment: str = ""
     components: Mapping[str, float] | None = None  # their points; None if they are not known
+    # Of exports alone: who is in the course, and what a platform's runner says.
+    roster: Roster | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    of_class: bool = False  # the results are those of a class, however small
 
     def shown(self, result: SubmissionResult) -> Shown:
         """Return what a student may see of a result."""
@@ -190,32 +203,25 @@ def shown_component(
     if held:
         # It was read and not run, and what was read is the student's own text.
         return _held(shown_component(component, outcomes), component.notes, held)
-    if outcomes:
-        return ShownComponent(
-            score=component.score,
-            max_score=component.max_score,
-            status=component.status,
-            criteria=[
-                _hidden(criterion) if criterion.visibility == "hidden" else _public(criterion)
-                for criterion in component.criteria
-            ],
-            notes=_lines(component.notes),
-            causes=_lines(component.causes),
-            views=component.views,
-        )
-    public = [c for c in component.criteria if c.visibility == "public"]
-    status = component.status
-    if status not in WHOLE and not any(c.outcome in _DEATHS for c in public):
-        # Hidden criteria run last: they alone died, or were not run.
-        status = "graded"
-    # The first note says what stood in for what lost points.
-    notes = component.notes[1:] if component.stand_ins else component.notes
+    criteria = [c for c in component.criteria if outcomes or c.visibility == "public"]
+    score, most = component.score, component.max_score
+    status: ComponentStanding = component.status
+    notes = component.notes
+    if not outcomes:
+        score, most = total(c.score for c in criteria), total(c.max_score for c in criteria)
+        if status not in WHOLE and not any(c.outcome in _DEATHS for c in criteria):
+            # Hidden criteria run last: they alone died, or were not run.
+            status = "graded"
+        # The first note says what stood in for what lost points.
+        first = 1 if component.stand_ins else 0
+        notes = [] if status == "graded" else notes[first:]
     return ShownComponent(
-        score=total(criterion.score for criterion in public),
-        max_score=total(criterion.max_score for criterion in public),
+        score=score,
+        max_score=most,
         status=status,
-        criteria=[_alone(criterion) for criterion in public],
-        notes=_lines(notes) if status != "graded" else [],
+        criteria=[_criterion(criterion, outcomes) for criterion in criteria],
+        notes=_lines(notes),
+        causes=_lines(component.causes) if outcomes else [],
         views=component.views,
     )
 
@@ -227,42 +233,27 @@ def _held(seen: ShownComponent, notes: Sequence[str], held: Sequence[Held]) -> S
     return seen.model_copy(update={"status": "held", "notes": places, "criteria": criteria})
 
 
-def _public(criterion: CriterionResult) -> ShownCriterion:
+def _criterion(found: CriterionResult, outcomes: bool) -> ShownCriterion:
+    """Return what is shown of a criterion; without outcomes nothing that hidden ones bear on."""
+    hidden = found.visibility == "hidden"
+    facts = [] if found.passed else [HIDDEN_WORDS]
+    if not hidden:
+        # Of one that passed, a fact says what it was graded with.
+        facts = _lines(found.facts) if outcomes or not found.passed else []
     return ShownCriterion(
-        title=clean(criterion.title, _NAME),
-        score=criterion.score,
-        max_score=criterion.max_score,
-        passed=criterion.passed,
-        outcome=criterion.outcome,
-        source=clean(criterion.source, _NAME),
-        cases=criterion.cases,
-        passed_cases=criterion.passed_cases,
-        facts=_lines(criterion.facts),
-        hints=_lines(criterion.hints),
-        causes=_lines(criterion.causes),
-    )
-
-
-def _alone(criterion: CriterionResult) -> ShownCriterion:
-    """Return a public criterion without what hidden ones had a part in."""
-    # Of one that passed, a fact says what it was graded with.
-    facts = [] if criterion.passed else criterion.facts
-    return _public(criterion.model_copy(update={"causes": [], "facts": facts}))
-
-
-def _hidden(criterion: CriterionResult) -> ShownCriterion:
-    passed = bool(criterion.passed)
-    return ShownCriterion(
-        title=clean(criterion.title, _NAME),
-        score=criterion.score,
-        max_score=criterion.max_score,
-        passed=passed,
-        hidden=True,
-        # One that was not run has one case: it looks like one of which none passed.
-        cases=criterion.cases if criterion.passed_cases else 1,
-        passed_cases=criterion.passed_cases,
-        facts=[] if passed else [HIDDEN_WORDS],
-        causes=_lines(criterion.causes),
+        title=clean(found.title, _NAME),
+        score=found.score,
+        max_score=found.max_score,
+        passed=bool(found.passed) if hidden else found.passed,
+        hidden=hidden,
+        outcome=None if hidden else found.outcome,
+        source="" if hidden else clean(found.source, _NAME),
+        # A hidden one that was not run has one case: it looks like one of which none passed.
+        cases=1 if hidden and not found.passed_cases else found.cases,
+        passed_cases=found.passed_cases,
+        facts=facts,
+        hints=[] if hidden else _lines(found.hints),
+        causes=_lines(found.causes) if outcomes else [],
     )
 
 
@@ -280,3 +271,32 @@ def _withheld(result: SubmissionResult, feedback: Feedback, now: datetime) -> st
 def _lines(texts: Sequence[str]) -> list[str]:
     lines = (line for text in texts[:_LINES] for line in text[: _LINES * LINE].splitlines())
     return [clean(line, LINE) for line in islice(lines, _LINES)]
+
+
+def component_page(component: ShownComponent, withheld: str = "") -> str:
+    """Return the feedback on one component; `withheld` says what it does not show."""
+    headline = f"{out_of(component.score, component.max_score)} points"
+    told = [Line(words) for words in (*component.said, withheld)]
+    told += [Line(words, cause=True) for words in component.causes]
+    if component.whole:
+        # Every criterion would say the same once more.
+        return page(headline, told, [], [])
+    rows = [
+        Row(
+            criterion.title,
+            criterion.outcome or ("passed" if criterion.passed else "failed"),
+            criterion.score,
+            criterion.max_score,
+            criterion.lines(component.causes),
+            criterion.source if not criterion.passed else "",
+            criterion.passed_cases,
+            criterion.cases,
+        )
+        for criterion in component.criteria
+    ]
+    return page(headline, told, rows, component.views)
+
+
+def fault_page(message: str) -> str:
+    """Return the feedback where there is no mark for a component."""
+    return page("No mark", [Line(clean(message, LINE))], [], [])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.reports.pages.mistakes import Nearest
+from autograder.reports.pages.statistics import Nearest
 from tests.tiny import write_plain
 
 # By student: three times, which is the solution with 3 for 2; a value that no change gives.

@@ -16,8 +16,7 @@ from autograder.judge.collection import collect
 from autograder.judge.component import Judge, all_forbidden, largest_budget
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.submission import grade_submission
-from autograder.reports.feedback import component_page
-from autograder.reports.shown import shown_component
+from autograder.reports.shown import component_page, shown_component
 from autograder.results import HIDDEN_WORDS, ComponentResult
 from autograder.sandbox.host import Sandbox
 from tests import sources

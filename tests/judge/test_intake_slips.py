@@ -14,7 +14,7 @@ from autograder.errors import UsageError
 from autograder.grading.entries import discover
 from autograder.judge import slips
 from autograder.judge.intake import Rejected, take_in
-from autograder.reports.exports.roster import read_roster
+from autograder.reports.roster import read_roster
 from tests.packing import make_folder, make_tar, make_zip
 from tests.sources import RIGHT, WRONG
 from tests.tiny import write_tiny

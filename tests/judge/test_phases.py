@@ -24,8 +24,7 @@ from autograder.judge.component import Judge
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.reference import solution_of
 from autograder.judge.submission import grade_submission
-from autograder.reports.feedback import component_page
-from autograder.reports.shown import shown_component
+from autograder.reports.shown import component_page, shown_component
 from autograder.results import ComponentResult
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.profile import Profile

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from autograder.authoring.stubs import make_stub
-from autograder.reports.feedback import component_page
-from autograder.reports.shown import shown_component
+from autograder.reports.shown import component_page, shown_component
 from autograder.results import ComponentResult
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.reports.feedback import component_page
-from autograder.reports.shown import Shown, shown
+from autograder.reports.shown import Shown, component_page, shown
 from autograder.results import HIDDEN_WORDS, ComponentResult, CriterionResult
 from autograder.settings import Feedback
 from tests.reports.exports.made import (

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from autograder.reports.feedback import print_single
+from autograder.reports.score_table import print_single
 from autograder.reports.shown import STATUS_WORDS, WHOLE, shown
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback

@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from autograder.reports.feedback import component_page
-from autograder.reports.shown import shown_component
+from autograder.reports.shown import component_page, shown_component
 from autograder.results import ComponentResult
 from tests.conftest import ROOT, TIERS, make_project
 from tests.sandbox.test_hostile import COMPONENTS, HOSTILE, run

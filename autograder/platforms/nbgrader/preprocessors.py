@@ -33,8 +33,7 @@ from autograder.grading.entries import Entry, submission_in
 from autograder.grading.workers import cores
 from autograder.platforms.nbgrader.collected import results_folder, why_not
 from autograder.project import find_root
-from autograder.reports.feedback import component_page, fault_page
-from autograder.reports.shown import FAULT, Shown, shown
+from autograder.reports.shown import FAULT, Shown, component_page, fault_page, shown
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 
 from autograder.errors import UsageError
 from autograder.grading.tables import table
-from autograder.reports.exports.format import Context, Format, points
-from autograder.reports.exports.roster import IDS, Roster, plain
-from autograder.reports.shown import LATE
+from autograder.reports.exports.objects import points
+from autograder.reports.roster import IDS, Roster, plain
+from autograder.reports.shown import LATE, About
 from autograder.results import SubmissionResult
 
 # Canvas reads these by their places.
@@ -37,8 +37,9 @@ def _people(
     return [roster.header[place] for place in places], rows
 
 
-def _canvas(results: Sequence[SubmissionResult], context: Context) -> str:
-    roster, title = context.roster, context.title
+def canvas(results: Sequence[SubmissionResult], about: About) -> str:
+    """Write a row a student, as Canvas imports it, below its own row of points possible."""
+    roster, title = about.roster, about.title
     if roster is None:
         header, people = _PLAIN, [["", "", "", result.submission, ""] for result in results]
     else:
@@ -57,20 +58,21 @@ def _canvas(results: Sequence[SubmissionResult], context: Context) -> str:
     return table([[*header, title], ["    Points Possible", *empty, most], *marks]).decode()
 
 
-def _moodle(results: Sequence[SubmissionResult], context: Context) -> str:
+def moodle(results: Sequence[SubmissionResult], about: About) -> str:
+    """Write a grade and its reasons a student."""
     header, people = ["username"], [[result.submission] for result in results]
-    if context.roster is not None:
-        header, people = _people(results, context.roster, _MOODLE)
+    if about.roster is not None:
+        header, people = _people(results, about.roster, _MOODLE)
     marks = (
-        [*who, points(result.score), _feedback(result, context)]
+        [*who, points(result.score), _feedback(result, about)]
         for who, result in zip(people, results, strict=True)
     )
     return table([[*header, "grade", "feedback"], *marks]).decode()
 
 
-def _feedback(result: SubmissionResult, context: Context) -> str:
+def _feedback(result: SubmissionResult, about: About) -> str:
     """Return why a mark is what it is, as HTML, as Moodle takes it; students read it there."""
-    seen = context.shown(result)
+    seen = about.shown(result)
     # It may name the student's files: in code, no formula or link is made of a text.
     said = [LATE] if seen.late else []
     said += [f"<code>{html.escape(seen.message)}</code>"] if seen.message else []
@@ -85,8 +87,9 @@ def _feedback(result: SubmissionResult, context: Context) -> str:
     return "<br>".join(said)
 
 
-def _nbgrader(results: Sequence[SubmissionResult], context: Context) -> str:
-    roster = context.roster
+def nbgrader(results: Sequence[SubmissionResult], about: About) -> str:
+    """Write the columns that `nbgrader export` has."""
+    roster = about.roster
     found = {} if roster is None else roster.matched(result.submission for result in results)
     rows: list[Sequence[str]] = [_NBGRADER]
     for result in results:
@@ -94,13 +97,6 @@ def _nbgrader(results: Sequence[SubmissionResult], context: Context) -> str:
         if roster is not None:
             names = [roster.cell(found[result.submission], *titles) for titles in _PERSON]
         score = points(result.score)
-        about = (result.assignment, "", "", result.submission)
-        rows.append([*about, *names, score, "0", score, points(result.max_score)])
+        whose = (result.assignment, "", "", result.submission)
+        rows.append([*whose, *names, score, "0", score, points(result.max_score)])
     return table(rows).decode()
-
-
-FORMATS = (
-    Format("canvas", "Canvas' gradebook", "class", _canvas),
-    Format("moodle", "Moodle's import of grades", "class", _moodle),
-    Format("nbgrader", "grades as nbgrader exports them", "class", _nbgrader),
-)

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from autograder.errors import UsageError
-from autograder.reports.exports.format import Context, Format, lines_of, number
-from autograder.reports.shown import LATE, Shown, shown
+from autograder.reports.shown import LATE, About, Shown, shown
 from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 
@@ -30,6 +29,17 @@ _FIELDS = {
 }
 
 
+def number(value: float) -> float | int:
+    """Return points with four decimals at most, as an integer where they are one."""
+    near = round(value, 4)
+    return int(near) if near == int(near) else near
+
+
+def points(value: float | None) -> str:
+    """Write points with four decimals at most, and no more than are needed; nothing for None."""
+    return "" if value is None else repr(number(value))
+
+
 def dumped(value: Any, indent: int | None = 2) -> str:
     """Write JSON in ASCII, in which no log reader finds a command of its own."""
     text = json.dumps(value, indent=indent)
@@ -37,27 +47,28 @@ def dumped(value: Any, indent: int | None = 2) -> str:
     return text.replace("##[", "\\u0023#[") + "\n"
 
 
-def _json(results: Sequence[SubmissionResult], context: Context) -> str:
-    found = [context.shown(result).model_dump(mode="json") for result in results]
-    return dumped(found if context.of_class else found[0])
+def visible(results: Sequence[SubmissionResult], about: About) -> str:
+    """Write what students may see."""
+    found = [about.shown(result).model_dump(mode="json") for result in results]
+    return dumped(found if about.of_class else found[0])
 
 
-def _autolab(results: Sequence[SubmissionResult], context: Context) -> str:
+def autolab(results: Sequence[SubmissionResult], about: About) -> str:
     """Write one line, which must be the last that an autograder prints; a problem a component."""
     result = results[0]
     scores = {name: number(component.score) for name, component in result.components.items()}
     if not scores:
         # It could not be taken in: no component has anything.
-        if context.components is None:
+        if about.components is None:
             raise UsageError(
                 f"autolab wants a score for every component, and those of {result.assignment!r} "
                 "are not known here: name the project with --root"
             )
-        scores = dict.fromkeys(context.components, 0)
+        scores = dict.fromkeys(about.components, 0)
     return dumped({"scores": scores}, indent=None)
 
 
-def _gradescope(results: Sequence[SubmissionResult], context: Context) -> str:
+def gradescope(results: Sequence[SubmissionResult], about: About) -> str:
     """Write results.json, whose score is the mark.
 
     So it has criteria that are not shown to students, too, as tests that only instructors see;
@@ -65,7 +76,7 @@ def _gradescope(results: Sequence[SubmissionResult], context: Context) -> str:
     """
     result = results[0]
     assert result.score is not None
-    seen = context.shown(result)
+    seen = about.shown(result)
     return dumped(
         {
             "score": number(result.score),
@@ -75,15 +86,15 @@ def _gradescope(results: Sequence[SubmissionResult], context: Context) -> str:
             "test_name_format": "text",
             "visibility": "visible",
             "stdout_visibility": "hidden",
-            "tests": list(_tests(result, context, seen)),
+            "tests": list(_tests(result, about, seen)),
         }
     )
 
 
-def _tests(result: SubmissionResult, context: Context, seen: Shown) -> Iterator[dict[str, Any]]:
+def _tests(result: SubmissionResult, about: About, seen: Shown) -> Iterator[dict[str, Any]]:
     whole = seen
-    if not context.feedback.shows(context.now):
-        whole = shown(result, Feedback(), context.now)
+    if not about.feedback.shows(about.now):
+        whole = shown(result, Feedback(), about.now)
     for place, (name, component) in enumerate(whole.components.items(), 1):
         public = iter(c for c in seen.components[name].criteria if not c.hidden)
         for place_, criterion in enumerate(component.criteria, 1):
@@ -95,7 +106,7 @@ def _tests(result: SubmissionResult, context: Context, seen: Shown) -> Iterator[
                 "score": number(told.score),
                 "max_score": number(told.max_score),
                 "status": "passed" if told.passed else "failed",
-                "output": "\n".join(lines_of(told)),
+                "output": "\n".join(told.said),
                 "visibility": "visible" if visible else "hidden",
             }
 
@@ -112,20 +123,20 @@ def _output(seen: Shown) -> Iterator[str]:
         yield seen.withheld
 
 
-def _classroom50(results: Sequence[SubmissionResult], context: Context) -> str:
+def classroom50(results: Sequence[SubmissionResult], about: About) -> str:
     """Write result.json (classroom50/result/v1).
 
     It says which submission it is of, as the runner that calls the autograder has it in its
     variables.
     """
-    seen = context.shown(results[0])
+    seen = about.shown(results[0])
     assert seen.score is not None
     tests: list[dict[str, Any]] = [
         {
             "test-name": f"{name}: {criterion.title}",
             "passed": bool(criterion.passed),
             **_points(criterion.score, criterion.max_score),
-            "message": "\n".join(lines_of(criterion)),
+            "message": "\n".join(criterion.said),
             # Only a test may say more than the schema does.
             **({"withheld": seen.withheld} if seen.withheld else {}),
         }
@@ -137,10 +148,10 @@ def _classroom50(results: Sequence[SubmissionResult], context: Context) -> str:
         reason = {"test-name": "submission", "passed": False, "message": seen.message}
         tests.append({**reason, **_points(seen.score, seen.max_score)})
     total = {"score": _whole(seen.score), "max-score": _whole(seen.max_score)}
-    return dumped({**_about(context.environment, context.now), **total, "tests": tests})
+    return dumped({**_taken(about.environment, about.now), **total, "tests": tests})
 
 
-def _about(environment: Mapping[str, str], now: datetime) -> dict[str, Any]:
+def _taken(environment: Mapping[str, str], now: datetime) -> dict[str, Any]:
     found = {
         name: next((environment[v] for v in variables if environment.get(v)), "")
         for name, variables in _FIELDS.items()
@@ -189,11 +200,3 @@ def _points(score: float, most: float) -> dict[str, float | int]:
 
 def _whole(value: float) -> int:
     return round(value * _SCALE)
-
-
-FORMATS = (
-    Format("gradescope", "Gradescope's results.json", "one", _gradescope),
-    Format("classroom50", "Classroom 50's result.json", "one", _classroom50),
-    Format("autolab", "Autolab's last line", "one", _autolab),
-)
-JSON = Format("json", "what a student may see", "either", _json, needs_mark=False)

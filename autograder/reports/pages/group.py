@@ -10,21 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from autograder.reports.pages.mistakes import Nearest, mistakes_of
-from autograder.reports.pages.render import page
 from autograder.reports.pages.statistics import (
     ENOUGH,
     FULL,
     Gathered,
+    Nearest,
     figures,
     histogram,
     items_of,
+    mistakes_of,
     together,
 )
+from autograder.reports.render import page
 from autograder.results import ComponentStanding, Standing, SubmissionResult, Usage
 from autograder.text import clean
 
@@ -64,27 +65,10 @@ class Person:
     file: str
     result: SubmissionResult
 
-    @property
-    def message(self) -> str:
-        """Why there is no mark."""
-        return clean(self.result.message, _TEXT)
-
     @cached_property
     def standings(self) -> dict[str, ComponentStanding]:
         """How each component stands."""
         return {name: self.result.component_standing(name) for name in self.result.components}
-
-    @cached_property
-    def used(self) -> dict[str, Usage]:
-        """What each component used, the slowest first."""
-        parts = self.result.components.items()
-        used = [(name, part.usage) for name, part in parts if part.usage is not None]
-        return dict(sorted(used, key=lambda one: -one[1].cpu_s))
-
-    @property
-    def cpu_s(self) -> float:
-        """How long it computed, in seconds."""
-        return sum(usage.cpu_s for usage in self.used.values())
 
     @property
     def stopped(self) -> str:
@@ -92,24 +76,9 @@ class Person:
         untouched = (n for n, c in self.result.components.items() if c.status in _UNTOUCHED)
         return next(untouched, "") if self.result.standing == "graded" else ""
 
-    @property
-    def remarks(self) -> str:
-        """Which components were not graded to their end; the page says the rest elsewhere."""
-        if self.result.standing != "graded":
-            return ""
-        return "; ".join(
-            f"{clean(name, 80)}: {_STATUSES[stands]}"
-            for name, stands in self.standings.items()
-            if stands in _STATUSES
-        )
 
-
-class Care(NamedTuple):
-    """Something to look after: whose, in which component if in one, and what is known of it."""
-
-    component: str
-    people: Sequence[Person]
-    lines: Sequence[str] = ()
+# Something to look after: in which component if in one, whose, and what is known of it.
+Care = tuple[str, Sequence[Person], Sequence[str]]
 
 
 def class_page(
@@ -154,7 +123,8 @@ def class_page(
         "near": [(one, [p for p in people if p.result.submission in one.who]) for one in near],
         "picked": lambda rows: [people[row] for row in rows],
         "rows": list(zip(people, gathered.cells, strict=True)),
-        "slow": sorted((p for p in people if p.used), key=lambda p: -p.cpu_s)[:_SLOWEST],
+        "slow": _slowest(people),
+        "STATUSES": _STATUSES,
     }
     return page("class.html.jinja", ["pages.js", "class.js"], values)
 
@@ -162,26 +132,27 @@ def class_page(
 def _trouble(gathered: Gathered, people: Sequence[Person]) -> list[tuple[str, str, list[Care]]]:
     """Return what a teacher looks at first: headings, what to do about it, and whose it is."""
 
-    def standing(wanted: Standing) -> list[Person]:
-        return [person for person in people if person.result.standing == wanted]
-
     def parts(holds: Callable[[Person, str], bool]) -> list[Care]:
-        found = [Care(n, [p for p in people if holds(p, n)]) for n in gathered.components]
-        return [care for care in found if care.people]
+        found = [(name, [p for p in people if holds(p, name)]) for name in gathered.components]
+        return [(name, whose, ()) for name, whose in found if whose]
+
+    def reasons(wanted: Standing) -> list[Care]:
+        whose = [person for person in people if person.result.standing == wanted]
+        words = [clean(person.result.message, _TEXT) for person in whose]
+        return [("", [who], [why] if why else []) for who, why in zip(whose, words, strict=True)]
 
     def ended(status: str) -> list[Care]:
         return parts(lambda person, name: person.standings.get(name) == status)
 
-    def reasons(wanted: Standing) -> list[Care]:
-        return [Care("", [p], [p.message] if p.message else []) for p in standing(wanted)]
-
-    empty = standing("empty")
-    unsteady = [Care(n, [people[row] for row in rows]) for n, rows in gathered.unsteady.items()]
+    empty = [person for person in people if person.result.standing == "empty"]
+    unsteady: list[Care] = [
+        (n, [people[r] for r in rows], ()) for n, rows in gathered.unsteady.items()
+    ]
     return [
         ("Held for review", _ACCEPT, _places(people, "held")),
         ("The grader failed", "There is no mark: grade them again.", reasons("error")),
         ("Rejected", "", reasons("rejected")),
-        ("No file of the assignment", "", [Care("", empty)] if empty else []),
+        ("No file of the assignment", "", [("", empty, ())] if empty else []),
         ("Unsteady", "Repeated calls gave other answers: the mark may differ.", unsteady),
         *((words, "", ended(status)) for status, words in _ENDS.items()),
         ("Ran, and earned nothing", "", parts(_earned_nothing)),
@@ -199,22 +170,21 @@ def _earned_nothing(person: Person, name: str) -> bool:
     return part is not None and part.status == "graded" and part.score == 0 < part.max_score
 
 
-def _places(people: Sequence[Person], kind: str) -> list[Care]:
+def _places(people: Sequence[Person], kind: Literal["held", "noted"]) -> list[Care]:
     """Return whose components are held for review, or only noted, and the first places."""
-    found = []
+    found: list[Care] = []
     for person in people:
         for name, places in getattr(person.result, kind).items():
             # Without names there is no file.
             words = [place.words for place in places if place.file]
             more = [f"and {len(words) - _PLACES} more"] if len(words) > _PLACES else []
-            found.append(Care(name, [person], words[:_PLACES] + more))
+            found.append((name, [person], words[:_PLACES] + more))
     return found
 
 
 def _component(graded: Sequence[Person], name: str, most: float) -> dict[str, Any]:
     mine = [person for person in graded if name in person.standings]
     scores = [person.result.components[name].score for person in mine]
-    stands = Counter(person.standings[name] for person in mine)
     return {
         "name": name,
         "max_score": most,
@@ -223,5 +193,15 @@ def _component(graded: Sequence[Person], name: str, most: float) -> dict[str, An
         "median": float(np.median(scores)) if scores else None,
         "full": sum(score >= most * FULL for score in scores),
         "histogram": histogram(scores, most),
-        "statuses": [(words, stands[one]) for one, words in _STATUSES.items() if stands[one]],
+        "stands": Counter(person.standings[name] for person in mine),
     }
+
+
+def _slowest(people: Sequence[Person]) -> list[tuple[Person, list[tuple[str, Usage]]]]:
+    """Return who computed longest, and in which components, the slowest first."""
+    used = []
+    for person in people:
+        parts = [(n, c.usage) for n, c in person.result.components.items() if c.usage is not None]
+        used.append((person, sorted(parts, key=lambda part: -part[1].cpu_s)))
+    ran = [one for one in used if one[1]]
+    return sorted(ran, key=lambda one: -sum(usage.cpu_s for _, usage in one[1]))[:_SLOWEST]

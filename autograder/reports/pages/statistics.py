@@ -1,8 +1,9 @@
-"""The numbers of a class: what each submission earned of each criterion, and their statistics."""
+"""The numbers of a class: what its submissions earned, and which misconceptions they have."""
 
 from __future__ import annotations
 
-from array import array
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import nan
@@ -11,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.results import CriterionResult, SubmissionResult, light
-from autograder.text import points
+from autograder.results import ComponentResult, CriterionResult, SubmissionResult, light
+from autograder.text import AND, BOTH, counted, points
 
 Numbers = NDArray[np.float64]
 # A criterion's score may be a sum of shares: as near to all of its points as floats come.
@@ -24,28 +25,31 @@ _LEAST = 3
 # Smaller differences of points are rounding errors.
 _SAME = 1e-9
 _BINS = 10
-_NOT_RUN, _ALL = "-", "A"
+# Of a criterion that never ran, and of one that a submission does not have.
+_UNRUN = nan, "-"
 _ENDED = {"timeout": "t", "crashed": "c", "student_error": "e"}
+# Of more changes of a solution none says much.
+_CHANGES = 3
+# How the words of several are joined: all of them are there, or one of them is.
+_OR = " or: "
+# How they begin then.
+_LEAD = re.compile(f"one of these: |{BOTH}")
+# The brackets at the end name where the course treats it.
+_SOURCE = re.compile(r"\s*\(((?:[^()]|\([^()]*\))*)\)\s*\Z")
+# Components in which nothing can be recognised.
+_NOTHING = ("missing", "not_attempted")
+# How surely words are of one misconception alone, the surest first.
+_ALONE, _APART, _JOINED = range(3)
 
 
-@dataclass
-class Criterion:
-    """A criterion in a class.
+class Criterion(NamedTuple):
+    """A criterion in a class."""
 
-    Attributes:
-        rows: the submissions that have it.
-        shares: the share of its points that each of them earned; nan where it never ran.
-        letters: how the map shows each of them.
-    """
-
+    component: str
     id: str
     title: str
-    component: str
     max_score: float
     hidden: bool
-    rows: list[int] = field(default_factory=list)
-    shares: array[float] = field(default_factory=lambda: array("d"))
-    letters: list[str] = field(default_factory=list)
 
 
 class Gathered:
@@ -61,53 +65,67 @@ class Gathered:
         self.results: list[SubmissionResult] = []
         self.components: dict[str, float] = {}
         self.unsteady: dict[str, list[int]] = {}
-        self._criteria: dict[str, dict[str, Criterion]] = {}
+        self._criteria: dict[tuple[str, str], Criterion] = {}
+        # Of each submission, by criterion: the share of its points, and how the map shows it.
+        self._earned: list[dict[Criterion, tuple[float, str]]] = []
         for result in results:
             self.add(result)
 
     def add(self, result: SubmissionResult) -> None:
         """Add a submission."""
+        earned = {}
         for name, component in result.components.items():
             self.components[name] = max(self.components.get(name, 0.0), component.max_score)
             if any(one.unsteady for one in component.criteria):
                 self.unsteady.setdefault(name, []).append(len(self.results))
-            known = self._criteria.setdefault(name, {})
             for one in component.criteria:
-                if one.id not in known:
-                    hidden = one.visibility == "hidden"
-                    known[one.id] = Criterion(one.id, one.title, name, one.max_score, hidden)
-                earned = nan if one.passed is None else one.share
-                known[one.id].rows.append(len(self.results))
-                known[one.id].shares.append(earned)
-                known[one.id].letters.append(_letter(one, earned))
+                hidden = one.visibility == "hidden"
+                new = Criterion(name, one.id, one.title, one.max_score, hidden)
+                known = self._criteria.setdefault((name, one.id), new)
+                earned[known] = _earned(one)
+        self._earned.append(earned)
         self.results.append(light(result))
 
     @property
     def criteria(self) -> list[Criterion]:
         """All criteria, component after component."""
-        return [one for known in self._criteria.values() for one in known.values()]
+        places = {name: place for place, name in enumerate(self.components)}
+        return sorted(self._criteria.values(), key=lambda one: places[one.component])
+
+    @property
+    def shares(self) -> Numbers:
+        """The shares that the graded submissions earned, (criteria, submissions)."""
+        counted = [
+            earned
+            for earned, result in zip(self._earned, self.results, strict=True)
+            if result.standing == "graded"
+        ]
+        shares = [[its.get(one, _UNRUN)[0] for its in counted] for one in self.criteria]
+        return np.reshape(shares, (len(shares), len(counted)))
 
     @property
     def cells(self) -> list[dict[str, str]]:
         """Each submission's letters, one per criterion, by component."""
-        maps = {}
-        for name, known in self._criteria.items():
-            maps[name] = np.full((len(self.results), len(known)), _NOT_RUN)
-            for place, one in enumerate(known.values()):
-                maps[name][one.rows, place] = one.letters
+        criteria = self.criteria
+        its = {n: [c for c in criteria if c.component == n] for n in self.components}
         return [
-            {name: "".join(maps[name][row]) for name in result.components}
-            for row, result in enumerate(self.results)
+            {
+                name: "".join(earned.get(one, _UNRUN)[1] for one in its[name])
+                for name in result.components
+            }
+            for earned, result in zip(self._earned, self.results, strict=True)
         ]
 
 
-def _letter(criterion: CriterionResult, share: float) -> str:
+def _earned(criterion: CriterionResult) -> tuple[float, str]:
+    """Return the share of a criterion's points that was earned, and how the map shows it."""
+    share = criterion.share
     if criterion.passed is None:
-        return _NOT_RUN
+        return _UNRUN
     if share >= FULL:
-        return _ALL
+        return share, "A"
     # An exception or a timeout is shown where it earned nothing.
-    return str(int(share * 10 + 1e-9)) if share else _ENDED.get(criterion.outcome, "0")
+    return share, str(int(share * 10 + 1e-9)) if share else _ENDED.get(criterion.outcome, "0")
 
 
 class Item(NamedTuple):
@@ -151,7 +169,7 @@ class Together(NamedTuple):
 
 def items_of(gathered: Gathered) -> list[Item]:
     """Return the analysis of every criterion, in their order."""
-    shares = _shares(gathered)
+    shares = gathered.shares
     worth = np.array([one.max_score for one in gathered.criteria])
     points = np.nan_to_num(shares) * worth[:, None]
     total = points.sum(axis=0)
@@ -171,7 +189,7 @@ def together(gathered: Gathered) -> list[Together]:
     They ran for the same submissions. Criteria of which everyone earned the same are left out.
     """
     groups: dict[bytes, list[int]] = {}
-    criteria, shares = gathered.criteria, _shares(gathered)
+    criteria, shares = gathered.criteria, gathered.shares
     for place, column in enumerate(shares):
         ran = column[~np.isnan(column)]
         if len(ran) and np.ptp(ran) > _SAME:
@@ -185,15 +203,6 @@ def together(gathered: Gathered) -> list[Together]:
             lost, n = int((column < FULL).sum()), int((~np.isnan(column)).sum())
             found.append(Together([criteria[place] for place in places], lost, n))
     return sorted(found, key=lambda group: (-group.lost, -len(group.criteria)))
-
-
-def _shares(gathered: Gathered) -> Numbers:
-    """Return what the graded submissions earned, (criteria, submissions)."""
-    counted = [result.standing == "graded" for result in gathered.results]
-    shares = np.full((len(gathered.criteria), len(gathered.results)), nan)
-    for place, one in enumerate(gathered.criteria):
-        shares[place, one.rows] = one.shares
-    return shares[:, counted]
 
 
 def _correlation(one: Numbers, other: Numbers) -> float | None:
@@ -219,13 +228,140 @@ def figures(totals: Sequence[float], most: float) -> list[tuple[str, str]]:
 
 def histogram(scores: Sequence[float], most: float) -> list[dict[str, Any]]:
     """Return ten bins, and one for all points, each with its part of the greatest."""
-    counts = [0] * (_BINS + 1)
-    for score in scores:
-        share = score / most if most else 1.0
-        counts[_BINS if share >= FULL else max(0, int(share * _BINS + 1e-9))] += 1
+    shares = np.divide(scores, most) if most else np.ones(len(scores))
+    # A sum of shares is as near to the edge of a bin as floats come.
+    counts = np.histogram(shares + _SAME, [*np.linspace(0, 1, _BINS + 1), np.inf])[0].tolist()
     words = [f"{10 * n}–{10 * n + 10}" for n in range(_BINS)] + ["all"]
     greatest = max(*counts, 1)
     return [
         {"words": name, "count": count, "part": count / greatest}
         for name, count in zip(words, counts, strict=True)
     ]
+
+
+@dataclass
+class Mistake:
+    """One misconception in a class.
+
+    Attributes:
+        id: its name, `<component>.<name>`.
+        component: where it was found.
+        said: what students are told, and how surely that is of this one alone.
+        who: rows of the submissions that have it.
+        perhaps: rows of those that have it or another one, which answers the same.
+        costs: points of the criteria that it explains, where it is the component's only one.
+        n: submissions in which the component was attempted.
+    """
+
+    id: str
+    component: str
+    said: tuple[int, str]
+    who: list[int] = field(default_factory=list)
+    perhaps: list[int] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list)
+    n: int = 0
+
+    @property
+    def words(self) -> str:
+        """The explanation, without its source."""
+        return sourced(self.said[1])[0]
+
+    @property
+    def source(self) -> str:
+        """Where the course treats it; empty where the words name no place."""
+        return sourced(self.said[1])[1]
+
+    @property
+    def mean_cost(self) -> float | None:
+        """The points that it cost on average; None where it is nowhere for sure and alone."""
+        return sum(self.costs) / len(self.costs) if self.costs else None
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one submission has it, or perhaps has it."""
+        return len(self.who) + len(self.perhaps) > 1
+
+
+class Pair(NamedTuple):
+    """Mistakes that are together in a component, in which submissions, and their mean cost."""
+
+    names: Sequence[str]
+    rows: Sequence[int]
+    cost: float
+
+
+class Nearest(NamedTuple):
+    """Changes of a solution after which it fails as submissions do whose mistake has no name.
+
+    Attributes:
+        component: where they fail.
+        changes: what is changed and in which line, each change alone.
+        who: the ids of the submissions.
+    """
+
+    component: str
+    changes: list[str]
+    who: list[str]
+
+    @property
+    def words(self) -> str:
+        """How they fail, with a few of the changes."""
+        more = len(self.changes) - _CHANGES
+        others = [f"{counted(more, 'other change')}"] if more > 0 else []
+        return f"fails as the solution does with {' or '.join(self.changes[:_CHANGES] + others)}"
+
+
+def mistakes_of(results: Sequence[SubmissionResult]) -> tuple[list[Mistake], list[Pair]]:
+    """Return the misconceptions that were recognised, the most frequent first, and those together.
+
+    What several cost in one component is that of all of them, and said of the pair alone.
+    """
+    found: dict[tuple[str, str], Mistake] = {}
+    pairs: dict[tuple[str, ...], list[tuple[int, float]]] = {}
+    attempted: Counter[str] = Counter()
+    for row, result in enumerate(results):
+        for name, component in result.components.items():
+            attempted[name] += component.status not in _NOTHING
+            said = _said(component)
+            cost = sum(c.max_score - c.score for c in component.criteria if c.causes)
+            if len(said) > 1 and not component.either:
+                pairs.setdefault(tuple(said), []).append((row, cost))
+            for mistake, words in said.items():
+                one = found.setdefault((name, mistake), Mistake(mistake, name, words))
+                one.said = min(one.said, words, key=lambda said: said[0])
+                if component.either:
+                    one.perhaps.append(row)
+                    continue
+                one.who.append(row)
+                if len(said) == 1:
+                    one.costs.append(cost)
+    for one in found.values():
+        one.n = attempted[one.component]
+    mistakes = sorted(found.values(), key=lambda m: (-len(m.who), -len(m.perhaps), m.id))
+    return mistakes, [
+        Pair(names, [row for row, _ in had], sum(cost for _, cost in had) / len(had))
+        for names, had in sorted(pairs.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    ]
+
+
+def _said(component: ComponentResult) -> dict[str, tuple[int, str]]:
+    """Return what is said of each misconception of a component, and how surely of it alone."""
+    names = list(dict.fromkeys(component.misconceptions))
+    whole = " ".join(component.causes)
+    if len(names) == 1:
+        return {names[0]: (_ALONE, whole)}
+    parts = _LEAD.sub("", whole, count=1).split(_OR if component.either else AND)
+    if len(parts) == len(names):
+        return {name: (_APART, words) for name, words in zip(names, parts, strict=True)}
+    return dict.fromkeys(names, (_JOINED, whole))
+
+
+def sourced(words: str) -> tuple[str, str]:
+    """Return an explanation and its source, which stands in brackets at its end.
+
+    Where several mistakes are joined, each has a source of its own, and all stay where they are.
+    """
+    if f"){AND}" in words or f"){_OR}" in words:
+        return words, ""
+    place = _SOURCE.search(words)
+    return (words[: place.start()], place[1]) if place else (words, "")

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from autograder.api.page import pictures
-from autograder.reports.pages.mistakes import sourced
-from autograder.reports.pages.render import page
+from autograder.reports.pages.statistics import sourced
+from autograder.reports.render import page
 from autograder.reports.shown import STATUS_WORDS, Shown, ShownCriterion
 
 # Smaller differences of points are rounding errors.
@@ -83,29 +83,26 @@ def student_page(seen: Shown, before: Shown | None, title: str, now: datetime) -
 
 def costs(seen: Shown) -> list[Cost]:
     """Return what cost points, upstream components first and each cause once."""
-    found: list[Cost] = []
+    found: list[tuple[str, str, bool, Sequence[ShownCriterion]]] = []
     told: set[str] = set()
-
-    def cost(name: str, words: str, known: bool, criteria: Sequence[ShownCriterion]) -> None:
-        if criteria:
-            points = round(sum(criterion.lost for criterion in criteria), 4)
-            found.append(Cost(name, words, known, points, len(criteria)))
-
     everywhere = [c for component in seen.components.values() for c in _losing(component.criteria)]
     for name, component in seen.components.items():
         lost = _losing(component.criteria)
-        status = STATUS_WORDS[component.status]
-        if component.whole:
-            cost(name, status, False, lost)
-            continue
-        for cause in dict.fromkeys(cause for c in lost for cause in c.causes):
+        # Of the whole component it is said why no criterion earned anything.
+        causes = () if component.whole else [cause for c in lost for cause in c.causes]
+        for cause in dict.fromkeys(causes):
             if cause not in told:
                 told.add(cause)
                 # Wherever it cost something: it is one mistake.
-                cost(name, cause, True, [c for c in everywhere if cause in c.causes])
-        rest = [c for c in lost if not c.causes]
-        cost(name, status or "No known mistake was recognised.", False, rest)
-    return found
+                found.append((name, cause, True, [c for c in everywhere if cause in c.causes]))
+        words = STATUS_WORDS[component.status] or "No known mistake was recognised."
+        rest = [c for c in lost if component.whole or not c.causes]
+        found.append((name, words, False, rest))
+    return [
+        Cost(name, words, known, round(sum(c.lost for c in criteria), 4), len(criteria))
+        for name, words, known, criteria in found
+        if criteria
+    ]
 
 
 def next_step(seen: Shown) -> Next | None:
@@ -136,21 +133,21 @@ def next_step(seen: Shown) -> Next | None:
 
 def _steps(before: Shown, after: Shown) -> Iterator[Step]:
     """Yield the criteria that earned more or less than before, as far as both attempts show any."""
-    old, new = _by_title(before), _by_title(after)
+    old, new = _scores(before), _scores(after)
     for key in dict.fromkeys((*new, *old) if old and new else ()):
         then, now = old.get(key), new.get(key)
         if then is None or now is None or abs(then - now) > _SAME:
             yield Step(key[0], key[1], then, now)
 
 
-def _by_title(seen: Shown) -> Mapping[tuple[str, str, int], float]:
+def _scores(seen: Shown) -> Mapping[tuple[str, str, int], float]:
     """Return scores by component, title, and a number for those of one title."""
     found: dict[tuple[str, str, int], float] = {}
-    counts: Counter[tuple[str, str]] = Counter()
     for name, component in seen.components.items():
+        counts: Counter[str] = Counter()
         for criterion in component.criteria:
-            found[name, criterion.title, counts[name, criterion.title]] = criterion.score
-            counts[name, criterion.title] += 1
+            found[name, criterion.title, counts[criterion.title]] = criterion.score
+            counts[criterion.title] += 1
     return found
 
 

@@ -17,8 +17,7 @@ from autograder.errors import UsageError, repairable
 from autograder.grading import store
 from autograder.grading.store import Lazy
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.mistakes import Nearest
-from autograder.reports.pages.statistics import Gathered
+from autograder.reports.pages.statistics import Gathered, Nearest
 from autograder.reports.pages.student import student_page
 from autograder.reports.shown import About
 from autograder.results import Held, SubmissionResult, silent
@@ -28,8 +27,10 @@ INDEX, STUDENTS = "index.html", "students"
 _OURS = b'<meta name="generator" content="gradeformer report">'
 _HEAD = 4096
 # Ids that are file names on any system; Windows keeps some names for devices.
-_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?\Z")
-_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|\Z)", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"(?!(con|prn|aux|nul|com\d|lpt\d)(\.|\Z))[A-Z0-9]([A-Z0-9._-]{0,78}[A-Z0-9_-])?\Z",
+    re.ASCII | re.IGNORECASE,
+)
 _LONGEST = 40
 
 
@@ -143,12 +144,8 @@ def files_of(ids: Sequence[str]) -> list[str]:
     No two are the same, even where capitals are not told apart.
     """
     counts = Counter(name.casefold() for name in ids)
-    alone = (counts[name.casefold()] == 1 and _is_plain(name) for name in ids)
-    return [f"{name if own else _made(name)}.html" for name, own in zip(ids, alone, strict=True)]
-
-
-def _is_plain(name: str) -> bool:
-    return _PLAIN.match(name) is not None and _DEVICES.match(name) is None
+    own = (counts[name.casefold()] == 1 and _PLAIN.match(name) for name in ids)
+    return [f"{name if its else _made(name)}.html" for name, its in zip(ids, own, strict=True)]
 
 
 def _made(name: str) -> str:

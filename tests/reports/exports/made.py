@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from autograder.reports.exports.format import Context
-from autograder.reports.exports.registry import FORMATS, export
+from autograder.reports.exports import FORMATS, export
+from autograder.reports.shown import About
 from autograder.results import (
     ComponentResult,
     CriterionResult,
@@ -124,7 +124,7 @@ def fault() -> SubmissionResult:
     return result({}, message="SECRETfault", **about)
 
 
-def context(feedback: Feedback = OUTCOMES, **more: Any) -> Context:
+def context(feedback: Feedback = OUTCOMES, **more: Any) -> About:
     about: dict[str, Any] = {
         "title": "Norms",
         "assignment": "norm",
@@ -134,7 +134,7 @@ def context(feedback: Feedback = OUTCOMES, **more: Any) -> Context:
         "environment": RUNNER,
         **more,
     }
-    return Context(**about)
+    return About(**about)
 
 
 def written(name: str, of: SubmissionResult, feedback: Feedback = OUTCOMES, **more: Any) -> str:

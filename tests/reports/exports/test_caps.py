@@ -8,9 +8,9 @@ import json
 import pytest
 
 from autograder.errors import UsageError
+from autograder.reports.exports import FORMATS, export
 from autograder.reports.exports.objects import dumped
-from autograder.reports.exports.registry import FORMATS, export
-from autograder.reports.exports.roster import Roster, read_roster
+from autograder.reports.roster import Roster, read_roster
 from autograder.reports.shown import shown
 from autograder.results import SubmissionResult
 from tests.reports.exports import read

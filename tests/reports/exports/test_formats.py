@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autograder.errors import UsageError
-from autograder.reports.exports.registry import FORMATS, export, format_of
+from autograder.reports.exports import FORMATS, export, format_of
 from tests.reports.exports import read
 from tests.reports.exports.made import (
     CLASS,

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autograder.grading.tables import raw
-from autograder.reports.exports.registry import FORMATS
+from autograder.reports.exports import FORMATS
 from autograder.results import Held, SubmissionResult
 from tests.reports.exports import read
 from tests.reports.exports.made import (

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from autograder.errors import UsageError
-from autograder.reports.exports.format import number, points
-from autograder.reports.exports.registry import FORMATS, export
-from autograder.reports.exports.roster import Roster
+from autograder.reports.exports import FORMATS, export
+from autograder.reports.exports.objects import number, points
+from autograder.reports.roster import Roster
 from autograder.results import SubmissionResult
 from tests.reports.exports import read
 from tests.reports.exports.made import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import UsageError
-from autograder.reports.exports.roster import Roster, read_roster
+from autograder.reports.roster import Roster, read_roster
 from tests.reports.exports.made import result, written
 from tests.reports.exports.read import rows
 

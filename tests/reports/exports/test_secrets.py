@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from autograder.reports.exports.registry import FORMATS
+from autograder.reports.exports import FORMATS
 from autograder.settings import Feedback
 from tests.reports.exports.made import NOTHING, OUTCOMES, marked, written
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from autograder.reports.exports.registry import FORMATS, export
+from autograder.reports.exports import FORMATS, export
 from autograder.reports.shown import STATUS_WORDS, WHOLE
 from autograder.results import SubmissionResult
 from tests.reports.exports import read

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.reports.feedback import component_page, fault_page
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.mistakes import mistakes_of
-from autograder.reports.pages.statistics import Gathered, items_of, together
+from autograder.reports.pages.statistics import Gathered, items_of, mistakes_of, together
 from autograder.reports.pages.student import costs, next_step, student_page
 from autograder.reports.pages.writing import write_pages
-from autograder.reports.shown import STATUS_WORDS, WHOLE, About, shown
+from autograder.reports.shown import STATUS_WORDS, WHOLE, About, component_page, fault_page, shown
 from autograder.results import CriterionResult, SubmissionResult, Usage
 from tests.reports.exports.made import (
     HELD,

@@ -17,8 +17,7 @@ from scipy import stats
 
 from autograder.grading import store
 from autograder.reports.pages.group import class_page
-from autograder.reports.pages.mistakes import mistakes_of, sourced
-from autograder.reports.pages.statistics import Gathered, items_of, together
+from autograder.reports.pages.statistics import Gathered, items_of, mistakes_of, sourced, together
 from autograder.results import SubmissionResult, Usage
 from tests.reports.exports.made import component, criterion, fault, rejected, result
 from tests.reports.pages.read import Element, parsed, students

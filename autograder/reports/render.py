@@ -1,24 +1,41 @@
-"""Templates, and what makes a page whole: its style, its scripts, its data, and its policy."""
+"""Templates, and what makes a page whole: its style, its scripts, and its policy."""
 
 from __future__ import annotations
 
 import base64
 import functools
 import hashlib
-import itertools
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
 from markupsafe import Markup
 
-from autograder.text import counted, points
+from autograder.text import clean, counted, points
 
+if TYPE_CHECKING:
+    import jinja2
+
+_PAGES = "autograder.reports.pages"
 # Colours of the map, by letter; what is in none of them earned a part.
 _COLOURS = {"0": "l", "t": "t", "c": "c", "e": "e", "-": "u"}
+
+
+def environment(package: str, **options: Any) -> jinja2.Environment:
+    """Return the environment of a package's templates: all is escaped, and nothing is undefined."""
+    # Not above: most commands have no use for it.
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **options,
+    )
 
 
 def page(template: str, scripts: Sequence[str], values: dict[str, Any]) -> str:
@@ -33,27 +50,18 @@ def page(template: str, scripts: Sequence[str], values: dict[str, Any]) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     own = {"policy": policy, "style": _file("pages.css"), "scripts": files.values()}
-    return _environment().get_template(template).render({**values, **own})
+    return _pages().get_template(template).render({**values, **own})
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(__package__),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "breakable": _breakable,
-        "counted": counted,
-        "points": _points,
-        "runs": _runs,
-        "utc": _utc,
-    }
-    environment.tests["lost"] = lambda one: one.max_score > one.score or one.passed is False
-    return environment
+def _pages() -> jinja2.Environment:
+    made = environment(_PAGES)
+    made.filters |= {"breakable": _breakable, "clean": clean, "counted": counted}
+    made.filters["runs"] = _runs
+    made.filters["points"] = lambda value: "" if value is None else points(value)
+    made.filters["utc"] = lambda now: f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    made.tests["lost"] = lambda one: one.max_score > one.score or one.passed is False
+    return made
 
 
 def _breakable(name: str) -> Markup:
@@ -61,31 +69,19 @@ def _breakable(name: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=[._])", name))
 
 
-def _points(value: float | None) -> str:
-    return "" if value is None else points(value)
-
-
 def _runs(letters: str) -> dict[str, str]:
     """Return the lines of each colour over a row of letters; what passed is not painted."""
     found: dict[str, str] = {}
-    place = 0
-    for letter, group in itertools.groupby(letters):
-        length = len(list(group))
-        if letter != "A":
-            kind = _COLOURS.get(letter, "p")
-            found[kind] = f"{found.get(kind, '')}M{place} .5h{length}"
-        place += length
+    for run in re.finditer(r"([^A])\1*", letters):
+        kind = _COLOURS.get(run[1], "p")
+        found[kind] = f"{found.get(kind, '')}M{run.start()} .5h{len(run[0])}"
     return found
-
-
-def _utc(now: datetime) -> str:
-    return f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @functools.cache
 def _file(name: str) -> Markup:
-    """Return a file of this package."""
-    folder = resources.files(__package__) / "templates"
+    """Return a file of the pages."""
+    folder = resources.files(_PAGES) / "templates"
     return Markup((folder / name).read_text(encoding="utf-8"))  # noqa: S704
 
 

@@ -59,55 +59,44 @@ class Roster:
             for place in places:
                 if row[place].strip():
                     people.setdefault(row[place].strip(), set()).add(number)
-        asked = list(ids)
-        unknown = [name for name in asked if name.strip() not in people]
-        if unknown:
-            raise UsageError(
-                f"{_named(unknown)} in no row of {self.path}: add what is missing to it, or rename "
-                "the submissions; nothing was written"
-            )
-        several = [name for name in asked if len(people[name.strip()]) > 1]
-        if several:
-            raise UsageError(
-                f"{_named(several)} in several rows of {self.path}: keep one of them; "
-                "nothing was written"
-            )
-        found = {name: next(iter(people[name.strip()])) for name in asked}
-        counts = Counter(found.values())
-        twice = [name for name in asked if counts[found[name]] > 1]
-        if twice:
-            raise UsageError(
-                f"{_named(twice)} in one row of {self.path}: keep one submission of a person; "
-                "nothing was written"
-            )
-        return {name: self.rows[number] for name, number in found.items()}
+        found = [(name, people.get(name.strip(), set())) for name in ids]
+        counts = Counter(number for _, numbers in found for number in numbers)
+        unknown = [name for name, its in found if not its]
+        several = [name for name, its in found if len(its) > 1]
+        shared = [name for name, its in found if any(counts[number] > 1 for number in its)]
+        for names, where, repair in (
+            (unknown, "no row", "add what is missing to it, or rename the submissions"),
+            (several, "several rows", "keep one of them"),
+            (shared, "one row", "keep one submission of a person"),
+        ):
+            if names:
+                listed = ", ".join(repr(clean(name, 80)) for name in names[:_NAMED])
+                more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+                are = "is" if len(names) == 1 else "are"
+                raise UsageError(
+                    f"{listed}{more} {are} in {where} of {self.path}: {repair}; nothing was written"
+                )
+        return {name: self.rows[min(its)] for name, its in found}
 
     def id_of(self, person: Person) -> str:
         """Return the id of who handed something in, by their number or name; "" if not certain."""
+        numbers = (person.number, f"Participant {person.number}") if person.number else ()
         words = sorted(person.name.casefold().split())
-        for known in (self._by_number, self._by_name):
-            rows = [row for row in self.rows if known(row, person, words)]
+        by_number = [row for row in self.rows if any(cell.strip() in numbers for cell in row)]
+        by_name = [row for row in self.rows if person.name in row or words in self._names(row)]
+        for rows in (by_number, by_name):
             if len(rows) == 1:
                 # The platform's own number is nobody's id.
                 found = (self.cell(rows[0], name).strip() for name in IDS)
                 return next((cell for cell in found if cell and cell != person.number), "")
         return ""
 
-    def _by_number(self, row: Sequence[str], person: Person, words: list[str]) -> bool:
-        numbers = (person.number, f"Participant {person.number}")
-        return bool(person.number) and any(cell.strip() in numbers for cell in row)
-
-    def _by_name(self, row: Sequence[str], person: Person, words: list[str]) -> bool:
+    def _names(self, row: Sequence[str]) -> list[list[str]]:
+        """Return the names of a person that are not empty, as words in one order."""
         names = [self.cell(row, name) for name in ("full name", "name", "student")]
         names.append(f"{self.cell(row, 'first name')} {self.cell(row, 'last name')}")
         found = [sorted(name.casefold().replace(",", " ").split()) for name in names]
-        return person.name in row or (bool(words) and words in found)
-
-
-def _named(names: Sequence[str]) -> str:
-    listed = ", ".join(repr(clean(name, 80)) for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{listed}{more} {'is' if len(names) == 1 else 'are'}"
+        return [words for words in found if words]
 
 
 def read_roster(path: Path) -> Roster:
