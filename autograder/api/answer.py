@@ -1,4 +1,4 @@
-"""What a component answered, read through checks that fail in plain words, and to which call."""
+"""A component's answers and the calls they belong to; reading an answer checks its form."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ class Answer:
 
     @property
     def _unraised(self) -> Reply:
-        """The reply, which holds no exception."""
+        """The reply; raises StudentRaised if it holds an exception."""
         if self._reply.error is not None:
             raise StudentRaised(self._reply.error, self.question)
         return self._reply

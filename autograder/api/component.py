@@ -42,13 +42,13 @@ class Session(Protocol):
 
 
 class Line:
-    """What all that belongs to one component under test share."""
+    """The session, handles and pending operations that a component and its objects share."""
 
     def __init__(self, session: Session, observe: Callable[[Answer], None]) -> None:
         self.session = session
         self.observe = observe
         self._numbers: Iterator[int] = itertools.count(1)
-        # Of every object, the first of those that were made from one another.
+        # By handle, the first object in the chain of objects that it was made from.
         self._families: dict[int, int] = {}
         # What is still to be done, in the order of the test, and the families that it is about.
         self._pending: list[tuple[set[int], Operation]] = []
@@ -64,10 +64,9 @@ class Line:
         self._pending.append(({self._families[one] for one in (handle, *used)}, operation))
 
     def taken(self, handles: Iterable[int]) -> Request:
-        """Take what is still to be done for these objects and all that they have to do with.
+        """Remove and return the pending operations on these objects and all connected ones.
 
-        It is done in the order of the test, so that objects live as those in the student's own
-        process do.
+        They stay in the order of the test, so that objects change as they would in plain Python.
         """
         asked = {self._families[handle] for handle in handles}
         grown: set[int] = set()
@@ -112,7 +111,7 @@ class Asker:
         keep_inputs: bool = False,
         cost: bool = False,
     ) -> Self:
-        """Return it, to be asked for more than its answer.
+        """Return a copy whose calls request more than their answer.
 
         Args:
             seed: seeds torch's generator before the call.

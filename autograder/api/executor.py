@@ -43,7 +43,7 @@ from autograder.api.values import (
     with_tensors,
 )
 
-# Arguments that are what they are.
+# Arguments of these types go to the component unchanged.
 _SIMPLE = frozenset((int, float, str, bool, type(None)))
 
 
@@ -366,11 +366,11 @@ def _tensor_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Te
 def _differentiable(
     args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[list[Tensor | None], list[Any], dict[str, Any]]:
-    """Make the arguments of a call those that gradients are taken by.
+    """Turn on gradients for the tensor arguments of a call, and copy them for the student.
 
     Returns:
-        for each tensor argument the one that gets the gradient (None for whole numbers), and
-        what to call with.
+        for each tensor argument the leaf that gets its gradient (None if it is not floating-point),
+        and the arguments for the call.
     """
     leaves = _tensor_arguments(args, kwargs)
     sources = [t.requires_grad_() if t.is_floating_point() else None for t in leaves]
@@ -464,13 +464,13 @@ def _by_raise(error: BaseException) -> bool:
 
 
 def _kinds(error: BaseException) -> list[str]:
-    """Return the built-in exceptions that it is, the nearest first."""
+    """Return the names of an exception's built-in classes, the nearest first."""
     found = [
         cls.__name__
         for cls in type(error).__mro__
         if cls.__name__ in ERROR_KINDS and cls.__module__ == "builtins"
     ]
-    # Every exception is one, which says nothing.
+    # Each is an `Exception`, so that name counts only if there is no other.
     return [name for name in found if name != "Exception"] or ["Exception"]
 
 

@@ -28,9 +28,9 @@ PROVIDED = "provided"
 # Who imports on somebody's behalf.
 _MEDIATORS = ("importlib", "runpy", "pkgutil", "_frozen_importlib")
 _HERE = (lambda: None).__code__.co_filename
-# Who asks a component: what is below is the component's doing.
+# The module that calls a component: the search for a responsible line ends at its frames.
 _ASKS = __name__.replace("guard", "executor")
-# As they are now, whatever becomes of them there.
+# Bound here, because a submission can replace them in their modules.
 _SEP, _frame_at = os.sep, sys._getframe
 
 
@@ -67,9 +67,9 @@ class Guard:
         self._undo: list[Callable[[], object]] = []
 
     def install(self) -> None:
-        """Replace what may be forbidden, in every module that holds it; it works as before.
+        """Replace what may be forbidden, in every module that holds it; `begin` sets what raises.
 
-        Files that do not exist are skipped: collecting the suite reports them.
+        Names that do not exist are skipped: collecting the suite reports them.
         """
         replaced: dict[int, tuple[Any, Any]] = {}
         for name in self._names:
@@ -169,10 +169,10 @@ class Guard:
         return call
 
     def _check_operation(self, name: str, frame: FrameType | None) -> None:
-        """Charge the innermost line of the submission, unless code that may led to it.
+        """Charge the innermost line in the submission's folder, unless its file is exempt.
 
-        Where there is no such line, as in a thread or where the component is torch's own class, it
-        is the component's doing all the same.
+        If there is no such line, as in a thread or where the component is torch's own class, the
+        component is charged without a line.
         """
         while frame is not None and frame.f_globals.get("__name__") != _ASKS:
             file = frame.f_code.co_filename
@@ -184,9 +184,9 @@ class Guard:
         self._charge(name, None)
 
     def _direct(self, frame: FrameType | None, args: Sequence[Any] = ()) -> FrameType | None:
-        """Return the frame that calls, if it is the student's own.
+        """Return the frame of the student's file that makes the call; None if no such file does.
 
-        Methods of the object itself stand between: a subclass may lie in a library.
+        Frames of the object's own methods are skipped: its subclass may lie in a library.
         """
         while frame is not None:
             file = frame.f_code.co_filename

@@ -39,7 +39,7 @@ FAR = CLEARLY**2
 # Two ways to write down one mistake round differently, and gradients add up many roundings.
 _OUTPUT_SCALE = 4.0
 _DERIVED_SCALE = 40.0
-# The least number of a dtype is written for minus infinity; of what is in use it is the smallest.
+# Numbers from this size on count as infinite: some code masks with the least float32, -3e38.
 _HUGE = 1e37
 # Two samples of one distribution are taken for samples of two in one case of a million: their
 # distribution functions part by this times sqrt(1/n + 1/m) then (Kolmogorov and Smirnov).
@@ -99,10 +99,10 @@ def comparable(
 
 
 def same_kinds(value: Value, right: Value) -> None:
-    """Expect numbers of the right answer's kinds in an answer, whatever is read of it then.
+    """Expect no complex, boolean or half-precision numbers where the right answer has none.
 
-    A test may compare gradients alone, or one answer with another of the same component: neither
-    tells that all of them are complex.
+    A test may compare only gradients, or two answers of one component. It would not notice that
+    all of them are complex.
 
     Args:
         value: what came back, of any form.
@@ -173,7 +173,7 @@ def tolerance_of(dtype: object, scale: float = 1.0) -> tuple[float, float]:
 
 
 def fineness(dtype: object) -> str:
-    """Return the dtype that stands for all that are judged as this one is."""
+    """Return the name of a dtype of half precision, and "float32" for every other dtype."""
     name = name_of(dtype)
     return name if name in HALF else "float32"
 
@@ -186,12 +186,12 @@ class Comparison:
         slack: how much more than usual marks allow.
         drawn: whether the values depend on random draws; then forms, shapes and the distribution of
             each tensor's values count, and 1 is where two samples surely part.
-        void: whether where one of both answers is no finite number, any wrong number will do for
-            the other.
-        enough: beyond this distance nothing more is compared: that it is greater is the answer.
+        void: whether to skip values where just one answer is finite and both are wrong, and where
+            the component has 0 and the other answer NaN.
+        enough: the comparison stops at the first distance greater than this, and returns it.
 
     Attributes:
-        voided: whether that was so anywhere.
+        voided: whether any value was skipped.
     """
 
     slack: Slack = field(default_factory=dict)
@@ -331,8 +331,8 @@ class Comparison:
             at_right = in_float64(right)
             allowed = relative * np.abs(at_right) + absolute
             wrong, theirs = (~(np.abs(a - at_right) <= allowed) for a in (one, other))
-            # Where one of both is no finite number, and the other is as wrong; and where NaN was
-            # made a 0 afterwards.
+            # Just one of the two is finite, and both are wrong; or the component has turned a NaN
+            # into 0.
             void = (np.isfinite(one) != np.isfinite(other)) & wrong & theirs
             void |= np.isnan(other) & (one == 0.0)
             self.voided = self.voided or bool(void.any())
@@ -355,9 +355,9 @@ def _dtypes(reply: Reply) -> list[Any]:
 
 
 def _given_numbers(requests: Sequence[Request]) -> bool:
-    """Tell of the last request whether floating-point tensors go into its answer.
+    """Return whether the last request, or an earlier one on its objects, has float tensors.
 
-    Where none does, more than one dtype is right.
+    If not, more than one dtype of the answer is right.
     """
     holding: set[object] = set()
     given = False
@@ -386,10 +386,10 @@ def same_reply(one: Reply, other: Reply, *, drawn: bool = False, dtypes: bool = 
 
 
 def _samples_apart(one: Array, other: Array, again: Numbers | None) -> float:
-    """Compare two samples; few values never part, because few values never surely do.
+    """Return how far two samples are apart, as a share of what chance allows; 0 for few values.
 
-    Values of one tensor may depend on each other, as those that drawn weights make. What two
-    draws of the same differ by is thus allowed beside what chance does to values that do not.
+    Chance is computed for independent values. As those of one tensor may depend on each other, the
+    distance of another draw, `again`, from `other` is allowed as well.
     """
     allowed = _SURE * math.sqrt(2 / one.size)
     if allowed >= 1:
@@ -422,12 +422,12 @@ def raised_wrongly(reply: Reply, right: Reply) -> bool:
 def with_one_symptom(
     one: Reply, other: Reply, right: Reply, request: Request
 ) -> tuple[Reply, Reply]:
-    """Take for one what only another way of going wrong tells apart, where marks do not.
+    """Return both replies, changed so that two symptoms of the same failed check are equal.
 
-    A result on the wrong device is one with a clash of devices, and an argument that is not to be
-    changed is changed, to whatever.
+    If both leave the `meta` device, both become the right reply. An argument that both wrongly
+    changed gets the same value in both.
     """
-    # A call without values, where it is right to stay on its device.
+    # A call on the `meta` device whose right result stays there.
     stays = {tensor.device.type for tensor in right.tensors()} == {"meta"}
     if stays and _leaves(one) and _leaves(other):
         return right, right
@@ -447,7 +447,7 @@ def with_one_symptom(
 
 
 def _leaves(reply: Reply) -> bool:
-    """Return whether a call on a device without values left it."""
+    """Return whether a call on `meta` mixed devices or returned a tensor on another one."""
     if reply.error is not None:
         return reply.error.kind == "DeviceMismatch"
     return any(tensor.device.type != "meta" for tensor in tensors_in(reply.value))
@@ -463,7 +463,7 @@ def same_tensor(one: Tensor, other: Tensor) -> bool:
 def with_one_name(
     one: Mapping[str, Value], other: Mapping[str, Value], right: Mapping[str, Value]
 ) -> tuple[Mapping[str, Value], Mapping[str, Value]]:
-    """Take what is not asked for as one: another name is a mistake, whatever it is and holds."""
+    """Return both; if both have as many keys that `right` lacks, `one` gets those of `other`."""
     spare = [[key for key in named if key not in right] for named in (one, other)]
     if not spare[0] or len(spare[0]) != len(spare[1]):
         return one, other

@@ -23,10 +23,10 @@ from autograder.api.rules import Rules
 
 
 class Apart:
-    """Within it, modules of these names are its own, and not those that others have imported.
+    """A context in which modules of these names are separate from those imported outside.
 
     Args:
-        names: the modules that it imports for itself, whenever it is entered.
+        names: the modules; those that were imported inside are there again at the next entry.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -188,7 +188,7 @@ class Upstream:
 
 
 def may_be_upstream(failure: BaseException, component: str) -> bool:
-    """Return whether another component may be behind a failure, which its own stub is not."""
+    """Return whether another component may be the cause: not of a stub or a forbidden use."""
     if isinstance(failure, StudentRaised):
         error = failure.error
         stub = error.kind == "NotAttempted" and error.file == f"{component}.py"

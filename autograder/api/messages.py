@@ -30,8 +30,8 @@ from autograder.api.values import (
     tensors_in,
 )
 
-# No word of a reply's frame is of the student's choosing but its texts: first what is not the name
-# of a class, then the built-in exceptions, except those that are made of more than a text.
+# The kinds of error that a reply can name; a student cannot add any. First those that are not
+# Python's, then the built-in exceptions, except those that are made from more than a text.
 _OWN_KINDS = "NotAttempted DeviceMismatch Forbidden MissingName StateKeys StateShape"
 _BUILT_IN_KINDS = """
     ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError
@@ -57,12 +57,12 @@ class StudentError:
     """An exception that left the student's code, or a name or key that it lacks.
 
     `kind` is one of ERROR_KINDS (the nearest built-in base of the exception's class), `bases` are
-    the others that it is, too, `classes` are the names of its classes that are not built in, its
-    own first, `text` is the student's and hostile, `file` and `line` say where in the submission it
-    was raised.
-    `key` is the state_dict's that is lacking or has a wrong shape, `found` the keys that are there;
-    `shape` is the one of the student's, `wanted` the right one. Of a name that is lacking, `key` is
-    the class of the object that lacks it, empty where it is the file.
+    its further built-in bases, `classes` the names of its classes that are not built in, its own
+    first, `text` is the student's and hostile, `file` and `line` say where in the submission it was
+    raised.
+    `key` is the state_dict key that is missing or has a wrong shape, `found` the keys that exist,
+    `shape` the student's shape, `wanted` the right one. If a name is missing, `key` is the class of
+    the object that lacks it, or empty if the file lacks it.
     """
 
     kind: str

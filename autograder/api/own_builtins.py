@@ -41,12 +41,12 @@ _CODE = (ModuleType, FunctionType, BuiltinFunctionType, type)
 # What `dataclasses` writes of itself, and by which names objects and fields go in it.
 _WRITTEN = {"hash", "super", "type", "NotImplemented"}
 _THEMSELVES = ("self", "other", "__dataclass_self__")
-# The classes of submissions, by id; and what stands for a base.
+# The classes of submissions, by id.
 _made: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
 # By file, the names that a submission's module has from a library and nowhere else.
 _followed: dict[str, frozenset[str]] = {}
-# By the identity of a class and a name, whether it is private to a library's class above, and who
-# may be asked for it. What a class says to be equal to is its own affair.
+# By the id of a class, and a name: whether the name is private to a library's base class, and which
+# classes may be asked for it. By id, because a class can define what it is equal to.
 _inside: dict[tuple[int, str], tuple[type, bool]] = {}
 _asked_for: dict[tuple[int, str], type] = {}
 # Whose private names a class that inherits from them may ask for.
@@ -146,7 +146,7 @@ def _asking(node: ast.Attribute, owner: str, libraries: Collection[str]) -> ast.
 
 
 def _is_looked_at(name: str) -> bool:
-    """Return whether what an object is decides about a name."""
+    """Return whether a name is allowed on some objects and refused on others."""
     # An exception's `obj` may be anything.
     private = name.startswith("_") and name not in known.PROTOCOL
     return name == "obj" or private or name in known.SETTERS
@@ -221,10 +221,10 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 
 
 def _lender(owner: Any, name: str) -> Any:
-    """Return a value that is asked for a public name; a module lends what the text could ask for.
+    """Return `owner`; raise if it is a library's module, and the name is not an ordinary one.
 
-    A module is found by its import, which was read. Where one comes as a value, out of an object of
-    some library, only its ordinary names are for submissions.
+    Imports were read in the text, with the names that are used of them. This is for a module that
+    comes as a value, out of an object of some library.
     """
     thing = owner.__origin__ if _is_one_of(type(owner), _ALIASES) else owner
     # What stands for another says that it is of its class.
@@ -236,7 +236,7 @@ def _lender(owner: Any, name: str) -> Any:
 
 
 def _holder(owner: Any, name: str) -> Any:
-    """Return a value that gets an attribute, unless it is a library's."""
+    """Return `owner`; raise if the attribute to be set is a library's."""
     # Most that is set is set on objects, and public.
     if name[:1] != "_" and not isinstance(owner, _CHANGED_BY_NOBODY):
         return owner
@@ -275,7 +275,7 @@ def _is_inside(kind: type, name: str) -> bool:
 
 
 def _asked(owner: Any, name: str) -> Any:
-    """Return an object that is asked for a name, unless a submission may not write that."""
+    """Return `owner`; raise if a submission may not look up this name on it."""
     kind = type(owner)
     if _asked_for.get((id(kind), name)) is kind:
         return owner
@@ -283,7 +283,7 @@ def _asked(owner: Any, name: str) -> Any:
     strange = name == "obj" and isinstance(owner, AttributeError)
     strange |= name in known.LEADS_ON and name not in _held_by(owner)
     if type(name) is not str or owner is builtins or strange or not _is_ordinary(owner, name):
-        # Of what is not there nothing is learned.
+        # To look up a name that does not exist is harmless.
         if type(name) is str and not strange and not hasattr(owner, name):
             return owner
         raise AttributeError(f"{name} is not looked up for submissions: it is no public name")
@@ -293,7 +293,7 @@ def _asked(owner: Any, name: str) -> Any:
 
 
 def _vars(owner: Any) -> Any:
-    """Return what an object holds; where some of it is not for submissions, only the rest."""
+    """Return an object's dictionary, or a read-only copy of the part that is for submissions."""
     if isinstance(owner, ModuleType):
         raise AttributeError("what is in a module is not listed for submissions")
     held = vars(owner)
@@ -325,7 +325,7 @@ def _setting(owner: Any, method: Any) -> Callable[..., None]:
 
 
 def _changeable(owner: Any, name: str) -> Any:
-    """Return an object whose attribute is set by a name that is computed."""
+    """Return `owner`; raise if a submission may not set or delete this attribute."""
     library = isinstance(owner, type) and not _is_own(owner)
     dunder = isinstance(name, str) and name.startswith("__") and name.endswith("__")
     taken = name in known.INTERPRETER or (dunder and not _is_ordinary(owner, name))

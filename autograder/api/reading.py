@@ -254,7 +254,7 @@ class _Reader:
         return list(self._found.values())[:_MOST]
 
     def _enter(self, node: ast.AST, scopes: tuple[Scope, ...]) -> tuple[list[ast.AST], Scope]:
-        """Return what of a node is evaluated outside of the scope that it opens, and that."""
+        """Return the children that are evaluated outside of a node's scope, and the scope."""
         outside: list[ast.AST] = []
         kind = "function"
         match node:
@@ -313,7 +313,7 @@ class _Reader:
                 # Another name of the same thing, and followed as such.
                 self._in_place.add(id(value))
             case ast.If(test=test) | ast.IfExp(test=test) | ast.UnaryOp(op=ast.Not(), operand=test):
-                # Whether it is there; nobody gets it by that.
+                # It is only tested, and goes nowhere.
                 self._in_place.add(id(test))
             case ast.Compare(left=left, ops=ops, comparators=others) if all(
                 isinstance(op, ast.Is | ast.IsNot) for op in ops
@@ -396,7 +396,7 @@ class _Reader:
             self._add(node, f"defines {name}")
 
     def _is_protocol(self, name: str) -> bool:
-        """Return whether a name may have two underscores around it; others have none."""
+        """Return False only for a name like __x__ that means something and is not on the list."""
         if not (name.startswith("__") and name.endswith("__") and len(name) > 4):
             return True
         return name in known.PROTOCOL or not known.is_taken(name)
@@ -618,7 +618,7 @@ class _Reader:
                 or (k.arg == keyword and not _is_constant(k.value, safe))
                 for k in node.keywords
             )
-            # Behind the file and one more stands what says how.
+            # From the third argument on, positional ones may be unsafe options.
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
             trusted = known.is_listed(self._terms.ordinary, loader)
             if (unsafe or starred or len(node.args) > 2) and not trusted:
@@ -672,7 +672,7 @@ def _of_arguments(arguments: ast.arguments) -> list[ast.AST]:
 
 
 def _parts(node: ast.AST, without: Collection[int]) -> Iterator[ast.AST]:
-    """Yield the nodes below one, except some, which may lie in what holds several."""
+    """Yield a node's children but those in `without`; arguments and generators give theirs."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.arguments | ast.arg | ast.comprehension):
             if isinstance(child, ast.arg):
@@ -744,7 +744,7 @@ def _annotations(node: ast.AST, typing: Mapping[str, str]) -> Iterator[ast.AST]:
 
 
 def _elsewhere(top: str) -> bool:
-    """Return whether a name also means a module that is none of the submission's."""
+    """Return whether the first part of a name is a module of Python's or one loaded before."""
     top = top.partition(".")[0]
     return top in sys.stdlib_module_names or top in _LOADED
 

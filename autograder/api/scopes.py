@@ -70,7 +70,7 @@ class Own:
                     self._give(scope_of(node, "function"))
 
     def _give(self, scope: Scope) -> None:
-        """Note what a scope gives to names outside of it: code that uses these may mean that."""
+        """Note what a scope binds global and nonlocal names to: any use of them may mean that."""
         for outer, meanings in scope.outer.items():
             self.given.setdefault(outer, set()).update(meanings)
 

@@ -76,7 +76,7 @@ class Examples:
     """Begins every test, and every example of a property.
 
     Attributes:
-        unwritten: what the last test ran into that is not written yet, if it was a property's.
+        ended_by: the unwritten code or endless call that ended the last property; else None.
     """
 
     def __init__(self, run: Run) -> None:

@@ -177,7 +177,7 @@ class Condensed:
             self._reporter.write_line(line)
 
     def write_more(self) -> None:
-        """Say how to see all of it, if it was cut."""
+        """Say how to see the failed checks in full, if there are any."""
         if self._held.get("failed"):
             self._reporter.write_line("pytest -v shows every failed check in full.")
 

@@ -172,15 +172,15 @@ class _Tabled(Answers):
         self.examples = tuple(self._questions)
 
     def guess(self) -> None:
-        """Take for unknown, from now on, what two mistakes answer where one of them shows.
+        """From now on, take a pair's answer for unknown where `_may_show_together` holds.
 
-        Beside the other a silent one may show as well.
+        A mistake that changes nothing by itself may change something together with another.
         """
         self._guessing = True
         self.once = Once()
 
     def _is_right(self, question: _Question, replies: Sequence[Reply]) -> bool:
-        """Return whether an answer may be right: what is drawn is, unless it is a mistake's."""
+        """Return whether an answer may be right: a fitting sample is, unless a mistake gives it."""
         fit = self._fit(question, question.right, replies)
         if not fit.to_the_draw:
             return fit.holds or fit.exact <= _NEARLY
@@ -270,8 +270,8 @@ class _Tabled(Answers):
     def _unknown(self, names: Names) -> Fit:
         """Return the fit where it is not known what two mistakes answer.
 
-        It speaks neither for nor against them, if anything speaks for these two together; what is
-        known to fit is nearer.
+        If there is evidence for the two together (`_met`), it holds, but barely, so that a known
+        answer that fits is nearer. If not, it is infinite.
         """
         return Fit(1.0 if self._met(names) else math.inf, voided=True)
 
@@ -282,12 +282,12 @@ class _Tabled(Answers):
         return bool(moving) and not example.passed and any(silent)
 
     def _ends_alike(self, names: Names, ends: Callable[[Reply, Reply], bool]) -> bool:
-        """Return whether the component ends in one way just where one mistake does.
+        """Return whether the component ends so in exactly the questions where the mistake does.
 
-        Many things raise, or give no number at all, but few in these questions and in no other.
+        Many mistakes raise, or return only NaN, but few of them in exactly these questions.
 
         Args:
-            names: the mistake; of several it is not known.
+            names: one mistake; for several, the result is False.
             ends: whether a reply ends so, where the right one does not.
         """
         if len(names) != 1:
@@ -305,10 +305,10 @@ class _Tabled(Answers):
         )
 
     def _met(self, names: Names) -> bool:
-        """Return whether something speaks for two mistakes together.
+        """Return whether there is evidence for two mistakes together.
 
-        The component answers somewhere as both do, and as no mistake does alone; one such answer
-        could be chance, so that of another question is theirs, too.
+        The pair explains at least two wrong answers, as one could be chance. In one of these, both
+        mistakes show and no single mistake fits.
         """
 
         def found() -> bool:
@@ -331,8 +331,8 @@ class _Tabled(Answers):
         return self._questions[example].exact(known, example.replies).exact <= 1
 
     def _may_be_another_draw(self, names: Names, example: Example) -> bool:
-        """Return whether an answer can be like the mistakes' except for what was drawn."""
-        # What two make of a sample together, others may make of it, too.
+        """Return whether an answer may be another random draw of what the mistakes answer."""
+        # For a pair, a fitting sample is weak evidence: one of the two has to fit alone as well.
         halves = [frozenset([name]) for name in names] if len(names) > 1 else []
         if halves and not any(self.fit(half, example).holds for half in halves):
             return False

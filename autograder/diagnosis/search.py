@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 # Of more candidates than these nothing is said.
 _MOST_NAMED = 3
-# Of this number of wrong answers it is looked up which mistakes show there, before pairs are tried.
+# Before pairs are tried, the mistakes that show are looked up in this number of wrong examples.
 _PIVOTS = 4
 # An example that costs as much as this number of short ones is a long one.
 _LONG = 10
@@ -62,7 +62,7 @@ class Example:
 
 
 def examples_of(requests: Sequence[Request]) -> list[list[int]]:
-    """Part a criterion's requests, by index, into examples: each starts with a reset."""
+    """Group the indexes of a criterion's requests by example; each reset begins a new one."""
     parts: list[list[int]] = []
     for index, request in enumerate(requests):
         if not parts or request.resets:
@@ -135,7 +135,7 @@ class Answers(ABC):
     Attributes:
         names: the mistakes that are known.
         in_branches: the same in one branch of the code alone.
-        rounding: the share of what marks allow by which an answer may be off in any case.
+        rounding: a distance that may be due to rounding alone, as a share of the tolerance.
         once: what was computed for this component.
     """
 
@@ -268,9 +268,9 @@ class Search:
         return found
 
     def _pairs(self) -> list[Names]:
-        """Return the pairs that may explain what is wrong, as far as their halves tell.
+        """Return the pairs of mistakes that are not ruled out by what each does alone.
 
-        What one mistake does is known; what two do together is mostly computed again.
+        The answers of single mistakes are known; those of a pair mostly have to be computed.
         """
         movers = [
             [n for n in self._answers.names if self._answers.shows(frozenset([n]), example)]
@@ -283,10 +283,10 @@ class Search:
             self._failing.insert(0, self._failing.pop(movers.index(few)))
         pairs = {frozenset((one, o)) for one in few for o in self._answers.names if o != one}
         for example in self._telling:
-            # To know it of a long example costs more than the pairs that it sets aside.
+            # For a long example, to find the mistakes that show costs more than it saves.
             if self._answers.cost(example) > _LONG:
                 continue
-            # Where one half changes nothing, a pair answers as the other does.
+            # The answer is right, but a pair of which only one half shows would answer as that.
             if self._answers.fit(RIGHT, example).exact <= self._answers.rounding:
                 showing = self._answers.showing(example)
                 pairs = {pair for pair in pairs if len(pair & showing) != 1}
@@ -314,7 +314,7 @@ class Search:
         return {criterion: here or names for criterion, here in found.items()}
 
     def _nearest(self, found: list[Names]) -> list[Names]:
-        """Return those to which no other is clearly nearer, and nowhere clearly farther."""
+        """Return all but those that another beats: clearly nearer once, clearly farther never."""
 
         def beaten(names: Names, other: Names) -> bool:
             pairs = [
@@ -390,10 +390,10 @@ class Search:
     def _refutes(self, names: Names, example: Example) -> bool:
         """Return whether an answer speaks against the mistakes.
 
-        It does unless it is theirs, or they do not show there. An answer that is not the right one
-        either does not tell where the student may choose it, or where it passed and what is right
-        depends on draws. A right one does not tell where the mistakes end in an exception: at such
-        an edge the same mistake can be written otherwise.
+        It does not if the mistakes fit or do not show there. Nor if it passed where they raise: the
+        same mistake can be written so that it does not raise. Otherwise a right answer does, and
+        so does one that is not right either, unless the student may choose it, or it passed and
+        the right answer depends on draws.
         """
         if self._answers.fit(names, example).holds or not self._answers.shows(names, example):
             return False

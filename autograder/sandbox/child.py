@@ -28,9 +28,9 @@ from autograder.sandbox.wire import Pipe, decode_request, encode_reply
 
 
 def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> None:
-    """Do what a child is for, in a process that is confined; returns when the wire is closed.
+    """Send the result of a probe or a reading; else answer requests until the process ends.
 
-    `kernels` are those of all forbidden operations; the list is emptied.
+    `kernels` are those of all forbidden operations; the list is emptied before student code runs.
     """
     pipe = Pipe(wire)
     (size,) = struct.unpack("<I", pipe.receive(4))
@@ -78,7 +78,7 @@ def _send_json(pipe: Pipe, found: object) -> None:
 
 
 def _answer(pipe: Pipe, executor: Executor, guard: Guard, unreported: list[str]) -> None:
-    """Answer requests for ever; the component is imported for the first one."""
+    """Answer requests until the wire closes, which ends the process; the first one imports."""
 
     def uses() -> list[ForbiddenUse]:
         return guard.uses() or [ForbiddenUse(name, "", 0) for name in unreported[:1]]
@@ -132,7 +132,7 @@ def imports_from(folder: str, sources: Mapping[str, bytes]) -> Callable[[str], P
             return sources[path]
 
         def path_stats(self, path: str) -> Any:
-            # Nothing compiled is taken for it.
+            # Python then reads no compiled file instead.
             raise OSError
 
     make = FileFinder.path_hook((HandedOver, machinery.SOURCE_SUFFIXES))

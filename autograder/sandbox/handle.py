@@ -111,8 +111,8 @@ class Child:
         """Send a request's frame ahead; return the nonce under which to fetch the answer.
 
         Answers come in the order of the requests. The frames under way must fit the socket's
-        buffer, or both sides would wait for each other. That the child has ended shows where the
-        answer is fetched: what it answered before is there all the same.
+        buffer, or both sides would wait for each other. If the child has ended, this does not say
+        so: the answers that it gave before can still be fetched.
 
         Raises:
             ChildGone: it takes no questions; it is ended then.
@@ -174,7 +174,7 @@ class Child:
 
     @contextlib.contextmanager
     def _awaited(self) -> Iterator[Receive]:
-        """Give what receives an answer; tell of a child that gives none, and end it."""
+        """Yield a function that receives bytes; if it fails, end the child, raise ChildGone."""
         left_s = self.end_of_time - self.clock.now
         deadline = _Deadline(self.host_pid, self._budget, self.clock, left_s)
         try:

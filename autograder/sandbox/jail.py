@@ -76,11 +76,11 @@ class Jail:
             pid: the fork server. What would have to be copied, is large and has been loaded by it
                 is left out.
         """
-        # Of those that use it, one at a time: were that one who alone uses it, two that come
-        # together would wait for each other.
+        # One grader fills at a time. It need not hold the folder alone: two that come together
+        # both hold it already, and would wait for each other.
         with open(self._outer.path / "filling", "wb") as lock, _masking(0o022):
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # They come last: with them, the folder is whole.
+            # This folder is made last: if it exists, the jail is complete.
             if self.scratches.is_dir():
                 return
             # What a grader left that was ended while it filled the folder.
@@ -173,7 +173,7 @@ def place_for(view: View) -> str:
 
 
 def _fingerprint(view: View) -> str:
-    """Return a name for what is in a jail, which those may share for whom it is the same."""
+    """Return a name for what is in a jail; graders with the same name share its folder."""
     stamps = [os.stat(path).st_mtime_ns for path in view.readable]
     text = repr((__file__, view.links, view.readable, stamps))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -273,7 +273,7 @@ def _end_all(uid: int) -> bool:
     found = False
     for name in filter(str.isdecimal, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            # First the handle: what is read is said of this process, or of one that has ended.
+            # The handle comes first: a new process with the same id is never killed by it.
             handle = os.pidfd_open(int(name))
             try:
                 status = Path("/proc", name, "status").read_text("latin-1")

@@ -1,10 +1,11 @@
 """The kernels of torch's operations ask the guard too, whichever way a submission reached them.
 
 The guard stands at public names. A name that somebody finds and nobody listed ends in the same
-kernel, and there it is refused. What decides there is in no attribute of the guard's: who disarms
-it is refused all the same. In a child without code of the grader's nothing decides: there the
-kernels refuse, and the real ones are gone. Only children have this; where torch is too old for it
-(`torch.library.get_kernel`, 2.9), the public names and the reader are all there is.
+kernel, and there it is refused. The check there refuses even if a submission disarms the guard. In
+a child without files of the grader, nothing may use these operations: their kernels always refuse
+(that of softmax within torch's own attention), and the real ones are gone. Only children have this;
+where torch is too old for it (`torch.library.get_kernel`, 2.9), the public names and the reader are
+all there is.
 """
 
 from __future__ import annotations
@@ -187,7 +188,7 @@ def watch_kernels(
 
     def watched(name: str, operator: str, kernel: Any) -> Callable[..., Any]:
         def inside() -> bool:
-            """Whether an operation that was asked about led here, and no line of the submission."""
+            """Whether a checked operation calls this one, without a submission's line between."""
             frame = frame_at(2)
             while frame is not None and not frame.f_code.co_filename.startswith(prefix):
                 if frame.f_code is run.__code__:

@@ -219,7 +219,7 @@ def _loader_folders() -> list[Path]:
 
 
 def _libraries(folder: Path) -> Iterator[Path]:
-    """Yield shared libraries, and folders of nothing else but them and locales."""
+    """Yield shared libraries, and folders that hold libraries or locales, by their names."""
     for entry in sorted(folder.iterdir()):
         whole = entry.name in ("gconv", "locale") or re.fullmatch(
             r"\w+-linux-(gnu|musl)\w*", entry.name

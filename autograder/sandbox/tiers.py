@@ -131,9 +131,9 @@ def _leaks(sandbox: Sandbox, secrets: Sequence[Path]) -> list[str]:
 
 
 def _ours(readable: Sequence[str]) -> list[Path]:
-    """Return what of this package no child may open: all of it, or nothing where it is installed.
+    """Return the paths of this package, which no child may open; none if children may read it.
 
-    It holds nothing that is secret; but where it lies in a project, so does what is.
+    The package holds no secrets, but it may lie in a project that does.
     """
     folder = Path(__file__).resolve().parents[1]
     if any(folder.is_relative_to(os.path.realpath(place)) for place in readable):
@@ -142,7 +142,7 @@ def _ours(readable: Sequence[str]) -> list[Path]:
 
 
 def _first_file(folder: Path) -> list[Path]:
-    """Return a file of a folder, for whom a name is not enough."""
+    """Return the first file of a folder; empty if there is none or it cannot be listed."""
     try:
         return [entry for entry in sorted(folder.iterdir()) if entry.is_file()][:1]
     except OSError:
@@ -150,7 +150,7 @@ def _first_file(folder: Path) -> list[Path]:
 
 
 def lacking(tier: int, kernel: Path = Path("/")) -> str:
-    """Return what is not there that a tier needs, and how to get it; empty if nothing is.
+    """Return what a tier needs and this machine lacks, and how to get it; empty if nothing.
 
     Args:
         tier: the sandbox's.
@@ -192,7 +192,7 @@ def _no_landlock(modules: Path) -> str:
 
 
 def _missing_rights(process: Path) -> str:
-    """Return which right to give a user and a root folder of its own there is not."""
+    """Return what tier 3 lacks here to give a child a user and a root folder; empty if nothing."""
     if os.geteuid() != 0:
         return f"it needs the grader to run as root (this is user {os.geteuid()}): start it as root"
     status = dict(

@@ -76,7 +76,7 @@ class Pipe:
         self._descriptor = descriptor
 
     def receive(self, size: int) -> bytes:
-        """Return exactly `size` bytes; where no more come, the process is over."""
+        """Return exactly `size` bytes; end this process if the other side has closed."""
         parts = []
         while size:
             part = read(self._descriptor, min(size, 1 << 20))
@@ -346,7 +346,7 @@ class _Body:
 
 
 def _marks(header: bytes) -> int:
-    """Count what begins or parts the items of a JSON text, an upper bound of their number."""
+    """Count brackets and commas of a JSON text: an upper bound of its number of items."""
     return sum(map(header.count, (b"[", b"{", b",")))
 
 
