@@ -47,7 +47,7 @@ test-e2e-alone: $(E2E_STAMP)
 test-e2e-later: $(E2E_STAMP)
 	nice -n 10 $(PYTEST) $(LATER)
 
-# Everything, before a release: one and a half hours on two idle cores. The selftests run beside the
+# Everything, before a release: two hours on two idle cores. The selftests run beside the
 # tests; tests/e2e/test_selftest.py is a part of them. What needs a browser comes by itself: its event
 # loop stays in the process, where others then cannot run one.
 test-all: $(E2E_STAMP) lint
