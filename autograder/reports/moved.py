@@ -20,12 +20,21 @@ _SUBMISSIONS = 20
 _CRITERIA = 8
 
 
+class Step(NamedTuple):
+    """How one criterion moved: in a word, in words, and by its scores, None where it was not."""
+
+    criterion: str
+    kind: str
+    words: str
+    scores: tuple[float | None, float | None]
+
+
 class Move(NamedTuple):
-    """A submission whose mark moved, and why; `steps` has a criterion, how it moved, and scores."""
+    """A submission whose mark moved, the criteria that moved it, and why."""
 
     submission: str
     marks: tuple[str, str]
-    steps: Sequence[tuple[str, str, tuple[float | None, float | None]]]
+    steps: Sequence[Step]
     why: Sequence[str]
     maximum: bool  # it alone is another one
 
@@ -84,9 +93,8 @@ def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
     for number, move in enumerate(found):
         why = "; ".join(move.why)
         rows.append([move.submission, "total", *move.marks, why])
-        for criterion, words, scores in move.steps:
-            kind = words.partition(" (")[0].partition(",")[0]
-            rows.append([move.submission, criterion, *scores, f"{kind}: {why}"])
+        for step in move.steps:
+            rows.append([move.submission, step.criterion, *step.scores, f"{step.kind}: {why}"])
         if number < _SUBMISSIONS:
             _print(line, move)
     if len(found) > _SUBMISSIONS:
@@ -100,8 +108,8 @@ def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
 def _print(line: Callable[..., None], move: Move) -> None:
     marks = " -> ".join(move.marks) + ", another maximum" * move.maximum
     line(f"{clean(move.submission, 60)} {marks}: {clean(' and '.join(move.why), 1000)}")
-    for criterion, words, _ in move.steps[:_CRITERIA]:
-        line(f"{clean(criterion)} {words}", "  ")
+    for step in move.steps[:_CRITERIA]:
+        line(f"{clean(step.criterion)} {step.words}", "  ")
     if len(move.steps) > _CRITERIA:
         more = counted(len(move.steps) - _CRITERIA, "more criterion", "more criteria")
         line(f"and {more}", "  ")
@@ -125,10 +133,7 @@ def _why(before: SubmissionResult, after: SubmissionResult) -> list[str]:
     return why or ["nothing recorded changed: the code is unsteady, or close to a time limit"]
 
 
-def _steps(
-    before: SubmissionResult, after: SubmissionResult
-) -> Iterator[tuple[str, str, tuple[float | None, float | None]]]:
-    """Yield the criteria that moved: how, in words, and their scores, None where there was none."""
+def _steps(before: SubmissionResult, after: SubmissionResult) -> Iterator[Step]:
     if before.status != "graded" or after.status != "graded":
         return
     old, new = _criteria(before), _criteria(after)
@@ -137,7 +142,7 @@ def _steps(
         said = " -> ".join(_share(one) for one in (then, now) if one is not None)
         if kind := _kind(then, now):
             before_, after_ = (None if one is None else one.score for one in (then, now))
-            yield name, f"{kind} ({said})", (before_, after_)
+            yield Step(name, kind.partition(",")[0], f"{kind} ({said})", (before_, after_))
 
 
 def _kind(then: CriterionResult | None, now: CriterionResult | None) -> str:
