@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -57,7 +57,6 @@ class Executor:
         own_tensors: whether requests bring tensors that nobody else holds.
         given: where `provided` lies, if not beside the component.
         program: whether the component is run as a program, and not imported.
-        free: files that a person has accepted, whatever they use; None for all.
         within: what the component is imported and run within.
 
     Attributes:
@@ -74,14 +73,13 @@ class Executor:
         own_tensors: bool = False,
         given: Path | None = None,
         program: bool = False,
-        free: Collection[str] | None = (),
         within: AbstractContextManager[None] | None = None,
     ) -> None:
         self._within = within or nullcontext()
         self._folder = str(folder)
         self._fatal = fatal
         self._own_tensors = own_tensors
-        self.code = ComponentCode(folder, name, given or folder, program, free)
+        self.code = ComponentCode(folder, name, given or folder, program)
         self.raised: BaseException | None = None
         self._objects: dict[int, Any] = {}
         self._embeddings: dict[int, torch.nn.Embedding] = {}

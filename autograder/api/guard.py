@@ -7,9 +7,6 @@ What reaches around the public interface does not meet it, and is held for a per
 from __future__ import annotations
 
 import builtins
-import contextlib
-import dataclasses
-import functools
 import importlib
 import os
 import sys
@@ -20,13 +17,12 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from autograder.api.messages import ForbiddenUse
-from autograder.api.own_builtins import add_slots, copy_names, redirect, run_plain
 from autograder.api.rules import OPERATIONS, Rules, resolve
 
 # The folder of provided code, as a package.
 PROVIDED = "provided"
 # Who imports on somebody's behalf.
-_MEDIATORS = ("importlib", "runpy", "pkgutil", "_frozen_importlib")
+_MEDIATORS = ("importlib", "runpy", "pkgutil", "_frozen_importlib", "autograder")
 _HERE = (lambda: None).__code__.co_filename
 # The module that calls a component: the search for a responsible line ends at its frames.
 _ASKS = __name__.replace("guard", "executor")
@@ -90,12 +86,6 @@ class Guard:
             for key, value in list(getattr(module, "__dict__", {}).items()):
                 if id(value) in replaced and value is replaced[id(value)][0]:
                     self._set(module, key, replaced[id(value)][1])
-        self._set(dataclasses, "exec", run_plain)
-        if found := getattr(dataclasses, "_add_slots", None):
-            self._set(dataclasses, "_add_slots", add_slots(found))
-        self._set(functools, "update_wrapper", copy_names(functools.update_wrapper))
-        if found := getattr(contextlib, "_RedirectStream", None):
-            self._set(found, "__enter__", redirect(found.__enter__))
         self._set(builtins, "__import__", self._importing(builtins.__import__))
         by_name = self._importing_by_name(importlib.import_module)
         self._set(importlib, "import_module", by_name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import importlib.metadata as metadata
 import io
 import logging
 import os
@@ -20,61 +19,51 @@ from tempfile import TemporaryDirectory
 from types import CodeType, ModuleType
 from typing import Any
 
+from autograder.api.forms import parsed
 from autograder.api.guard import PROVIDED, belongs_to
-from autograder.api.own_builtins import free_builtins, own_builtins, own_code
+from autograder.api.own import own_builtins
 from autograder.api.values import MAX_TEXT, Unsendable, Value
 
 
 class OwnModules:
     """Finds a submission's modules, and gives them builtins of their own.
 
-    Where nobody else finds modules by the path, it finds all, where they lay when this began: what
-    is put on `sys.path` later has not been read.
-
     Args:
         folder: where they lie.
-        free: those files, by path in it, that have all of Python.
+        free: those files, by path in it, that have all of Python, because a person accepted them.
     """
 
     def __init__(self, folder: str, free: Collection[str] = ()) -> None:
         self._folder = folder
         self._free = {f"{folder}{os.sep}{name}" for name in free}
-        self._path = [folder, *sys.path]
-        self._builtins = {True: free_builtins(), False: own_builtins()}
+        self._builtins = {free: own_builtins(free) for free in (True, False)}
+
+    def watch(self) -> None:
+        """Be asked for modules from now on, before what finds them by the path."""
+        finders: list[Any] = sys.meta_path
+        by_path = (n for n, f in enumerate(finders) if f is PathFinder or type(f) is OwnModules)
+        finders.insert(next(by_path, len(finders)), self)
 
     def find_spec(self, name: str, path: Any = None, target: object = None) -> ModuleSpec | None:
-        """Find a module, for the import system."""
-        alone = PathFinder not in sys.meta_path
-        places = self._path if alone and path is None else path
-        spec = PathFinder.find_spec(name, places)
-        if spec is None or spec.loader is None:
-            return spec if alone else None
-        if not belongs_to(spec.origin or "", self._folder):
-            return spec if alone else None
+        """Find a module of the submission's, for the import system."""
+        spec = PathFinder.find_spec(name, path)
+        if spec is None or spec.loader is None or not belongs_to(spec.origin or "", self._folder):
+            return None
         if name.partition(".")[0] != PROVIDED:
             spec.loader.exec_module = partial(self._run, spec.loader)  # type: ignore[method-assign]
         return spec
-
-    def find_distributions(self, *context: Any) -> Any:
-        """Find what is known of installed packages, where nobody else does it."""
-        there = PathFinder in sys.meta_path
-        return () if there else metadata.MetadataPathFinder.find_distributions(*context)
 
     def builtins_of(self, file: str) -> dict[str, Any]:
         """Return what Python's own functions are to a file."""
         return self._builtins[file in self._free]
 
-    def code_of(self, source: bytes, file: str, main: bool = False) -> CodeType:
-        """Return the code of a file; arguments as of `own_code`."""
-        if file in self._free:
-            return compile(source, file, "exec", dont_inherit=True)
-        return own_code(source, file, self._folder, main)
-
     def _run(self, loader: Loader, module: ModuleType) -> None:
         if not isinstance(loader, FileLoader):
             raise ImportError(f"{module.__name__} is no file of Python's")
         vars(module)["__builtins__"] = self.builtins_of(loader.path)
-        code = self.code_of(loader.get_data(loader.path), loader.path)
+        # What is not read is not run.
+        tree = parsed(loader.get_data(loader.path), main=loader.path in self._free)
+        code = compile(tree, loader.path, "exec", dont_inherit=True)
         exec(code, vars(module))  # noqa: S102 - running it is the purpose
 
 
@@ -82,45 +71,34 @@ class ComponentCode:
     """The code in `folder`/`name`.py and in `given`/provided/.
 
     Args:
-        free: files that have all of Python, because a person has accepted them; None for all.
 
     Attributes:
         module: the imported module, or None.
         scope: global names that a program finds beside its own.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        name: str,
-        given: Path,
-        program: bool,
-        free: Collection[str] | None = (),
-    ) -> None:
+    def __init__(self, folder: Path, name: str, given: Path, program: bool) -> None:
         self._folder = str(folder)
         self._name = name
         self._file = Path(self._folder, f"{name}.py")
         self._given = str(given)
         self._program = program
-        self._free = free
-        self._own: OwnModules | None = None
         self._compiled: CodeType | None = None
         self._provided: dict[str, ModuleType] = {}
         self.module: Any = None
         self.scope: dict[str, object] = {}
+
+    def watch(self, free: Collection[str] = ()) -> None:
+        """Have names that are computed looked at from now on; `free` as of `OwnModules`."""
+        own = OwnModules(self._folder, free)
+        own.watch()
+        self.scope["__builtins__"] = own.builtins_of(str(self._file))
 
     def load_provided(self) -> None:
         """Import what is provided, first: what a student's code would put there comes too late."""
         for place in (self._given, self._folder):
             if place not in sys.path:
                 sys.path.insert(0, place)
-        if self._free is not None:
-            own = self._own = OwnModules(self._folder, self._free)
-            # Before what finds modules by the path, and before others of its kind.
-            finders: list[Any] = sys.meta_path
-            by_path = (n for n, f in enumerate(finders) if f is PathFinder or type(f) is OwnModules)
-            finders.insert(next(by_path, len(finders)), own)
-            self.scope["__builtins__"] = own.builtins_of(str(self._file))
         provided = Path(self._given, PROVIDED)
         # Asked first: to look for files costs more than most calls.
         for path in sorted(provided.glob("*.py")) if provided.is_dir() else ():
@@ -135,11 +113,7 @@ class ComponentCode:
             if spec is None or not isinstance(spec.loader, FileLoader):
                 raise FileNotFoundError(f"there is no {self._file.name}")
             source = spec.loader.get_data(str(self._file))
-            file = str(self._file)
-            if self._own is None:
-                self._compiled = compile(source, file, "exec", dont_inherit=True)
-            else:
-                self._compiled = self._own.code_of(source, file, main=True)
+            self._compiled = compile(source, str(self._file), "exec", dont_inherit=True)
         else:
             self.module = importlib.import_module(self._name)
 

@@ -18,13 +18,14 @@ from autograder.api.component import Component, Session
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
+from autograder.api.forms import Ordinary
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
 from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines
 from autograder.api.make import Make
 from autograder.api.messages import Reply, Request
 from autograder.api.page import Line, document
-from autograder.api.reading import Finding, Ordinary, each_reading, instead, read
+from autograder.api.reading import Finding, each_reading, instead, read
 from autograder.api.rules import Rules, used_by
 from autograder.api.run import Run, drawings_of
 from autograder.api.tally import HIDDEN_CHECKS, Condensed, Tally
@@ -131,7 +132,10 @@ def out_of_the_ordinary(
         and not any(part.startswith((".", "_")) for part in path.parent.parts[1:])
     }
     programs = [f"{name}.py" for name, one in terms.items() if one.program]
-    kinds = {name: (one.ordinary, one.unusual) for name, one in terms.items()}
+    kinds = {
+        name: (one.ordinary, one.unusual, (*one.rules.modules, *one.rules.functions))
+        for name, one in terms.items()
+    }
     readings = each_reading(
         kinds,
         {name: one.uses for name, one in terms.items()},
@@ -220,8 +224,9 @@ class StudentPlugin:
             self._enforce(component)
             terms = self._terms[component]
             with self._watch.over():
-                free = None if terms.review == "note" else ()
-                session = _Watched(self.folder, component, program=terms.program, free=free)
+                session = _Watched(self.folder, component, program=terms.program)
+                if terms.review == "hold":
+                    session.code.watch()
             session.watch = self._watch
             self._sessions[component] = session
             if session.load_error is None and loaded():

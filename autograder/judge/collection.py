@@ -22,9 +22,9 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
 from autograder.api.criterion import EXAMPLES, MARKER, criterion_of
+from autograder.api.forms import dotted_name
 from autograder.api.rules import resolve
 from autograder.api.run import VIEWS, drawings_of
-from autograder.api.scopes import dotted_name
 from autograder.assignment import Assignment
 from autograder.judge.cache import Cache
 from autograder.judge.places import cache_folder

@@ -10,8 +10,15 @@ from functools import partial
 
 from autograder.api.local import files_of
 from autograder.api.ordinary import is_computed
-from autograder.api.reading import Finding, Reading, each_reading, instead, reading_of
-from autograder.api.scopes import Own
+from autograder.api.reading import (
+    Finding,
+    Reading,
+    each_reading,
+    imported,
+    instead,
+    own_modules,
+    reading_of,
+)
 from autograder.assignment import GIVEN, Assignment
 from autograder.judge.intake import digest as digest_of
 from autograder.results import Held
@@ -86,7 +93,10 @@ def review(
     own = {name: data for name, data in with_provided(files, {}).items() if name not in exempt}
     rules = {spec.name: spec.rules for spec in assignment.components if f"{spec.name}.py" in own}
     uses = {spec.name: spec.uses for spec in assignment.components}
-    kinds = {name: (found.ordinary, found.unusual) for name, found in rules.items()}
+    kinds = {
+        name: (found.ordinary, found.unusual, (*found.modules, *found.functions))
+        for name, found in rules.items()
+    }
     read = partial(_read, assignment, sandbox, own)
     helpers = {name for name in own if name.endswith(".py")} - files_of(assignment.totals)
     imported = _imported(provided or {}, own)
@@ -143,9 +153,9 @@ def review(
 
 def _imported(provided: Mapping[str, bytes], own: Mapping[str, bytes]) -> set[str]:
     """Return the files of a submission that provided code imports."""
-    modules = Own(name.removesuffix(".py") for name in own)
+    modules = own_modules((), own)
     texts = [ast.parse(text) for name, text in provided.items() if name.endswith(".py")]
-    return {f"{module}.py" for text in texts for module in modules.imported(text)[0]}
+    return {f"{module}.py" for text in texts for module in imported(text, modules)[0]}
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
@@ -187,15 +197,16 @@ def _read(
     assignment: Assignment,
     sandbox: Sandbox,
     files: Mapping[str, bytes],
-    kind: tuple[Sequence[str], Sequence[str]],
+    kind: tuple[Sequence[str], ...],
 ) -> Reading:
-    ordinary, unusual = kind
+    ordinary, unusual, closed = kind
     terms = {
         "packages": list(assignment.modules),
         "own": [*assignment.totals, *GIVEN],
         "programs": [f"{other.name}.py" for other in assignment.components if other.program],
         "ordinary": list(ordinary),
         "unusual": list(unusual),
+        "closed": list(closed),
     }
     for _ in range(_READINGS):
         with contextlib.suppress(ChildGone):

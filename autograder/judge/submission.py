@@ -10,8 +10,8 @@ from typing import Any
 
 from autograder.api.criterion import Criterion
 from autograder.api.local import OWN, files_of, with_stand_ins
+from autograder.api.reading import imported
 from autograder.api.rules import used_by
-from autograder.api.scopes import Own
 from autograder.api.wording import lines_of
 from autograder.assignment import ComponentSpec
 from autograder.judge.component import ComponentRun, ComponentTime, Judge, counted
@@ -220,7 +220,7 @@ class _Component:
         def names(file: str) -> Collection[str]:
             text = self.files[file] if file in self.exempt else given.get(file)
             if text is not None:
-                return Own(broken).imported(ast.parse(text))[1]
+                return imported(ast.parse(text), broken)[1]
             named = self.read.named
             return {*named.get(file, ()), *named.get(file.removeprefix(OWN), ())}
 

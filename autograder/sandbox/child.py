@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.abc import PathEntryFinder
-from importlib.machinery import FileFinder, PathFinder, SourceFileLoader
+from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,6 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
         return
     _move_in(task.scratch, files)
     profile = task.profile
-    if profile.free is not None:
-        # What finds a submission's own modules finds all others, too, where they lie now.
-        sys.meta_path.remove(PathFinder)
     folder = Path(task.scratch)
     guard.begin(folder, profile.rules, profile.ours, profile.others)
     free = {name: data for name, data in files.items() if name in profile.ours}
@@ -67,8 +64,9 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
         fatal=(),
         own_tensors=True,
         program=profile.program,
-        free=profile.free,
     )
+    if profile.free is not None:
+        executor.code.watch(profile.free)
     _answer(pipe, executor, guard, unreported)
 
 

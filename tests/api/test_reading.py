@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.api.forms import Ordinary
 from autograder.api.reading import (
     Finding,
-    Ordinary,
     instead,
     read,
     read_files,
