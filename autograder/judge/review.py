@@ -105,8 +105,9 @@ def review(
     found: dict[str, list[Held]] = {}
     named: dict[str, Collection[str]] = {}
     odd: set[str] = set()  # files that something out of the ordinary stands in
-    cleared: set[str] = set()  # files of components that count all the same
-    signed: set[str] = set()  # those of them that a person has accepted
+    read_well: set[str] = set()  # files of components that do not wait
+    free: set[str] = set()  # those of them that count whatever stands in them
+    signed: set[str] = set()  # those of these that a person has accepted
     withheld: set[str] = set()
     given: dict[str, Collection[str]] = {}  # by component, what is put into its child
     # What it builds on is a component's own, and has something to put in its place.
@@ -120,6 +121,7 @@ def review(
         runs = reading.reached(f"{component}.py").union(*map(reading.reached, used & imported))
         given[component] = own.keys() if open_ or reading.computes(runs) else runs
         if not places:
+            read_well |= answers
             continue
         mine = {name: own[name] for name in sorted(given[component])}
         digest, before = _digest(mine), (accepted or {}).get(component, "")
@@ -136,15 +138,16 @@ def review(
         if found[component] and rules[component].review == "hold":
             withheld.add(component)
         else:
-            cleared |= answers
+            read_well |= answers
+            free |= answers
     waiting = {f"{name}.py" for name in withheld}
-    plain = files_of(assignment.totals) - {f"{name}.py" for name in found.keys() - withheld}
+    # Another component answers for itself, whoever imports it.
+    free -= files_of(assignment.totals) - {f"{name}.py" for name in found}
     return Review(
         found,
         frozenset(withheld),
-        closed=frozenset(waiting | (odd - cleared)),
-        # Another component answers for itself, whoever imports it.
-        free=frozenset(cleared - plain),
+        closed=frozenset(waiting | (odd - read_well)),
+        free=frozenset(free - waiting),
         # What was accepted could run any other file that is there.
         given={name: runs for name, runs in given.items() if signed.intersection(runs)},
         named=named,
@@ -179,11 +182,11 @@ def _since(before: str, files: Mapping[str, bytes]) -> str:
     known = {short[start : start + _SHORT] for start in range(0, len(short), _SHORT)}
     changed = [name for name, data in files.items() if _short(name, data) not in known]
     if not known:
-        return "accepted before, for other files"
+        return "was accepted by an earlier version of the grader"
     if not changed:
-        return "accepted before a file of it was removed"
+        return "was accepted before a file was removed"
     more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
-    return f"accepted before {', '.join(changed[:_NAMED])}{more} changed"
+    return f"was accepted before {', '.join(changed[:_NAMED])}{more} changed"
 
 
 def with_provided(files: Mapping[str, bytes], provided: Mapping[str, bytes]) -> dict[str, bytes]:
