@@ -107,7 +107,8 @@ class _File:
         }
         self._called = {id(node.func) for node in self._nodes if isinstance(node, ast.Call)}
         # What is only on the way to something else, and texts that nobody uses.
-        self._passed = {id(n.value) for n in self._nodes if isinstance(n, ast.Attribute | ast.Expr)}
+        self._passed = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
+        self._unused = {id(node.value) for node in self._nodes if isinstance(node, ast.Expr)}
 
     def read(self) -> list[Place]:
         """Return what is out of the ordinary."""
@@ -163,7 +164,7 @@ class _File:
             case ast.MatchClass(kwd_attrs=names):
                 for name in names:
                     self._asks(node, name)
-            case ast.Constant(value=str(text)) if id(node) not in self._passed:
+            case ast.Constant(value=str(text)) if id(node) not in self._unused:
                 self._text(node, text)
 
     # Imports, and chains of names that begin with one.

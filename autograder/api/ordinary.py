@@ -208,8 +208,9 @@ torch.optim.lr_scheduler._LRScheduler
 """)
 # Private to torch's own classes, but known to many who inherit from them.
 INHERITED = _words("""_apply _load_from_state_dict _save_to_state_dict _forward_hooks
-_forward_pre_hooks _backward_hooks _version _step_count _get_lr_called_within_step _last_lr
-_initial_step""")
+_forward_pre_hooks _backward_hooks _get_name _named_members _non_persistent_buffers_set
+_register_state_dict_hook _register_load_state_dict_pre_hook _step_count _last_lr _initial_step
+_get_lr_called_within_step""")
 # What of libraries may be set.
 _SET = ("torch.backends.", "sys.stdin", "sys.stdout", "sys.stderr", "sys.argv", "numpy.random.")
 

@@ -1,8 +1,8 @@
 """What some of Python's functions are to a submission's modules: names that are computed.
 
 A text can be read for the names that it asks for (`forms`), and a name that is put together when it
-runs cannot. `getattr`, `operator.attrgetter` and `operator.methodcaller` refuse the private ones.
-Libraries keep the plain functions.
+runs cannot. `getattr`, `operator.attrgetter` and `operator.methodcaller` refuse the private ones,
+and `vars` lists no module. Libraries keep the plain functions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ def own_builtins(free: bool = False) -> dict[str, Any]:
         return table
     plain = (name for name in known.BUILTINS if not name.startswith("__"))
     table.update({name: _refusing(name) for name in plain})
-    return {**table, "getattr": look_up, "__import__": _importing(builtins.__import__)}
+    return {
+        **table,
+        "getattr": look_up,
+        "vars": _vars,
+        "__import__": _importing(builtins.__import__),
+    }
 
 
 def _refusing(name: str) -> Callable[..., NoReturn]:
@@ -56,6 +61,12 @@ def look_up(owner: Any, name: str, *default: Any) -> Any:
     if isinstance(owner, ModuleType) and not _is_lent(owner.__name__, name, found):
         raise AttributeError(f"{name} is not looked up for submissions: import it")
     return found
+
+
+def _vars(owner: Any) -> Any:
+    if isinstance(owner, ModuleType):
+        raise AttributeError("what is in a module is not listed for submissions")
+    return vars(owner)
 
 
 def _is_lent(module: str, name: str, found: object) -> bool:

@@ -180,7 +180,7 @@ def test_what_an_accepted_component_is_given_by_those_that_it_uses_is_accepted_w
     files = {"attention.py": PLAIN, "multi_head_attention.py": ODD + b"from attention import x\n"}
     accepted = accept(assignment, files)
     assert read(assignment, files, accepted=accepted).runs("multi_head_attention", files) == files
-    files["attention.py"] += b"x = '__globals__'\n"
+    files["attention.py"] += b"x = 'names'\n"
     found = read(assignment, files, accepted=accepted)
     assert found.withheld == {"multi_head_attention"}
     assert "before attention.py changed" in held_words(found.found["multi_head_attention"])
@@ -204,8 +204,7 @@ COMPUTED = [
     "x = __loader__",
     "import pickle",
     "import numpy\nnumpy.load(name, allow_pickle=True)",
-    "open('plugin1.py')",
-    "open('plugin1.txt', opener=name)",
+    "import torch\nread = [torch.load]",
 ]
 
 
