@@ -131,8 +131,12 @@ class Guard:
     def _replace_methods(self, name: str, found: type) -> None:
         """Have objects of a class, and of its subclasses, refuse to be made or used."""
         for key, value in list(vars(found).items()):
-            if isinstance(value, FunctionType) and not key.startswith("_"):
+            if key.startswith("_"):
+                continue
+            if isinstance(value, FunctionType):
                 self._set(found, key, self._refusing(name, value))
+            elif isinstance(value, staticmethod):
+                self._set(found, key, staticmethod(self._refusing(name, value.__func__)))
         self._set(found, "__init__", self._refusing(name, getattr(found, "__init__")))  # noqa: B009
 
     def _set(self, owner: Any, name: str, value: object) -> None:

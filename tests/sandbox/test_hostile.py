@@ -227,8 +227,9 @@ def grade(
     settings = root / "assignments" / "hostile" / "assignment.toml"
     text = settings.read_text()
     if rules:
-        # In the place of the operations, which torch's kernels refuse.
-        text = re.sub(r"forbidden = \[.*?\n\]\n", rules, text, count=1, flags=re.DOTALL)
+        # In the place of the assignment's, of which torch's kernels refuse most.
+        text = re.sub(r"\[rules\]\n.*?\n\n", f"[rules]\n{rules}\n", text, count=1, flags=re.DOTALL)
+        text = re.sub(r"^rules = \{.*?\}\n", "", text, flags=re.DOTALL | re.MULTILINE)
     settings.write_text(text.replace("[rules]\n", f'[rules]\nreview = "{review}"\n'))
     batch = folder / "batch"
     batch.mkdir()
