@@ -141,7 +141,7 @@ def review(
             read_well |= answers
             free |= answers
     waiting = {f"{name}.py" for name in withheld}
-    # Another component answers for itself, whoever imports it.
+    # Another component answers for itself, wherever it is imported.
     free -= files_of(assignment.totals) - {f"{name}.py" for name in found}
     return Review(
         found,

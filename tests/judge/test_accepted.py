@@ -7,7 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from autograder.results import ComponentResult
-from tests.conftest import ROOT
+from tests.conftest import CLASSES, ROOT
 from tests.judge.conftest import Grade
 
 pytestmark = pytest.mark.slow
@@ -87,6 +87,21 @@ def test_each_kind_of_what_is_held_counts_where_it_is_imported(grade: Grade, tex
     found = grade(files, diagnose=False, only=only, accepted=accepted)
     assert {name: part.message for name, part in found.items()} == dict.fromkeys(only, "")
     assert all(part.score == part.max_score for part in found.values())
+
+
+def test_what_imports_accepted_work_that_is_wrong_is_followed_through(grade: Grade) -> None:
+    folder = CLASSES / "transformer_block" / "s19"
+    files = {path.name: path.read_text("utf-8") for path in folder.glob("*.py")}
+    # Nothing isolates it here: it would find the solution.
+    files["attention.py"] = files["attention.py"].replace("found = look()", "found = None")
+    only = ("attention", "multi_head_attention")
+    waiting = grade(files, diagnose=False, only=only)
+    assert waiting["multi_head_attention"].stand_ins == ["attention"]
+    found = grade(files, diagnose=False, only=only, accepted=held(waiting))
+    assert found["attention"].status == "graded"
+    assert 0 < found["attention"].score < found["attention"].max_score
+    heads = found["multi_head_attention"]
+    assert (heads.score, heads.stand_ins) == (heads.max_score, ["attention"])
 
 
 # By ctypes a file can be run that the text does not name.

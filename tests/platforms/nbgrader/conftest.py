@@ -198,6 +198,11 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> Course:
     (project / "assignments" / "norm" / "tests" / "views.py").write_text(_VIEWS)
     (secret / "workbook").mkdir()
     (secret / "workbook" / "text.md").write_text(_TEXT)
+    return make_course(base, project)
+
+
+def make_course(base: Path, project: Path) -> Course:
+    """Make a course of a project's assignment `norm`, and generate it."""
     # Nothing of the user's own settings, and nothing written into them.
     keep = {"PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR"}
     home = base / "home"
