@@ -1,7 +1,7 @@
 """The guard: what a component forbids raises where a submission uses it.
 
 It stands where everybody calls: functions and classes are replaced by ones that look who calls.
-What reaches around the public interface does not meet it, and is held for a person (`reading`).
+What reaches around the public interface does not meet it, and is held for a person (`reader`).
 """
 
 from __future__ import annotations

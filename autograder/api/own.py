@@ -1,6 +1,6 @@
 """What some of Python's functions are to a submission's modules: names that are computed.
 
-A text can be read for the names that it asks for (`forms`), and a name that is put together when it
+A text can be read for the names that it asks for (`reader`), and a name that is put together when it
 runs cannot. `getattr`, `operator.attrgetter` and `operator.methodcaller` refuse the private ones,
 and `vars` lists no module. Libraries keep the plain functions.
 """
@@ -16,7 +16,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any, NoReturn
 
 from autograder.api import ordinary as known
-from autograder.api.forms import is_private
+from autograder.api.reader import is_private
 
 # By this name the builtins of a submission's modules are known.
 _MARK = "__own__"

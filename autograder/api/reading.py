@@ -1,7 +1,7 @@
 """Read the text of a submission for what reaches around the public interface, and run nothing.
 
-The same on every machine: what is ordinary is on a list (`ordinary`), what is looked for are the
-forms in `forms`, and what is found is for a person to look at.
+The same on every machine: what is ordinary is on a list (`ordinary`), and everything else that
+`reader` finds is for a person to look at.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.api import ordinary as known
-from autograder.api.forms import Ordinary, find_forms, parsed
+from autograder.api.reader import Ordinary, find_places, parsed
 from autograder.api.rules import used_by
 
 # More is not listed of one file; a person who has seen these need not see others.
@@ -150,7 +150,7 @@ def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
             found.append(Finding(file, 1, "cannot be read: it is nested too deeply, or no text"))
 
     modules = own_modules(terms.own, sources)
-    for file, places in find_forms(texts, modules, terms).items():
+    for file, places in find_places(texts, modules, terms).items():
         for line, what in places[:_MOST]:
             short = what if len(what) <= _WIDEST else what[: _WIDEST - 1] + "…"
             found.append(Finding(file, line, short))

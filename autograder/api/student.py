@@ -18,7 +18,7 @@ from autograder.api.component import Component, Session
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
-from autograder.api.forms import Ordinary
+from autograder.api.reader import Ordinary
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
 from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines

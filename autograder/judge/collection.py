@@ -22,7 +22,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
 from autograder.api.criterion import EXAMPLES, MARKER, criterion_of
-from autograder.api.forms import dotted_name
+from autograder.api.reader import dotted_name
 from autograder.api.rules import resolve
 from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment

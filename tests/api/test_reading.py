@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.api.forms import Ordinary
+from autograder.api.reader import Ordinary
 from autograder.api.reading import (
     Finding,
     instead,

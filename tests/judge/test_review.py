@@ -61,7 +61,8 @@ def test_ordinary_work_is_read_once_and_nothing_is_held(assignment: Assignment) 
     reader = Reader()
     files = {"layer_norm.py": PLAIN, "attention.py": PLAIN}
     found = review(assignment, reader, files)  # type: ignore[arg-type]
-    assert (found, reader.times) == (Review(named=found.named), 1)
+    # Once for all components that have the same rules: layer_norm has some of its own.
+    assert (found, reader.times) == (Review(named=found.named), 2)
     assert found.runs("attention", files) == files
 
 

@@ -1,4 +1,4 @@
-"""The forms of a text that wait for a person, one after the other; no value is followed.
+"""The places of a text that wait for a person, found one by one; no value is followed.
 
 A text may import what is listed. A chain of names that begins with an import may lead to what is
 public and listed. A private name may be asked for if the submission defines it. Names of the
@@ -45,8 +45,8 @@ class Ordinary:
         ordinary: names that are ordinary in this assignment: of modules, with all below them, of
             functions or attributes.
         unusual: names that are out of the ordinary in it, likewise.
-        closed: modules and functions that the rules forbid: whoever imports or calls them is
-            refused then, and they are got at in no other way.
+        closed: modules and functions that the rules forbid: to import or to call them is refused
+            when it happens, and nobody gets at them in another way.
     """
 
     packages: Sequence[str] = ()
@@ -61,7 +61,9 @@ class Ordinary:
 Place = tuple[int, str]
 
 
-def find_forms(trees: Mapping[str, ast.Module], own: Iterable[str], terms: Ordinary) -> Found:
+def find_places(
+    trees: Mapping[str, ast.Module], own: Iterable[str], terms: Ordinary
+) -> dict[str, list[Place]]:
     """Return by file what is out of the ordinary in it.
 
     Args:
@@ -72,9 +74,6 @@ def find_forms(trees: Mapping[str, ast.Module], own: Iterable[str], terms: Ordin
     modules = frozenset(own)
     private = frozenset(name for tree in trees.values() for name in own_names(tree))
     return {file: _File(tree, modules, private, terms).read() for file, tree in trees.items()}
-
-
-Found = dict[str, list[Place]]
 
 
 class _File:
