@@ -1,8 +1,8 @@
 """What some of Python's functions are to a submission's modules: names that are computed.
 
-A text can be read for the names that it asks for (`reader`), and a name that is put together when it
-runs cannot. `getattr`, `operator.attrgetter` and `operator.methodcaller` refuse the private ones,
-and `vars` lists no module. Libraries keep the plain functions.
+A text is read for the names that it asks for (`reader`). A name that is put together when the code
+runs is in no text: `getattr`, `operator.attrgetter` and `operator.methodcaller` refuse private ones
+then, and `vars` lists no module. Libraries keep the plain functions.
 """
 
 from __future__ import annotations

@@ -18,13 +18,13 @@ from autograder.api.component import Component, Session
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
-from autograder.api.reader import Ordinary
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
 from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines
 from autograder.api.make import Make
 from autograder.api.messages import Reply, Request
 from autograder.api.page import Line, document
+from autograder.api.reader import Ordinary
 from autograder.api.reading import Finding, each_reading, instead, read
 from autograder.api.rules import Rules, used_by
 from autograder.api.run import Run, drawings_of
