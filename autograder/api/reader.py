@@ -30,8 +30,6 @@ _GIVE_NAMES = ("register_buffer", "register_parameter", "register_module", "add_
 _FIELD, _NAME = re.compile(r"\{([^{}]*)"), re.compile(r"\.(\w+)")
 # They look an attribute up by its name; where that is written, it is read.
 _BY_TEXT = ("getattr", "hasattr")
-# What a class and its objects are called in its methods.
-_OWN = ("self", "cls")
 
 
 @dataclass(frozen=True)
@@ -96,6 +94,8 @@ class _File:
         self._found: dict[Place, None] = {}
         # What the imports bind, wherever they stand, and the modules all of whose names are here.
         self._imported: dict[str, set[str]] = {}
+        # Behind these a private name is the submission's own, if it defines one.
+        self._insides = {"self", "cls"}
         self._stars: list[str] = []
         self._bound = {name for node in self._nodes for name in bound_by(node)}
         self._variables = {
@@ -137,7 +137,9 @@ class _File:
                         self._variables.discard(name)
 
     def _import(self, name: str, whole: str) -> None:
-        if not self._is_own(whole):
+        if self._is_own(whole):
+            self._insides.add(name)
+        else:
             self._imported.setdefault(name, set()).add(whole)
 
     def _add(self, node: ast.AST, what: str) -> None:
@@ -222,7 +224,7 @@ class _File:
         behind_super = isinstance(node.value, ast.Call) and dotted_name(node.value.func) == "super"
         if node.attr in known.DEFINED_ONLY and not behind_super:
             self._add(node, f"asks for {node.attr}")
-        self._asks(node, node.attr, inside=behind_super or dotted_name(node.value) in _OWN)
+        self._asks(node, node.attr, inside=behind_super or dotted_name(node.value) in self._insides)
 
     def _reaches(self, node: ast.AST, module: str, name: str, verb: str) -> None:
         """Look at a name in a module that is ordinary itself."""

@@ -173,6 +173,13 @@ def test_names_are_followed_through_own_modules() -> None:
     assert found("import helper\ny = helper.f(helper.nn.Linear(1, 1))\n", helper=helper) == []
 
 
+def test_a_module_of_ones_own_may_have_a_name_that_torch_has() -> None:
+    assert hasattr(torch, "_softmax")
+    helper = "def _softmax(x):\n    return x\n"
+    assert found("import helper\ny = helper._softmax(1)\n", helper=helper) == []
+    assert found("import torch\ny = torch._softmax(1)\n", helper=helper)
+
+
 def test_of_several_meanings_each_counts() -> None:
     text = "try:\n    import math as m\nexcept ImportError:\n    import torch as m\n"
     assert found(text + "y = m._C\n") == [
