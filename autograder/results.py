@@ -115,11 +115,14 @@ class Held(_Part):
     """What was found there; it continues the words "it ..."."""
     digest: str = ""
     """A hash of all files that the component runs: accepting it accepts exactly these."""
+    since: str = ""
+    """Of the first place, where the component was accepted before: what has changed since."""
 
     @property
     def words(self) -> str:
         """Where it is, and what, in a line that is safe to show."""
-        return f"{clean(self.file, _FILE)}, line {self.line}: it {clean(self.what, _WHAT)}"
+        since = f", and {clean(self.since, _WHAT)}" if self.since else ""
+        return f"{clean(self.file, _FILE)}, line {self.line}: it {clean(self.what, _WHAT)}{since}"
 
 
 class ComponentResult(_Scored):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -57,7 +57,7 @@ class Executor:
         own_tensors: whether requests bring tensors that nobody else holds.
         given: where `provided` lies, if not beside the component.
         program: whether the component is run as a program, and not imported.
-        free: whether a person has accepted it, whatever it uses.
+        free: files that a person has accepted, whatever they use; None for all.
         within: what the component is imported and run within.
 
     Attributes:
@@ -74,7 +74,7 @@ class Executor:
         own_tensors: bool = False,
         given: Path | None = None,
         program: bool = False,
-        free: bool = False,
+        free: Collection[str] | None = (),
         within: AbstractContextManager[None] | None = None,
     ) -> None:
         self._within = within or nullcontext()

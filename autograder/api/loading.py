@@ -21,7 +21,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.api.guard import PROVIDED, belongs_to
-from autograder.api.own_builtins import own_builtins, own_code
+from autograder.api.own_builtins import free_builtins, own_builtins, own_code
 from autograder.api.values import MAX_TEXT, Unsendable, Value
 
 
@@ -33,15 +33,14 @@ class OwnModules:
 
     Args:
         folder: where they lie.
-
-    Attributes:
-        builtins: what Python's own functions are to them.
+        free: those files, by path in it, that have all of Python.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, free: Collection[str] = ()) -> None:
         self._folder = folder
+        self._free = {f"{folder}{os.sep}{name}" for name in free}
         self._path = [folder, *sys.path]
-        self.builtins = own_builtins()
+        self._builtins = {True: free_builtins(), False: own_builtins()}
 
     def find_spec(self, name: str, path: Any = None, target: object = None) -> ModuleSpec | None:
         """Find a module, for the import system."""
@@ -61,11 +60,21 @@ class OwnModules:
         there = PathFinder in sys.meta_path
         return () if there else metadata.MetadataPathFinder.find_distributions(*context)
 
+    def builtins_of(self, file: str) -> dict[str, Any]:
+        """Return what Python's own functions are to a file."""
+        return self._builtins[file in self._free]
+
+    def code_of(self, source: bytes, file: str, main: bool = False) -> CodeType:
+        """Return the code of a file; arguments as of `own_code`."""
+        if file in self._free:
+            return compile(source, file, "exec", dont_inherit=True)
+        return own_code(source, file, self._folder, main)
+
     def _run(self, loader: Loader, module: ModuleType) -> None:
-        vars(module)["__builtins__"] = self.builtins
         if not isinstance(loader, FileLoader):
             raise ImportError(f"{module.__name__} is no file of Python's")
-        code = own_code(loader.get_data(loader.path), loader.path, self._folder)
+        vars(module)["__builtins__"] = self.builtins_of(loader.path)
+        code = self.code_of(loader.get_data(loader.path), loader.path)
         exec(code, vars(module))  # noqa: S102 - running it is the purpose
 
 
@@ -73,7 +82,7 @@ class ComponentCode:
     """The code in `folder`/`name`.py and in `given`/provided/.
 
     Args:
-        free: whether it has Python's own builtins, because a person has accepted it.
+        free: files that have all of Python, because a person has accepted them; None for all.
 
     Attributes:
         module: the imported module, or None.
@@ -81,7 +90,12 @@ class ComponentCode:
     """
 
     def __init__(
-        self, folder: Path, name: str, given: Path, program: bool, free: bool = False
+        self,
+        folder: Path,
+        name: str,
+        given: Path,
+        program: bool,
+        free: Collection[str] | None = (),
     ) -> None:
         self._folder = str(folder)
         self._name = name
@@ -89,6 +103,7 @@ class ComponentCode:
         self._given = str(given)
         self._program = program
         self._free = free
+        self._own: OwnModules | None = None
         self._compiled: CodeType | None = None
         self._provided: dict[str, ModuleType] = {}
         self.module: Any = None
@@ -99,13 +114,13 @@ class ComponentCode:
         for place in (self._given, self._folder):
             if place not in sys.path:
                 sys.path.insert(0, place)
-        if not self._free:
-            own = OwnModules(self._folder)
+        if self._free is not None:
+            own = self._own = OwnModules(self._folder, self._free)
             # Before what finds modules by the path, and before others of its kind.
             finders: list[Any] = sys.meta_path
             by_path = (n for n, f in enumerate(finders) if f is PathFinder or type(f) is OwnModules)
             finders.insert(next(by_path, len(finders)), own)
-            self.scope["__builtins__"] = own.builtins
+            self.scope["__builtins__"] = own.builtins_of(str(self._file))
         provided = Path(self._given, PROVIDED)
         # Asked first: to look for files costs more than most calls.
         for path in sorted(provided.glob("*.py")) if provided.is_dir() else ():
@@ -121,10 +136,10 @@ class ComponentCode:
                 raise FileNotFoundError(f"there is no {self._file.name}")
             source = spec.loader.get_data(str(self._file))
             file = str(self._file)
-            if self._free:
+            if self._own is None:
                 self._compiled = compile(source, file, "exec", dont_inherit=True)
             else:
-                self._compiled = own_code(source, file, self._folder, main=True)
+                self._compiled = self._own.code_of(source, file, main=True)
         else:
             self.module = importlib.import_module(self._name)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Collection
 from types import (
@@ -131,6 +132,14 @@ torch.utils.data.DFIterDataPipe torch.utils.data.functional_datapipe
 """)
 # Where the functions of `os` and `os.path` say that they are from.
 BEHIND_OS = _words("posix nt genericpath ntpath posixpath")
+# By these a text imports, opens or runs what it need not name; also of a module all that is in it.
+COMPUTED = _words("""
+__import__ eval exec compile globals __globals__ __builtins__ __build_class__ __loader__ __spec__
+__subclasses__ f_globals f_locals f_builtins _imp _frozen_importlib _frozen_importlib_external
+builtins code codeop dill imp importlib joblib marshal multiprocessing pickle pkgutil profile runpy
+shelve subprocess sys.meta_path sys.modules sys.path_hooks timeit torch.hub torch.package trace
+zipimport
+""")
 # These look an attribute up by a name that they are given: it must stand there.
 BY_NAME = _words("operator.attrgetter operator.methodcaller")
 # These read stored objects, or run texts, unless a keyword says that they must not.
@@ -262,6 +271,13 @@ def covers(module: str) -> bool:
 def is_listed(names: Collection[str], dotted: str) -> bool:
     """Return whether a full name, or what holds it, is among some."""
     return any(dotted == name or dotted.startswith(f"{name}.") for name in names)
+
+
+def is_computed(words: str) -> bool:
+    """Return whether what is said of a place may import, open or run what no text names."""
+    if words.startswith(("calls", "cannot be read", "is written", "opens")):
+        return True
+    return any(is_listed(COMPUTED, word) for word in re.findall(r"[\w.]+", words))
 
 
 def is_taken(name: str) -> bool:

@@ -67,6 +67,14 @@ def own_builtins() -> dict[str, Any]:
     return table
 
 
+def free_builtins() -> dict[str, Any]:
+    """Return the builtins of files that a person has accepted: Python's own.
+
+    What they make is the submission's own for its other files, too.
+    """
+    return {**vars(builtins), _DICT: vars, "__build_class__": _build_accepted}
+
+
 def own_code(source: bytes, file: str, folder: str, main: bool = False) -> CodeType:
     """Return the code of a submission's file, in which attributes are looked up by `own_builtins`.
 
@@ -458,6 +466,14 @@ def _build_class(body: Any, name: str, /, *bases: Any, **keywords: Any) -> Any:
             text = not callable(vars(made).get(inside, _build_class))
             if text and any(_is_inside(base, inside) for base in made.__bases__):
                 raise TypeError(f"{name} changes {inside}, which is private to its base")
+    return made
+
+
+def _build_accepted(body: Any, name: str, /, *bases: Any, **keywords: Any) -> Any:
+    """Make a class in a file that a person has accepted."""
+    made = builtins.__build_class__(body, name, *bases, **keywords)
+    if isinstance(made, type):
+        _made[id(made)] = made
     return made
 
 

@@ -117,6 +117,11 @@ class Reading:
         reached = self.reached(file, without)
         return [finding for finding in self.findings if finding.file in reached]
 
+    def computes(self, files: Collection[str]) -> bool:
+        """Return whether some of these files may import, open or run what no text names."""
+        found = (finding.what for finding in self.findings if finding.file in files)
+        return any(map(known.is_computed, found))
+
     def reached(self, file: str, without: Collection[str] = ()) -> set[str]:
         """Return the files that one runs when it is imported, itself among them.
 

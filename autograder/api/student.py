@@ -220,9 +220,8 @@ class StudentPlugin:
             self._enforce(component)
             terms = self._terms[component]
             with self._watch.over():
-                session = _Watched(
-                    self.folder, component, program=terms.program, free=terms.review == "note"
-                )
+                free = None if terms.review == "note" else ()
+                session = _Watched(self.folder, component, program=terms.program, free=free)
             session.watch = self._watch
             self._sessions[component] = session
             if session.load_error is None and loaded():

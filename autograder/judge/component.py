@@ -132,7 +132,8 @@ class ComponentRun:
     # outcomes, and the first death ends the component.
     thorough: bool
     explaining: bool  # keep also what was answered to hidden questions
-    free: bool  # whether it runs with all of Python, because a person said it may
+    # The files that run with all of Python, because a person said they may; None for all.
+    free: tuple[str, ...] | None
 
     def __post_init__(self) -> None:
         assignment, spec, provided = self.judge.assignment, self.spec, self.judge.provided

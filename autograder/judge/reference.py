@@ -56,7 +56,7 @@ def import_apart(
     names = [*edited, *(path.stem for path in folder.glob("*.py"))]
     provided = ((given or folder) / PROVIDED).glob("*.py")
     names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
-    executor = Executor(folder, name, given=given, program=program, free=True, within=Apart(names))
+    executor = Executor(folder, name, given=given, program=program, free=None, within=Apart(names))
     error = executor.load_error
     if error is not None:
         where = place(error.file, error.line)

@@ -57,7 +57,7 @@ def grade_submission(
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
-    read = review(judge.assignment, judge.sandbox, files, exempt, accepted)
+    read = review(judge.assignment, judge.sandbox, files, exempt, accepted, judge.provided)
     # An author may try out the suite of one alone.
     asked = [
         spec
@@ -93,7 +93,7 @@ def grade_component(
     Returns:
         Its result, and by criterion the attempt that is marked; none where it never ran.
     """
-    read = review(judge.assignment, judge.sandbox, files, exempt, accepted)
+    read = review(judge.assignment, judge.sandbox, files, exempt, accepted, judge.provided)
     time = SubmissionTime(2 * spec.limits.component_wall_s, 2)
     with closing(_Component(judge, spec, files, exempt, read, True, explaining=True)) as part:
         part.settle(broken, time)
@@ -114,7 +114,6 @@ class _Component:
 
     def __post_init__(self) -> None:
         name = self.spec.name
-        self._free = self.read.is_free(name) or f"{name}.py" in self.exempt
         # None that is held; a component that this one builds on and that is held counts as one
         # that is not there: its stand-in alone takes its place.
         self.files = self.read.runs(name, self.files)
@@ -247,7 +246,11 @@ class _Component:
         key = tuple(broken)
         if key not in self._runs:
             files, exempt = self._with_stand_ins(broken)
-            how = self.thorough, self.explaining, self._free
+            own = [file for file in files if file not in exempt]
+            free = tuple(file for file in own if file.removeprefix(OWN) in self.read.free)
+            # What is the grader's own has all of Python, and so has what it is proved with.
+            all_ = f"{self.spec.name}.py" in self.exempt
+            how = self.thorough, self.explaining, None if all_ else free
             self._runs[key] = ComponentRun(self.judge, self.spec, files, exempt, key, turn, *how)
         return self._runs[key]
 

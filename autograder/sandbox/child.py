@@ -44,7 +44,7 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
         return
     _move_in(task.scratch, files)
     profile = task.profile
-    if not profile.free:
+    if profile.free is not None:
         # What finds a submission's own modules finds all others, too, where they lie now.
         sys.meta_path.remove(PathFinder)
     folder = Path(task.scratch)

@@ -31,7 +31,7 @@ class Profile:
         ours: files of its folder that are the grader's, as fallbacks and what is provided: they may
             use what is forbidden.
         others: files of components that it builds on, which have rules of their own.
-        free: whether it runs with all of Python, because a person said it may.
+        free: files that run with all of Python, because a person said they may; None for all.
     """
 
     budget: Budget
@@ -39,7 +39,7 @@ class Profile:
     program: bool = False
     ours: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    free: bool = False
+    free: tuple[str, ...] | None = ()
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Profile:
