@@ -221,7 +221,11 @@ class StudentPlugin:
             terms = self._terms[component]
             with self._watch.over():
                 session = _Watched(
-                    self.folder, component, program=terms.program, free=terms.review == "note"
+                    self.folder,
+                    component,
+                    program=terms.program,
+                    free=terms.review == "note",
+                    stubs={f"{name}.py": one.stub for name, one in self._terms.items()},
                 )
             session.watch = self._watch
             self._sessions[component] = session
