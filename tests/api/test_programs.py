@@ -50,9 +50,7 @@ def started(
     children = []
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    def start(
-        source: str, beside: Mapping[str, str] | None = None, stub: str = ""
-    ) -> Component:
+    def start(source: str, beside: Mapping[str, str] | None = None, stub: str = "") -> Component:
         name = f"program_{next(NUMBER)}"
         files = {f"{name}.py": source.encode()}
         stubs = {f"{name}.py": stub}

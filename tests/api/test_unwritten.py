@@ -92,7 +92,7 @@ def test_what_is_as_the_stub_has_it_is_not_attempted(kind, function, old, new) -
     ids=["own words", "a branch", "the rest", "other words", "a helper", "an own class"],
 )
 def test_what_a_student_raises_is_the_exception_that_it_is(kind, body) -> None:
-    head, _ = STUB.split('    if x < 0')
+    head, _ = STUB.split("    if x < 0")
     found, outcome, said = kind(head + body)
     assert (found, outcome) == ("NotImplementedError", "student_error")
     assert said.startswith("raised NotImplementedError (layer.py, line ")

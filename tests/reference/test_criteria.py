@@ -122,8 +122,7 @@ def test_a_component_is_asked_for_nothing_that_another_one_defines(name: str) ->
         for folder in (assignment.public, assignment.secret)
         for path in [f"tests/test_{component}.py"]
         for asked in names_asked(folder / path)
-        if asked not in defined[component]
-        and any(asked in names for names in defined.values())
+        if asked not in defined[component] and any(asked in names for names in defined.values())
     ]
     assert foreign == []
 
