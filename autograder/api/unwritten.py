@@ -18,7 +18,9 @@ _MODULE = "<module>"
 
 
 def raised_by_stub(error: BaseException, folder: str, stubs: Mapping[str, str]) -> bool:
-    """Return whether a stub's own `raise` ended this, in a function that is as the stub has it.
+    """Return whether a stub's own `raise` ended this, in a function with nothing else in it.
+
+    Every statement of the function is one that the stub has there.
 
     Args:
         error: what was raised.
@@ -32,11 +34,11 @@ def raised_by_stub(error: BaseException, folder: str, stubs: Mapping[str, str]) 
     if str(file.parent) != folder or file.name not in stubs:
         return False
     try:
-        written = bodies(file.read_bytes()).get(function)
+        written = bodies(file.read_bytes()).get(function, [])
     except (OSError, SyntaxError, ValueError):
         # The file was changed after its import.
         return False
-    return written is not None and written == bodies(stubs[file.name]).get(function)
+    return bool(written) and set(written) <= set(bodies(stubs[file.name]).get(function, []))
 
 
 def _raising(traceback: TracebackType | None) -> FrameType | None:
@@ -49,7 +51,7 @@ def _raising(traceback: TracebackType | None) -> FrameType | None:
     return frame if frame.f_code.co_code[place] == opmap["RAISE_VARARGS"] else None
 
 
-def bodies(text: str | bytes) -> dict[str, str]:
+def bodies(text: str | bytes) -> dict[str, list[str]]:
     """Return the statements of each function of a text, by its qualified name.
 
     Docstrings and comments are left out. Under "<module>" is the module's own code.
@@ -59,7 +61,7 @@ def bodies(text: str | bytes) -> dict[str, str]:
     return {_MODULE: _written(own), **dict(_functions(tree, ""))}
 
 
-def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
+def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, list[str]]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _FUNCTIONS):
             yield f"{prefix}{child.name}", _written(child.body)
@@ -70,9 +72,9 @@ def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
             yield from _functions(child, prefix)
 
 
-def _written(body: list[ast.stmt]) -> str:
-    """Return statements in one form, without the docstring that they may begin with."""
+def _written(body: list[ast.stmt]) -> list[str]:
+    """Return statements in one form each, without the docstring that they may begin with."""
     match body:
         case [ast.Expr(ast.Constant(str())), *body]:
             pass
-    return "\n".join(map(ast.dump, body))
+    return [ast.dump(statement) for statement in body]

@@ -70,8 +70,12 @@ def kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         ("def triple(x):", "def triple(x: int) -> int:"),
         ("SIZE = 3", "import math\n\nSIZE = 4"),
         ("def double", "def quadruple(x):\n    return 4 * x\n\n\ndef double"),
+        ('    if x < 0:\n        raise ValueError("below 0")\n', ""),
     ],
-    ids=["untouched", "comment", "docstring", "no docstring", "types", "above", "a function more"],
+    ids=[
+        *("untouched", "comment", "docstring", "no docstring", "types", "above"),
+        *("a function more", "less than the stub"),
+    ],
 )
 def test_what_is_as_the_stub_has_it_is_not_attempted(kind, function, old, new) -> None:
     found, outcome, said = kind(STUB.replace(old, new), function)

@@ -120,7 +120,7 @@ def test_names_of_the_handout_and_of_torch_are_everybodys(code: str, right: bool
 # Rules for what stays of sorted probabilities, which answer the public checks of top_p alike.
 SHARES = torch.tensor([0.5, 0.25, 0.15, 0.1], dtype=torch.float64)
 RULES = {
-    "the own probability": lambda top_p: SHARES >= top_p,
+    "the own probability": lambda top_p: top_p <= SHARES,
     "the sum before it": lambda top_p: SHARES.cumsum(0) - SHARES <= 1 - top_p,
     "the sum from the end": lambda top_p: SHARES.flip(0).cumsum(0).flip(0) >= top_p,
 }
