@@ -221,7 +221,13 @@ class StudentPlugin:
             terms = self._terms[component]
             with self._watch.over():
                 free = None if terms.review == "note" else ()
-                session = _Watched(self.folder, component, program=terms.program, free=free)
+                session = _Watched(
+                    self.folder,
+                    component,
+                    program=terms.program,
+                    free=free,
+                    stubs={f"{name}.py": one.stub for name, one in self._terms.items()},
+                )
             session.watch = self._watch
             self._sessions[component] = session
             if session.load_error is None and loaded():

@@ -250,6 +250,7 @@ def conftest(assignment: Assignment) -> str:
             width=96,
             sort_dicts=False,
         ),
+        stubs=_texts(assignment.stubs()),
         stand_ins=_stand_ins(assignment),
         known=repr(_KNOWN_FILE),
         packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
@@ -269,7 +270,12 @@ def _stand_ins(assignment: Assignment) -> str:
                 f"there is no stand-in {stand_in}, which students' runs need where {name} is broken"
             )
     sources = {name: assignment.stand_in(name).read_text(encoding="utf-8") for name in used}
-    items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in sources.items())
+    return _texts(sources)
+
+
+def _texts(texts: Mapping[str, str]) -> str:
+    """Write texts by name as a dictionary that can be read."""
+    items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in texts.items())
     return f"{{\n{items}}}" if items else "{}"
 
 

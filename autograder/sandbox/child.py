@@ -68,6 +68,7 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
         own_tensors=True,
         program=profile.program,
         free=profile.free,
+        stubs=profile.stubs,
     )
     _answer(pipe, executor, guard, unreported)
 
