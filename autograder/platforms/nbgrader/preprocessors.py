@@ -29,7 +29,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.grading import accepted, store
 from autograder.grading.batch import Batch
-from autograder.grading.entries import Entry, submission_in
+from autograder.grading.entries import Entry, all_of, submission_in
 from autograder.grading.workers import cores
 from autograder.platforms.nbgrader.collected import results_folder, why_not
 from autograder.project import find_root
@@ -134,8 +134,10 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         # Not resolved: where a link leads is none of the student's work.
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
         folder = folder.absolute()
-        ours = folder.name == assignment
-        return Entry(student, submission_in(folder.parent, assignment) if ours else folder)
+        if folder.name != assignment:
+            return Entry(student, folder)
+        own = folder.parent
+        return Entry(student, submission_in(own, assignment), doubled=all_of(own.parent, student))
 
     def _coming(self, course: Path, names: Mapping[str, str]) -> Iterator[Entry]:
         """Yield the submissions that this run will process after this one, by nbgrader's rule."""
@@ -299,7 +301,7 @@ def _graded(
 ) -> tuple[float | None, str]:
     """Return the mark of a grade cell, None where a person marks it, and what the cell shows."""
     component = result.components.get(name)
-    if result.status == "rejected":
+    if result.standing == "rejected":
         return 0.0, fault_page(f"The submission could not be taken in: {seen.message}")
     if result.score is None:
         return None, fault_page(seen.message or FAULT)
