@@ -298,7 +298,7 @@ def test_there_is_nothing_to_accept_or_explain_of_a_doubled_id(
 ) -> None:
     kept = str(doubled / "results" / "s02.json")
     for words in (["accept", str(doubled), "s02"], ["explain", kept, "layer_norm.values"]):
-        with pytest.raises(UsageError, match="s02 and s02.TGZ and s02.zip are all of"):
+        with pytest.raises(UsageError, match=r"s02 and s02\.TGZ and s02\.zip are all of"):
             CliRunner().invoke(cli.app, words, catch_exceptions=False)
     pages = ["report", str(doubled), "--out", str(tmp_path / "pages"), "--anonymous"]
     pages += ["--since", str(doubled), "--root", str(tmp_path / "project")]

@@ -21,7 +21,7 @@ from autograder.cli.reporting import nearest_to, write_after_grading
 from autograder.errors import ExitCode, UsageError
 from autograder.grading import accepted, store
 from autograder.grading.batch import Batch, Regraded
-from autograder.grading.entries import Entry, discover, single
+from autograder.grading.entries import Entry, Listing, discover, single
 from autograder.grading.lock import alone
 from autograder.grading.messages import GradeJob, Unchanged
 from autograder.grading.workers import CannotGrade, Tell, cores, slow_build

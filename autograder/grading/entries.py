@@ -20,7 +20,7 @@ _HANDED_IN = (".py", ".ipynb", ".rar", ".7z", ".tar", ".gz", ".bz2", ".xz", ".zs
 _WANTED = "give the folder that holds one submission an entry"
 # A file name has 255 bytes, and a result file is called <id>.json.
 _MAX_ID = 240
-# Of an id or a name these characters are told, and so many names.
+# Of an id or a name these characters are told, and this number of names.
 _SHOWN, _NAMED = 60, 3
 # What a terminal acts on, and what turns a text around.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
