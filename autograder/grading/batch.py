@@ -167,6 +167,10 @@ class Batch:
                 except BaseException as error:
                     future.set_exception(error)
 
+    def keep(self, result: SubmissionResult) -> None:
+        """Write a result once more, with other remarks."""
+        store.write(self._out, result)
+
     def _cancel(self) -> None:
         for future in self._begun.values():
             future.cancel()

@@ -131,7 +131,7 @@ def _read(
     texts = {name: data for name, data in files.items() if name.endswith(".py")}
     largest = sorted(texts, key=lambda name: len(texts[name]), reverse=True)
     for count in range(min(len(largest), _UNREAD_AT_MOST) + 1):
-        # Whoever imports what was not read is held, and nobody else.
+        # What imports a file that was not read is held, and nobody else.
         unread = largest[:count]
         for _ in range(_READINGS):
             with contextlib.suppress(ChildGone):

@@ -25,6 +25,8 @@ _COPY = re.compile(r"(\s*\(\d+\)|-\d+)$")
 _CELL = re.compile(r"(?:#|%%(?:writefile|file))\s+(?:\./)?([A-Za-z_]\w*\.py)\s*$")
 _NOTEBOOK = ".ipynb"
 _LISTED = 5
+# What a release holds beside the components: to hand it in, too, is no slip.
+_HANDED_OUT = ("conftest.py", "tests/")
 _NAME = 60
 # Below this two names have too little in common.
 _NEAR = 0.6
@@ -116,7 +118,8 @@ def _say_what_was_left(
     for component, unfit in found.unfit.items():
         said = [f"{_shown(name)}, which it names, {why}" for name, why in unfit.items()]
         remarks.setdefault(component, []).extend(_few(said, "; "))
-    if left := _few([*map(_shown, installed), *map(_shown, found.left)], ", "):
+    named = [name for name in found.left if not name.startswith(_HANDED_OUT)]
+    if left := _few([*map(_shown, installed), *map(_shown, named)], ", "):
         remarks.setdefault("", []).append(f"left out, as no component imports it: {left[0]}")
 
 

@@ -117,6 +117,11 @@ def test_a_link_is_never_followed_and_said_for_what_it_is(tmp_path: Path) -> Non
         slips.taken(place, NAMES)
 
 
+def test_of_a_whole_release_that_is_handed_in_nothing_is_said(make: Make) -> None:
+    files = {**PLAIN, "conftest.py": DATA, "tests/conftest.py": DATA}
+    assert slips.taken(make(files), NAMES) == slips.Taken(dict(sorted(PLAIN.items())), {})
+
+
 def test_a_name_that_is_left_out_is_cut_and_nothing_a_terminal_acts_on(tmp_path: Path) -> None:
     place = make_folder(tmp_path / "s01", {**PLAIN, "x\x1b[2J" + "y" * 100 + ".py": LARGE})
     (said,) = slips.taken(place, NAMES).remarks[""]
