@@ -25,7 +25,7 @@ from autograder.grading.lock import alone
 from autograder.platforms.nbgrader.collected import results_folder
 from autograder.platforms.nbgrader.exchange import forgive
 from autograder.platforms.nbgrader.preprocessors import HANDED_IN, GradeSubmission
-from autograder.text import clean
+from autograder.text import clean, counted
 
 # Where a browser would begin a tag; outside of one, `<` is only a sign.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
@@ -270,7 +270,9 @@ def _waiting(
         elif submitted[place[name]].source.strip() != cell.source.strip():
             continue
         elif more:
-            waits[name] = f"the workbook has {more} other cells with text: look there for answers"
+            waits[name] = (
+                f"the workbook has {counted(more, 'other cell')} with text: look there for answers"
+            )
         elif not found.sure:
             waits[name] = f"the cell of {name} is untouched, and there is another notebook"
         elif submitted[place[name]].get("attachments"):

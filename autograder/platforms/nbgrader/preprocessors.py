@@ -239,6 +239,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
         """Write all marks of a workbook in one transaction."""
         if _KEY not in resources:
             found: tuple[Any, Any] = super().preprocess(nb, resources)
+            self._let_wait(nb.metadata.get(HANDED_IN, {}).get("waits", {}), resources["nbgrader"])
             return found
         names = resources["nbgrader"]
         marks, held, waits, result = resources[_KEY]
@@ -266,6 +267,18 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
                     comments[name].auto_comment = words
             gradebook.db.commit()
         return nb, resources
+
+    def _let_wait(self, waits: Mapping[str, str], names: Mapping[str, str]) -> None:
+        """Leave questions of an assignment that nbgrader executed to a person."""
+        with Gradebook(names["db_url"]) as gradebook:
+            notebook = gradebook.find_submission_notebook(
+                names["notebook"], names["assignment"], names["student"]
+            )
+            for grade in (grade for grade in notebook.grades if grade.name in waits):
+                grade.auto_score, grade.needs_manual_grade = None, True
+            for comment in (one for one in notebook.comments if one.name in waits):
+                comment.auto_comment = waits[comment.name]
+            gradebook.db.commit()
 
 
 def stamp(result: SubmissionResult, workbook: Path, outcomes: bool) -> dict[str, Any]:

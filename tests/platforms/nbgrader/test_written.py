@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.platforms.nbgrader.conftest import Course
-from tests.platforms.nbgrader.test_autograde import answer
+from tests.platforms.nbgrader.test_autograde import answer, page_of
 from tests.sources import RIGHT
 
 QUESTION, ANSWER = "question_scale", "Because it can learn a scale."
@@ -106,9 +106,9 @@ WAYS: dict[str, tuple[Callable[[Path], object], str, bool]] = {
     "cut-off": (cut_off, "workbook.ipynb cannot be read", False),
     "conflict": (in_conflict, "workbook.ipynb cannot be read", False),
     "metadata": (without_metadata, "is not in the workbook: look at its other cells", True),
-    "lower": (one_cell_lower, "1 other cells with text", True),
-    "locked": (in_a_locked_cell, "1 other cells with text", True),
-    "introduction": (in_the_introduction, "1 other cells with text", True),
+    "lower": (one_cell_lower, "1 other cell with text", True),
+    "locked": (in_a_locked_cell, "1 other cell with text", True),
+    "introduction": (in_the_introduction, "1 other cell with text", True),
     "renamed": (answered_and_renamed, "it was taken from workbook (1).ipynb", True),
     "mark": (answered_with_a_mark, "", True),
 }
@@ -136,11 +136,22 @@ def class_of_ways(
     course.hand_in("answered", {"layer_norm.py": RIGHT}, answer(ANSWER))
     untouched_mark = course.hand_in("untouched-mark", {"layer_norm.py": RIGHT})
     marked(untouched_mark / "workbook.ipynb")
+    course.hand_in("doubled", {"layer_norm.py": RIGHT})
+    (course.folder / "submitted" / "doubled.zip").write_bytes(b"of nobody's interest")
     if request.param == "nbgrader":
         course.autograde()
     else:
-        course.grade()
+        course.grade(fails=True)
     return course
+
+
+def test_of_an_id_with_two_entries_nothing_is_marked(class_of_ways: Course) -> None:
+    for cell in ("layer_norm", QUESTION):
+        mark = class_of_ways.marks(cell)["doubled"]
+        assert (mark.auto, mark.waits) == (None, True)
+    result = class_of_ways.results()["doubled"]
+    assert (result["status"], result["score"]) == ("rejected", None)
+    assert "doubled and doubled.zip are both of" in page_of(class_of_ways, "doubled")
 
 
 @pytest.mark.parametrize("name", WAYS)
