@@ -66,9 +66,12 @@ def reached(files: Mapping[str, Content], components: Collection[str]) -> Reache
     for name in own.keys() & unfit.keys():
         raise Rejected(f"{name} {unfit[name]}")
 
+    # No other word of a text is kept, however many it has.
+    asked = _MAKES_NAMES.union(*map(_parts, files))
+
     @functools.cache
     def text_of(name: str) -> _Text:
-        return _read(texts[name]) if name in texts else _Text(frozenset(), False)
+        return _read(texts[name], asked) if name in texts else _Text(frozenset(), False)
 
     reach = {component: _walk(name, files, text_of) for name, component in own.items()}
     needed = set().union(*reach.values())
@@ -125,8 +128,8 @@ def _parts(name: str) -> list[str]:
     return [part for part in parts if part.isascii()]
 
 
-def _read(data: bytes) -> _Text:
-    """Return the words of a text, and whether it can make up names."""
+def _read(data: bytes, asked: frozenset[str]) -> _Text:
+    """Return which of the words that are asked for a text has, and whether it can make up names."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError:
@@ -134,7 +137,7 @@ def _read(data: bytes) -> _Text:
     if encoding not in _ENCODINGS:
         return _Text(frozenset(), True)
     text = data.decode(encoding, "replace")
-    words = frozenset(_WORD.findall(text))
+    words = asked.intersection(_WORD.findall(text))
     disguised = any(
         unicodedata.normalize("NFKC", sign).isascii() for sign in {*text} if sign > "\x7f"
     )
