@@ -43,7 +43,7 @@ def test_what_is_no_number_of_points_is_refused(where: str, score: object) -> No
         SubmissionResult.model_validate_json(json.dumps(data))
 
 
-@pytest.mark.parametrize(("status", "score"), [("graded", None), ("rejected", None), ("error", 0)])
+@pytest.mark.parametrize(("status", "score"), [("graded", None), ("error", 0)])
 def test_only_a_fault_of_the_grader_has_no_score(status: str, score: float | None) -> None:
     with pytest.raises(ValidationError, match=f"status {status} with the score"):
         SubmissionResult(

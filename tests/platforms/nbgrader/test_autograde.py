@@ -200,7 +200,7 @@ def test_a_fault_of_the_grader_leaves_no_mark_and_asks_for_a_person(
         "    import autograder.judge.intake as intake\n\n"
         "    def take_in(path):\n"
         "        raise OSError(5, 'the disk is broken')\n\n"
-        "    intake.take_in = take_in\n"
+        "    intake.take_in = intake.look_through = take_in\n"
     )
     path = f"{site}{os.pathsep}{course.environment['PYTHONPATH']}"
     broken = Course(course.folder, course.project, {**course.environment, "PYTHONPATH": path})
