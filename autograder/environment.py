@@ -62,7 +62,7 @@ def program(module: str) -> str:
     Neither the current folder nor PYTHONPATH leads to it; folders of installed packages that this
     process knows by PYTHONPATH come last.
     """
-    sites = [place for place in sys.path if os.path.basename(place) in _SITES]
+    sites = [place for place in sys.path if Path(place).name in _SITES]
     return f"""
 import importlib.util, sys
 sys.path += [place for place in {sites} if place not in sys.path]

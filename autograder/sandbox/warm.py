@@ -80,6 +80,9 @@ def _begin_torch() -> None:
     _warm_torch()
     # No child can start a compiler, and what is compiled computes the same.
     torch.compile = _uncompiled
+    # Nor is there a process that a child could share memory with.
+    torch.UntypedStorage.share_memory_ = _shared_with_nobody
+    torch.UntypedStorage.is_shared = _is_shared
 
 
 def _compute_torch() -> None:
@@ -143,6 +146,15 @@ def _warm_torch() -> None:
 def _uncompiled(model: Any = None, **options: Any) -> Any:
     """Stand where torch.compile does, with arguments or without, and compile nothing."""
     return (lambda later: later) if model is None else model
+
+
+def _shared_with_nobody(storage: Any) -> Any:
+    storage.shared_with_nobody = True
+    return storage
+
+
+def _is_shared(storage: Any) -> bool:
+    return hasattr(storage, "shared_with_nobody")
 
 
 def _compute_numpy() -> None:
