@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 
 def peak_mb() -> float | None:
@@ -20,14 +21,14 @@ class Memory:
     """Which components take more memory than grading gives them.
 
     Args:
-        limit_mb: what it gives; 0 if that is not known.
+        limits: what it gives, in MB, by component.
 
     Attributes:
         over: how much more each of them has taken than the libraries, in MB.
     """
 
-    def __init__(self, limit_mb: int) -> None:
-        self._limit_mb = limit_mb
+    def __init__(self, limits: Mapping[str, int]) -> None:
+        self._limits = limits
         self._libraries: float | None = None
         self.over: dict[str, float] = {}
 
@@ -38,23 +39,27 @@ class Memory:
     def look(self, component: str) -> None:
         """See whether a component has just had more; a peak is told of the first that has it."""
         peak = peak_mb()
-        if peak is None or self._libraries is None or not self._limit_mb:
+        if peak is None or self._libraries is None or component not in self._limits:
             return
         taken = peak - self._libraries
-        if taken > max(self._limit_mb, *self.over.values(), 0.0):
+        if taken > max([self._limits[component], *self.over.values()]):
             self.over[component] = taken
 
     def header(self) -> list[str]:
-        """Say what the limit is."""
-        if not self._limit_mb:
+        """Say what the limits are."""
+        if not self._limits:
             return []
-        given = f"{self._limit_mb} MB of memory on top of the libraries"
-        return [f"grading gives each component {given}, and starts no processes"]
+        given = sorted(set(self._limits.values()))
+        most = " to ".join(f"{given[n]}" for n in sorted({0, len(given) - 1}))
+        return [
+            f"grading gives each component {most} MB of memory on top of the libraries, and "
+            "starts no processes"
+        ]
 
     def lines(self) -> list[str]:
         """Say which components went beyond the limit."""
         return [
-            f"memory: {component} took {taken:.0f} MB, and grading gives it {self._limit_mb} MB: "
-            "there it would fail"
+            f"memory: {component} took {taken:.0f} MB, and grading gives it "
+            f"{self._limits[component]} MB: there it would fail"
             for component, taken in self.over.items()
         ]

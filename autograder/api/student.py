@@ -166,7 +166,7 @@ class StudentPlugin:
         stand_ins: working components, by name, for those that others use.
         packages: the modules that they may import beside torch and numpy.
         longest_s: how long one call may take.
-        memory_mb: the memory that grading gives a component; 0 if that is not known.
+        memory_mb: the memory that grading gives each component, where that is known.
 
     Attributes:
         folder: as given.
@@ -181,9 +181,9 @@ class StudentPlugin:
         stand_ins: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
         longest_s: float = LONGEST_S,
-        memory_mb: int = 0,
+        memory_mb: Mapping[str, int] | None = None,
     ) -> None:
-        self._memory = Memory(memory_mb)
+        self._memory = Memory(memory_mb or {})
         self._run = Run(self.session)
         self._known = known
         self.folder = folder

@@ -257,7 +257,7 @@ def conftest(assignment: Assignment) -> str:
         known=repr(_KNOWN_FILE),
         packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
         modules=list(assignment.modules),
-        memory_mb=assignment.limits.memory_mb,
+        memory_mb={spec.name: spec.limits.memory_mb for spec in assignment.components},
     )
     return head + "".join(
         f"\nSOURCES[{name!r}] = {_literal(source)}\n" for name, source in _shipped().items()

@@ -10,9 +10,10 @@ def test_the_component_with_a_peak_above_the_limit_is_named(
 ) -> None:
     peaks = iter([300.0, 800.0, 1900.0, 1900.0])
     monkeypatch.setattr(memory, "peak_mb", lambda: next(peaks))
-    found = memory.Memory(1024)
+    components = ("modest", "greedy", "after_it")
+    found = memory.Memory(dict.fromkeys(components, 1024))
     found.begin()
-    for component in ("modest", "greedy", "after_it"):
+    for component in components:
         found.look(component)
     assert list(found.over) == ["greedy"]
     assert found.lines() == [
@@ -23,8 +24,8 @@ def test_the_component_with_a_peak_above_the_limit_is_named(
 
 def test_where_nobody_tells_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "peak_mb", lambda: None)
-    found = memory.Memory(1024)
+    found = memory.Memory({"greedy": 1024})
     found.begin()
     found.look("greedy")
     assert found.lines() == []
-    assert memory.Memory(0).header() == []
+    assert memory.Memory({}).header() == []
