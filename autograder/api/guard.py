@@ -40,7 +40,7 @@ _PROCESSES = (
     ("multiprocessing.synchronize", "SemLock.__init__"),
     ("multiprocessing.shared_memory", "SharedMemory.__init__"),
 )
-# Modules that start one on behalf of whoever calls them; any other library does so for itself.
+# Modules that start one on behalf of their caller; any other library does so for itself.
 _STARTERS = (
     *("os", "subprocess", "multiprocessing", "concurrent.futures", "asyncio", "pty"),
     *("torch.multiprocessing", "torch.utils.data"),
