@@ -118,11 +118,11 @@ class Guard:
         if found := getattr(contextlib, "_RedirectStream", None):
             self._set(found, "__enter__", redirect(found.__enter__))
         self._set(builtins, "__import__", self._importing(builtins.__import__))
-        for module, dotted in _PROCESSES:
+        for place, dotted in _PROCESSES:
             # Not every system has all of them.
             with contextlib.suppress(ImportError, LookupError):
-                importlib.import_module(module)
-                owner, last = resolve(f"{module}.{dotted}")
+                importlib.import_module(place)
+                owner, last = resolve(f"{place}.{dotted}")
                 self._set(owner, last, self._starting(getattr(owner, last)))
         by_name = self._importing_by_name(importlib.import_module)
         self._set(importlib, "import_module", by_name)
@@ -203,7 +203,8 @@ class Guard:
 
         @functools.wraps(original)
         def start(*args: Any, **kwargs: Any) -> Any:
-            frame, loads = _frame_at(1), False
+            frame: FrameType | None = _frame_at(1)
+            loads = False
             while frame is not None and _is_of(frame, _STARTERS):
                 loads |= _is_of(frame, ("torch.utils.data",))
                 frame = frame.f_back

@@ -81,8 +81,8 @@ def _begin_torch() -> None:
     # No child can start a compiler, and what is compiled computes the same.
     torch.compile = _uncompiled
     # Nor is there a process that a child could share memory with.
-    torch.UntypedStorage.share_memory_ = _shared_with_nobody
-    torch.UntypedStorage.is_shared = _is_shared
+    storage: Any = torch.UntypedStorage
+    storage.share_memory_, storage.is_shared = _shared_with_nobody, _is_shared
 
 
 def _compute_torch() -> None:
@@ -167,7 +167,7 @@ def _compute_numpy() -> None:
 
 def _compute_scipy() -> None:
     import numpy
-    from scipy import fft, linalg, special
+    from scipy import fft, linalg, special  # type: ignore[import-untyped]
 
     square = numpy.eye(4)
     linalg.solve(square, square)
