@@ -207,6 +207,11 @@ class Assignment:
             if path.is_file() and "__pycache__" not in path.parts
         }
 
+    def stubs(self) -> dict[str, str]:
+        """Return the texts of the stubs that are there, by file."""
+        paths = [self.public / f"{component}.py" for component in self.totals]
+        return {path.name: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+
     def stand_in(self, component: str) -> Path:
         """The file that takes a component's place when others are graded."""
         return self.public / "stand_ins" / f"{component}.py"

@@ -64,6 +64,7 @@ class Terms:
         uses: the components that it may import.
         review: "hold" or "note": what becomes of work that is out of the ordinary.
         ordinary, unusual: what the assignment adds to what is ordinary, and what it takes away.
+        stub: the text that the student was given.
     """
 
     points: float
@@ -73,6 +74,7 @@ class Terms:
     review: str = "hold"
     ordinary: tuple[str, ...] = ()
     unusual: tuple[str, ...] = ()
+    stub: str = ""
 
 
 def student_lines(raised: BaseException | None, folder: Path) -> list[str]:

@@ -22,6 +22,7 @@ from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
 from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines
 from autograder.api.make import Make
+from autograder.api.memory import Memory
 from autograder.api.messages import Reply, Request
 from autograder.api.page import Line, document
 from autograder.api.reader import Ordinary
@@ -169,6 +170,7 @@ class StudentPlugin:
         stand_ins: working components, by name, for those that others use.
         packages: the modules that they may import beside torch and numpy.
         longest_s: how long one call may take.
+        memory_mb: the memory that grading gives each component, where that is known.
 
     Attributes:
         folder: as given.
@@ -183,7 +185,9 @@ class StudentPlugin:
         stand_ins: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
         longest_s: float = LONGEST_S,
+        memory_mb: Mapping[str, int] | None = None,
     ) -> None:
+        self._memory = Memory(memory_mb or {})
         self._run = Run(self.session)
         self._known = known
         self.folder = folder
@@ -224,7 +228,12 @@ class StudentPlugin:
             self._enforce(component)
             terms = self._terms[component]
             with self._watch.over():
-                session = _Watched(self.folder, component, program=terms.program)
+                session = _Watched(
+                    self.folder,
+                    component,
+                    program=terms.program,
+                    stubs={f"{name}.py": one.stub for name, one in self._terms.items()},
+                )
                 if terms.review == "hold":
                     session.code.watch()
             session.watch = self._watch
@@ -265,7 +274,8 @@ class StudentPlugin:
     def pytest_report_header(self) -> list[str]:
         """Say first what was read."""
         found = (finding for findings in self._found.values() for finding in findings)
-        return list(dict.fromkeys(f"out of the ordinary: {_held(finding)}" for finding in found))
+        held = dict.fromkeys(f"out of the ordinary: {_held(finding)}" for finding in found)
+        return [*held, *self._memory.header()]
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Read every test's criterion; keep the components in the handout's order."""
@@ -273,6 +283,8 @@ class StudentPlugin:
         for item in items:
             self._criteria[item.nodeid] = criterion_of(item, "public")
         items.sort(key=lambda item: order.index(component_of(item.path)))
+        # The test files have imported what they and the components use.
+        self._memory.begin()
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip what cannot run: a file that is not there or cannot be imported."""
@@ -320,6 +332,7 @@ class StudentPlugin:
             if failure is not None and not self._because_of_others(item, report, failure):
                 outcome = self._failed(report, criterion, failure)
             outcome = self._charged(report, criterion, outcome)
+        self._memory.look(criterion.component)
         if outcome:
             self._tally.add(criterion, outcome)
         return report
@@ -434,6 +447,8 @@ class StudentPlugin:
             terminalreporter.section("points on the public checks")
             for component in self._tally.components:
                 terminalreporter.write_line(self._tally.line(component))
+            for line in self._memory.lines():
+                terminalreporter.write_line(line)
             terminalreporter.write_line(HIDDEN_CHECKS)
             shown.write_more()
         return result

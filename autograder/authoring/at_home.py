@@ -16,6 +16,7 @@ from autograder.authoring.known_numbers import of_component
 from autograder.authoring.proof import Report, compare_at_home
 from autograder.authoring.rows import Row
 from autograder.diagnosis.known import KnownMistakes
+from autograder.environment import alone
 from autograder.judge.collection import collect
 from autograder.judge.misconceptions import read, read_in_branches
 from autograder.judge.reference import import_apart
@@ -45,9 +46,10 @@ def compare(assignment: Assignment, rows: Sequence[Row], report: Report) -> None
     Raises:
         UsageError, SuiteFault: a suite or the misconceptions are broken.
     """
-    homes = {name: AtHome(assignment, name) for name in report.wrong_variants}
-    files = {row.id: row.files for row in rows if row.kind == "wrong"}
-    compare_at_home(report, lambda row: homes[row.component].told(files[row.id]))
+    with alone():
+        homes = {name: AtHome(assignment, name) for name in report.wrong_variants}
+        files = {row.id: row.files for row in rows if row.kind == "wrong"}
+        compare_at_home(report, lambda row: homes[row.component].told(files[row.id]))
 
 
 class AtHome:

@@ -21,6 +21,7 @@ from autograder.assignment import Assignment
 from autograder.authoring import workbook
 from autograder.authoring.folders import must_be_new, text_of, whole, write_files
 from autograder.authoring.stubs import model_solution, must_be_filled_in
+from autograder.environment import alone
 from autograder.errors import UsageError
 from autograder.grading.workers import Tell, cores, unheard
 from autograder.text import did_you_mean
@@ -123,7 +124,9 @@ def known_numbers(
         UsageError: the suite or the misconceptions are broken, or it cannot be kept.
     """
     found = {} if keep else kept_numbers(assignment)
-    found |= _computed(assignment, [n for n in assignment.totals if n not in found], tell, check)
+    with alone():
+        missing = [name for name in assignment.totals if name not in found]
+        found |= _computed(assignment, missing, tell, check)
     numbers = {name: found[name] for name in assignment.totals}
     if keep:
         follow = _followed_from(assignment)
@@ -250,10 +253,12 @@ def conftest(assignment: Assignment) -> str:
             width=96,
             sort_dicts=False,
         ),
+        stubs=_texts(assignment.stubs()),
         stand_ins=_stand_ins(assignment),
         known=repr(_KNOWN_FILE),
         packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
         modules=list(assignment.modules),
+        memory_mb={spec.name: spec.limits.memory_mb for spec in assignment.components},
     )
     return head + "".join(
         f"\nSOURCES[{name!r}] = {_literal(source)}\n" for name, source in _shipped().items()
@@ -269,7 +274,12 @@ def _stand_ins(assignment: Assignment) -> str:
                 f"there is no stand-in {stand_in}, which students' runs need where {name} is broken"
             )
     sources = {name: assignment.stand_in(name).read_text(encoding="utf-8") for name in used}
-    items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in sources.items())
+    return _texts(sources)
+
+
+def _texts(texts: Mapping[str, str]) -> str:
+    """Write texts by name as a dictionary that can be read."""
+    items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in texts.items())
     return f"{{\n{items}}}" if items else "{}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -63,6 +63,11 @@ class Judge:
     sandbox: Sandbox
     diagnoser: Diagnoser
     provided: Mapping[str, bytes] = field(default_factory=dict)
+
+    @cached_property
+    def stubs(self) -> Mapping[str, str]:
+        """The texts of the stubs, by file."""
+        return self.assignment.stubs()
 
 
 def budget_of(limits: Limits) -> Budget:
@@ -145,6 +150,7 @@ class ComponentRun:
             ours=(*self.exempt, *(name for name in provided if name.endswith(".py"))),
             others=tuple(files_of(used_by(spec.name, uses))),
             free=self.free,
+            stubs=self.judge.stubs,
         )
         claims = Claims(
             {Path(name).name: len(text.splitlines()) + 1 for name, text in self.files.items()},

@@ -32,6 +32,8 @@ _READINGS = 2
 # Of the hash of one file, which only tells whether it changed.
 _SHORT = 6
 _NAMED = 3
+# Where that is too much, reading goes on without the largest files, one after the other.
+_UNREAD_AT_MOST = 3
 
 
 @dataclass(frozen=True)
@@ -211,10 +213,17 @@ def _read(
         "unusual": list(unusual),
         "closed": list(closed),
     }
-    for _ in range(_READINGS):
-        with contextlib.suppress(ChildGone):
-            return reading_of(sandbox.read(files, terms))
-    texts = [name for name in files if name.endswith(".py")]
+    texts = {name: data for name, data in files.items() if name.endswith(".py")}
+    largest = sorted(texts, key=lambda name: len(texts[name]), reverse=True)
+    for count in range(min(len(largest), _UNREAD_AT_MOST) + 1):
+        # What imports a file that was not read is held, and nobody else.
+        unread = largest[:count]
+        for _ in range(_READINGS):
+            with contextlib.suppress(ChildGone):
+                read = reading_of(sandbox.read({**files, **dict.fromkeys(unread, b"")}, terms))
+                read.findings.extend(Finding(name, 1, _UNREAD) for name in unread)
+                read.named.update({name: list(assignment.totals) for name in unread})
+                return read
     found = [Finding(name, 1, _UNREAD) for name in texts]
     named = {name: list(assignment.totals) for name in texts}
     return Reading(found, {name: [] for name in texts}, named)

@@ -64,6 +64,7 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
         fatal=(),
         own_tensors=True,
         program=profile.program,
+        stubs=profile.stubs,
     )
     if profile.free is not None:
         executor.code.watch(profile.free)
@@ -108,6 +109,8 @@ def _move_in(scratch: str, files: Mapping[str, bytes]) -> None:
     sys.path_hooks.insert(0, imports_from(scratch, handed_over))
     # Looked up before, where everything could be written to.
     tempfile.tempdir = scratch
+    # A cache below one's home folder is a file of one's own, as any other.
+    os.environ["HOME"] = scratch
     # What torch settled for the fork server is settled again, in a folder that the child may write.
     os.environ.pop("TORCHINDUCTOR_CACHE_DIR", None)
 

@@ -32,6 +32,7 @@ class Profile:
             use what is forbidden.
         others: files of components that it builds on, which have rules of their own.
         free: files that run with all of Python, because a person said they may; None for all.
+        stubs: the stubs of all components, by file: what they raise means that nothing is written.
     """
 
     budget: Budget
@@ -40,6 +41,7 @@ class Profile:
     ours: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     free: tuple[str, ...] | None = ()
+    stubs: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Profile:

@@ -320,6 +320,28 @@ def test_what_the_reader_ends_over_is_held(assignment: Assignment) -> None:
     assert "cannot be read" in held_words(found.found["layer_norm"])
 
 
+def test_what_cannot_be_read_holds_those_alone_who_import_it(assignment: Assignment) -> None:
+    class Small(Reader):
+        def read(self, files: Any, terms: Any) -> list[dict[str, Any]]:
+            if len(files["table.py"]) > 1000:
+                raise ChildGone("crashed", "the process was killed (SIGKILL)")
+            return super().read(files, terms)
+
+    files = {
+        "layer_norm.py": PLAIN,
+        "attention.py": b"from table import ROWS\n",
+        "table.py": b"ROWS = [" + b"1," * 1000 + b"]\n",
+    }
+    found = review(assignment, Small(), files)  # type: ignore[arg-type]
+    assert found.withheld == {"attention"}
+    (held,) = found.found["attention"]
+    assert (held.file, held.what) == (
+        "table.py",
+        "cannot be read in the time and memory that there is",
+    )
+    assert set(found.runs("layer_norm", files)) == {"layer_norm.py"}
+
+
 def test_a_reader_that_was_killed_reads_once_more(assignment: Assignment) -> None:
     reader = Reader(ChildGone("crashed", "the process was killed (SIGKILL)"), often=1)
     found = review(assignment, reader, {"layer_norm.py": PLAIN})  # type: ignore[arg-type]

@@ -236,8 +236,8 @@ def test_what_no_mark_stands_for_is_named_and_long_lists_are_cut() -> None:
     doubled = {"[s]": ["[s]", "[s].zip", "[s].tar.gz", "[s].more"], "t": ["t", "t.zip" + "x" * 90]}
     text = left_out(Listing([], doubled=doubled), [])
     assert text.startswith(
-        "not graded: [s] and [s].zip and [s].tar.gz are both of '[s]': keep one of them and run it "
-        "again\nnot graded: t and t.zipxxx"
+        "not graded: [s] and [s].zip and [s].tar.gz and 1 more are all of '[s]': keep one of them "
+        "and run it again\nnot graded: t and t.zipxxx"
     )
     assert len(text.splitlines()[1]) < 150
 

@@ -21,8 +21,8 @@ MISCONCEPTIONS = {
         ("forward", "stream"),
     ),
     "embedding_not_redrawn": (
-        "you left the token embeddings at nn.Embedding's deviation of 1; draw them with 0.02, or "
-        "an untrained model is sure of wrong words",
+        "your token embeddings start with a deviation of 1 (the default of nn.Embedding); draw "
+        "them with 0.02, or an untrained model is sure of wrong words",
         "handout",
     ),
     "blocks_shared": (
@@ -95,8 +95,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "tokens_viewed_flat": (
-        "you flattened the token ids with .view(), which fails if they are not contiguous; use "
-        ".reshape(), or do not flatten them",
+        "your reshaping of the token ids (.view()) fails if they are not contiguous; use "
+        ".reshape(), or leave their shape",
         "handout",
     ),
     "norm_not_passed": (

@@ -75,8 +75,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "top_p_as_threshold": (
-        "you kept the words whose own probability is at least top_p; keep words until their sum "
-        "reaches top_p",
+        "with a small top_p you kept more words than it takes, with a large one fewer; keep the "
+        "most likely words until their sum reaches top_p, no more",
         "handout",
     ),
     "top_p_before_top_k": (

@@ -148,8 +148,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "optimizer_not_saved": (
-        "AdamW's moment estimates start from zero after your load; save optimizer.state_dict() in "
-        "state, and load it again",
+        "AdamW's moment estimates start from zero after your load; save the optimizer's state_dict "
+        "in state, and load it again",
         "handout",
     ),
     "log_not_saved": (

@@ -120,8 +120,8 @@ MISCONCEPTIONS = {
         "handout",
     ),
     "contiguous_input_only": (
-        "you flattened the input with .view(), which fails for a transposed input; .reshape() "
-        "works for any memory layout",
+        "your reshaping of the input (.view()) fails for a transposed input; .reshape() works for "
+        "any memory layout",
         "handout",
     ),
     "mask_on_cpu": (

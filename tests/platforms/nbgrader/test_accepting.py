@@ -58,7 +58,9 @@ def test_what_is_held_waits_in_formgrader_and_is_accepted_from_the_course_folder
 @pytest.mark.release
 def test_what_imports_accepted_work_keeps_its_points_and_a_swap_is_held(tmp_path: Path) -> None:
     names = ("attention", "multi_head_attention")
-    course = make_course(tmp_path, make_project(tmp_path / "project", "norm", names))
+    project = make_project(tmp_path / "project", "norm", names)
+    sections = [f"# {name}: Attention\n\nWrite it.\n" for name in names]
+    course = make_course(tmp_path, project, "# introduction\n\nHand it in.\n" + "".join(sections))
     folder = ROOT / "reference" / "transformer_block"
     files = {f"{name}.py": (folder / f"{name}.py").read_text("utf-8") for name in names}
     files["attention.py"] += "\nPLUGIN = __import__('plugin' + str(1))\n"
