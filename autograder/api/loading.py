@@ -62,7 +62,7 @@ class OwnModules:
             raise ImportError(f"{module.__name__} is no file of Python's")
         vars(module)["__builtins__"] = self.builtins_of(loader.path)
         # What is not read is not run.
-        tree = parsed(loader.get_data(loader.path), main=loader.path in self._free)
+        tree = parsed(loader.get_data(loader.path), loader.path, main=loader.path in self._free)
         code = compile(tree, loader.path, "exec", dont_inherit=True)
         exec(code, vars(module))  # noqa: S102 - running it is the purpose
 

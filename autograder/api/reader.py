@@ -421,15 +421,16 @@ def bound_by(node: ast.AST) -> list[str]:
     return []
 
 
-def parsed(source: bytes, main: bool) -> ast.Module:
+def parsed(source: bytes, file: str, main: bool) -> ast.Module:
     """Parse a text.
 
     Args:
         source: the text.
+        file: where it lies, for what is said of an error in it.
         main: whether it is run as a program; else its main part is left out, and what only a type
             checker reads.
     """
-    tree = ast.parse(source)
+    tree = ast.parse(source, file)
     if not main:
         tree.body = [part for statement in tree.body for part in _imported_part(statement)]
     return tree

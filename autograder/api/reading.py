@@ -141,7 +141,7 @@ def read(files: Mapping[str, bytes], terms: Ordinary) -> Reading:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                texts[file] = parsed(source, main=file in terms.programs)
+                texts[file] = parsed(source, file, main=file in terms.programs)
         except SyntaxError as error:
             # Python cannot run it either, but another codec could be there by then.
             if "encoding" in str(error):

@@ -178,3 +178,12 @@ def test_a_program_and_what_it_imports_are_free_by_file(
         load({**texts, "work": plain + odd}, program=True).run((), "", {})
     code = load({**texts, "work": plain + odd}, ("accepted.py", "work.py"), program=True)
     assert code.run((), "", {}).output == "4\n__main__\n"
+
+
+@pytest.mark.parametrize("free", [(), ("work.py",)])
+def test_an_error_in_a_text_names_its_file(
+    load: Callable[..., ComponentCode], free: Collection[str]
+) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        load({"work": "x = 1\ndef f(:\n"}, free)
+    assert (Path(str(caught.value.filename)).name, caught.value.lineno) == ("work.py", 2)
