@@ -261,14 +261,15 @@ def conftest(assignment: Assignment) -> str:
 
 
 def _stand_ins(assignment: Assignment) -> str:
-    """Write the sources of the stand-ins as a dictionary that can be read."""
+    """Write the sources of the stand-ins that are given as a dictionary that can be read."""
     used = dict.fromkeys(name for spec in assignment.components for name in spec.uses)
     for name in used:
         if not (stand_in := assignment.stand_in(name)).is_file():
             raise UsageError(
                 f"there is no stand-in {stand_in}, which students' runs need where {name} is broken"
             )
-    sources = {name: assignment.stand_in(name).read_text(encoding="utf-8") for name in used}
+    given = {name: assignment.given_stand_in(name) for name in used}
+    sources = {n: path.read_text(encoding="utf-8") for n, path in given.items() if path.is_file()}
     items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in sources.items())
     return f"{{\n{items}}}" if items else "{}"
 
