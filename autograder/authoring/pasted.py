@@ -1,8 +1,8 @@
 """Given text handed in as own work: none of what a release contains may earn a point.
 
 A stand-in is handed in with an edit that says nothing, so that it is not recognised: the rules
-alone have to refuse it. All other text is handed in as it is given. What fits in the place of a public
-name by its kind and its parameters is handed in under that name, too.
+alone have to refuse it. All other text is handed in as it is given. What fits in the place of a
+public name by its kind and its parameters is handed in under that name, too.
 """
 
 from __future__ import annotations
