@@ -1,4 +1,4 @@
-"""Tell whether a component is text that students are given: by its form, without running it.
+"""Recognise text that students are given in a component: by its form, without running it.
 
 The form of a definition is its syntax tree with that of all that it needs of its own file. Layout,
 comments, docstrings, annotations and the names that it binds itself are no part of it; what it

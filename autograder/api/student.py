@@ -18,6 +18,7 @@ from autograder.api.component import Component, Session
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
+from autograder.api.given import Given, spell
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
 from autograder.api.local import (
@@ -44,6 +45,7 @@ _LETTERS = {
     "upstream": ("u", ("UPSTREAM", {"yellow": True})),
     "waiting": ("w", ("WAITING", {"yellow": True})),
     "not run": ("-", ("NOT RUN", {"red": True})),
+    "given": ("g", ("GIVEN", {"red": True})),
     "held": ("h", ("HELD FOR REVIEW", {"yellow": True})),
 }
 
@@ -180,6 +182,7 @@ class StudentPlugin:
         stand_ins: working components, by name, for those that others use.
         packages: the modules that they may import beside torch and numpy.
         longest_s: how long one call may take.
+        given: the text that students are given, which earns nothing.
 
     Attributes:
         folder: as given.
@@ -194,6 +197,7 @@ class StudentPlugin:
         stand_ins: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
         longest_s: float = LONGEST_S,
+        given: Given | None = None,
     ) -> None:
         self._run = Run(self.session)
         self._known = known
@@ -213,6 +217,7 @@ class StudentPlugin:
         self._condenses = False
         self._tally = Tally(terms)
         self._watch = Watch(longest_s)
+        self._given = given or Given()
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -268,6 +273,9 @@ class StudentPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Read what a person would have to look at, before anything runs."""
+        files = {path.name: path.read_bytes() for path in self.folder.glob("*.py")}
+        for component, words in self._given.found_in(spell(files, self._given.names)).items():
+            self._tally.stopped[component] = ("given", words)
         self._found = out_of_the_ordinary(self.folder, self._terms, self._packages)
         for component, found in self._found.items():
             if found and self._terms[component].review == "hold":

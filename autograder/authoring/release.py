@@ -22,6 +22,7 @@ from autograder.authoring import workbook
 from autograder.authoring.folders import must_be_new, text_of, whole, write_files
 from autograder.authoring.stubs import model_solution, must_be_filled_in
 from autograder.errors import UsageError
+from autograder.given import given_by
 from autograder.grading.workers import Tell, cores, unheard
 from autograder.text import did_you_mean
 
@@ -234,6 +235,7 @@ def _known_numbers_of(assignment: Assignment, name: str) -> dict[str, Any]:
 
 def conftest(assignment: Assignment) -> str:
     """Return the generated conftest.py: the rooms of this package that a student's run needs."""
+    given = given_by(assignment, released=True)
     head = text_of(
         "release/conftest.py",
         components=pprint.pformat(
@@ -251,6 +253,7 @@ def conftest(assignment: Assignment) -> str:
             sort_dicts=False,
         ),
         stand_ins=_stand_ins(assignment),
+        given=pprint.pformat((given.names, given.forms), width=96, sort_dicts=False),
         known=repr(_KNOWN_FILE),
         packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
         modules=list(assignment.modules),

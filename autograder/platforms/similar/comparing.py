@@ -228,7 +228,8 @@ def _weigh(one: Work, two: Work, threshold: float, given: tuple[Part, ...]) -> P
         found[part.name] = max(part, found.get(part.name, part), key=_weight)
     whole = found.pop("")
     striking = [p for p in found.values() if p.size >= _LEAST_PART and p.share >= threshold]
-    if not (striking or given) and (whole.size < _LEAST_WHOLE or whole.share < threshold * _OF_THE_WHOLE):
+    whole_too = whole.size >= _LEAST_WHOLE and whole.share >= threshold * _OF_THE_WHOLE
+    if not (striking or given or whole_too):
         return None
     striking.sort(key=lambda part: (-part.share, -part.size, part.name))
     rest = [part for part in found.values() if part.size and part not in striking]
