@@ -264,7 +264,7 @@ def test_two_who_hand_in_the_same_given_text_are_named(tmp_path: Path) -> None:
         for name in ("multi_head_attention", "layer_norm")
     }
     first, second = works
-    files = {**works, "s1": {**works[first], **given}, "s2": {**works[second], **given}}
+    files = {"s1": {**works[first], **given}, "s2": {**works[second], **given}}
     found = find(write(tmp_path, files), assignment())
     [pair] = found.pairs
     assert (pair.first.id, pair.second.id) == ("s1", "s2")
