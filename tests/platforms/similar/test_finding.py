@@ -13,6 +13,7 @@ from autograder.authoring.release import conftest
 from autograder.errors import UsageError
 from autograder.platforms.similar import comparing
 from autograder.platforms.similar.comparing import MAX_TEXT, Findings, decoded, find
+from autograder.platforms.similar.listing import where
 from tests.conftest import ROOT
 from tests.platforms.similar.copies import everything
 from tests.platforms.similar.made_up import WRITTEN_APART, Files, made_up, write
@@ -254,3 +255,19 @@ def test_the_order_of_a_folder_does_not_matter(tmp_path: Path) -> None:
     first = find(write(tmp_path / "one", {**honest(), "thief": copy}), assignment())
     shutil.copytree(tmp_path / "one", tmp_path / "two")
     assert listed(find(tmp_path / "two", assignment())) == listed(first)
+
+
+def test_two_who_hand_in_the_same_given_text_are_named(tmp_path: Path) -> None:
+    works = dict(list(honest().items())[:2])
+    given = {
+        f"{name}.py": decoded(assignment().stand_in(name).read_bytes())
+        for name in ("multi_head_attention", "layer_norm")
+    }
+    first, second = works
+    files = {"s1": {**works[first], **given}, "s2": {**works[second], **given}}
+    found = find(write(tmp_path, files), assignment())
+    [pair] = found.pairs
+    assert (pair.first.id, pair.second.id) == ("s1", "s2")
+    assert [part.name for part in pair.given] == ["multi_head_attention"]
+    assert where(pair) == "multi_head_attention: given text handed in as own work"
+    assert pair.most > 0.9
