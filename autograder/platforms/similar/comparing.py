@@ -75,15 +75,20 @@ class Work:
             prints.token_coverage = int(get_token_coverage(prints.hash_idx, RUN, size))
         return sum(prints.token_coverage for prints in self.files.values())
 
-    def given(self, hashes: set[int], threshold: float) -> dict[str, Part]:
-        """Return the files that are given text, by name, as parts.
+    def given(
+        self, components: Collection[str], hashes: set[int], threshold: float
+    ) -> dict[str, Part]:
+        """Return the components that are given text, by name, as parts.
 
         Args:
+            components: those of the assignment; what else lies there is nobody's own work.
             hashes: those of the text.
             threshold: the share of a file's own text from which on it is given.
         """
         found = {}
         for name, prints in self.files.items():
+            if name not in components:
+                continue
             starts, ends = shared(prints, hashes)
             size = int((ends - starts).sum())
             part = Part(name, size / max(1, prints.token_coverage), size)
@@ -180,7 +185,9 @@ def find(
     tell(f"comparing {counted(len(works), 'submission')}")
     for work in works:
         work.leave_out(kept)
-    handed_in = {work.id: work.given(pasted - kept, threshold / 100) for work in works}
+    handed_in = {
+        work.id: work.given(assignment.totals, pasted - kept, threshold / 100) for work in works
+    }
     theirs = [work.leave_out(given) for work in works]
     left = [work.leave_out(solution) for work in works]
     counts = Counter(h for work in works for h in work.hashes)

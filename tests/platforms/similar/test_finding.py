@@ -210,7 +210,8 @@ def test_junk_beside_a_copy_hides_nothing(tmp_path: Path) -> None:
 @pytest.mark.release
 def test_of_what_is_too_much_the_components_are_compared_first(tmp_path: Path) -> None:
     own = lines(7, 60)
-    a = {"a.py": lines(1, 9000), "z.py": "y = 1\n", "layer_norm.py": own}
+    # What no component imports is not read at all.
+    a = {"a.py": lines(1, 9000), "z.py": "y = 1\n", "layer_norm.py": f"import a\n\n{own}"}
     found = find(write(tmp_path, {"a": a, "b": {"layer_norm.py": own}}), assignment())
     assert len(a["a.py"]) > MAX_TEXT
     assert pairs(found) == {("a", "b")}
