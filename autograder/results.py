@@ -121,7 +121,7 @@ class Held(_Part):
     @property
     def words(self) -> str:
         """Where it is, and what, in a line that is safe to show."""
-        since = f", and {clean(self.since, _WHAT)}" if self.since else ""
+        since = f" ({clean(self.since, _WHAT)})" if self.since else ""
         return f"{clean(self.file, _FILE)}, line {self.line}: it {clean(self.what, _WHAT)}{since}"
 
 

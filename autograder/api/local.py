@@ -9,10 +9,10 @@ import sys
 import tempfile
 import traceback
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
 import pytest
 
@@ -148,6 +148,11 @@ class Upstream:
         # A program imports its modules again whenever it runs, and would find the student's.
         return [name for name in terms.uses if name in self._stand_ins and not terms.program]
 
+    def waited_for(self, component: str) -> list[str]:
+        """Return the components that this one uses and that nothing here stands in for."""
+        terms = self._terms[component]
+        return [name for name in terms.uses if name not in self._stand_ins and not terms.program]
+
     def session(self, component: str, replaced: Sequence[str]) -> Executor | None:
         """Import a component with stand-ins for these; None where it cannot be imported so."""
         key = (component, *replaced)
@@ -187,6 +192,23 @@ class Upstream:
         own = Apart(name.removesuffix(".py") for name in files)
         session = Executor(made, component, given=self._folder, within=own)
         return None if session.load_error is not None else session
+
+
+@contextlib.contextmanager
+def noting_files(folder: Path, found: set[str]) -> Iterator[None]:
+    """Note the names of the files of a folder of which code runs inside."""
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and belongs_to(file, str(folder)):
+            found.add(Path(file).name)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def may_be_upstream(failure: BaseException, component: str) -> bool:

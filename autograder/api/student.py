@@ -18,9 +18,16 @@ from autograder.api.component import Component, Session
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
+from autograder.api.given import Given, spell
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
-from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines
+from autograder.api.local import (
+    Terms,
+    Upstream,
+    may_be_upstream,
+    noting_files,
+    student_lines,
+)
 from autograder.api.make import Make
 from autograder.api.memory import Memory
 from autograder.api.messages import Reply, Request
@@ -38,13 +45,23 @@ _LETTERS = {
     "not attempted": ("n", ("NOT ATTEMPTED", {"yellow": True})),
     "missing": ("m", ("MISSING", {"yellow": True})),
     "upstream": ("u", ("UPSTREAM", {"yellow": True})),
+    "waiting": ("w", ("WAITING", {"yellow": True})),
     "not run": ("-", ("NOT RUN", {"red": True})),
+    "given": ("g", ("GIVEN", {"red": True})),
     "held": ("h", ("HELD FOR REVIEW", {"yellow": True})),
 }
 
 
+# What a check that fails may raise.
+_FAILURES = (Exception, pytest.skip.Exception)
+
+
 def _held(finding: Finding) -> str:
     return f"{clean(finding.words)}; {instead(finding.what)}"
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _unseen(excinfo: object, style: object = None) -> str:
@@ -171,6 +188,7 @@ class StudentPlugin:
         packages: the modules that they may import beside torch and numpy.
         longest_s: how long one call may take.
         memory_mb: the memory that grading gives each component, where that is known.
+        given: the text that students are given, which earns nothing.
 
     Attributes:
         folder: as given.
@@ -186,6 +204,7 @@ class StudentPlugin:
         packages: Sequence[str] = (),
         longest_s: float = LONGEST_S,
         memory_mb: Mapping[str, int] | None = None,
+        given: Given | None = None,
     ) -> None:
         self._memory = Memory(memory_mb or {})
         self._run = Run(self.session)
@@ -206,6 +225,7 @@ class StudentPlugin:
         self._condenses = False
         self._tally = Tally(terms)
         self._watch = Watch(longest_s)
+        self._given = given or Given()
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -266,6 +286,9 @@ class StudentPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Read what a person would have to look at, before anything runs."""
+        files = {path.name: path.read_bytes() for path in self.folder.glob("*.py")}
+        for component, words in self._given.found_in(spell(files, self._given.names)).items():
+            self._tally.stopped[component] = ("given", words)
         self._found = out_of_the_ordinary(self.folder, self._terms, self._packages)
         for component, found in self._found.items():
             if found and self._terms[component].review == "hold":
@@ -329,21 +352,29 @@ class StudentPlugin:
             failure = (
                 None if call.excinfo is None else self._examples.ended_by or call.excinfo.value
             )
-            if failure is not None and not self._because_of_others(item, report, failure):
-                outcome = self._failed(report, criterion, failure)
+            if failure is not None:
+                outcome = self._because_of_others(item, report, failure) or self._failed(
+                    report, criterion, failure
+                )
             outcome = self._charged(report, criterion, outcome)
         self._memory.look(criterion.component)
         if outcome:
             self._tally.add(criterion, outcome)
         return report
 
-    def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> bool:
-        """Return whether a check passes with working components in the place of broken ones."""
+    def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> str:
+        """Return "passed" for a check that passes with working components in place of broken ones.
+
+        It is "waiting" where a broken one is run that nothing here stands in for; else empty.
+        """
         criterion = self._criteria[item.nodeid]
         component = criterion.component
+        if _is_endless(failure) or not may_be_upstream(failure, component):
+            return ""
         broken = [name for name in self._upstream.used_by(component) if self._tally.broken(name)]
-        if not broken or _is_endless(failure) or not may_be_upstream(failure, component):
-            return False
+        without = [n for n in self._upstream.waited_for(component) if self._tally.broken(n)]
+        if not broken and not without:
+            return ""
         asked, drawn, plain = self._run.question, self._run.drawn, self._sessions
 
         def again(working: Executor) -> None:
@@ -352,21 +383,34 @@ class StudentPlugin:
             with self._examples.beginning(item):
                 call(**{n: given[n] for n in inspect.signature(call).parameters if n in given})
 
+        ran: set[str] = set()
         # What runs now is not the student's alone.
         self._guard.begin(self.folder, Rules())
         try:
             guilty = self._upstream.guilty(component, broken, again)
+            if without and not guilty:
+                with noting_files(self.folder, ran), contextlib.suppress(*_FAILURES):
+                    again(plain[component])
         finally:
             self._enforce(component)
             self._sessions = plain
             self._run.question, self._run.drawn = asked, drawn
+        waited_for = [name for name in without if f"{name}.py" in ran]
         if guilty:
-            names = " and ".join(filter(None, (", ".join(guilty[:-1]), guilty[-1])))
-            report.outcome = "skipped"
-            report.longrepr = (str(self.folder), 0, f"fails only because of {names}")
-            report.gradeformer = "upstream"
+            names = _joined(guilty)
+            outcome, report.gradeformer = "passed", "upstream"
+            words = f"fails only because of {names}"
             self._tally.follow(criterion, names)
-        return bool(guilty)
+        elif waited_for:
+            names = _joined(waited_for)
+            outcome = report.gradeformer = "waiting"
+            words = f"waits for a working {names}"
+            self._tally.wait(criterion, names)
+        else:
+            return ""
+        report.outcome = "skipped"
+        report.longrepr = (str(self.folder), 0, words)
+        return outcome
 
     def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
         """Fail what used something forbidden, even if nothing came of it: so does the grader."""

@@ -23,6 +23,7 @@ from autograder.authoring.folders import must_be_new, text_of, whole, write_file
 from autograder.authoring.stubs import model_solution, must_be_filled_in
 from autograder.environment import alone
 from autograder.errors import UsageError
+from autograder.given import given_by
 from autograder.grading.workers import Tell, cores, unheard
 from autograder.text import did_you_mean
 
@@ -237,6 +238,7 @@ def _known_numbers_of(assignment: Assignment, name: str) -> dict[str, Any]:
 
 def conftest(assignment: Assignment) -> str:
     """Return the generated conftest.py: the rooms of this package that a student's run needs."""
+    given = given_by(assignment, released=True)
     head = text_of(
         "release/conftest.py",
         components=pprint.pformat(
@@ -255,6 +257,7 @@ def conftest(assignment: Assignment) -> str:
         ),
         stubs=_texts(assignment.stubs()),
         stand_ins=_stand_ins(assignment),
+        given=pprint.pformat((given.names, given.forms), width=96, sort_dicts=False),
         known=repr(_KNOWN_FILE),
         packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
         modules=list(assignment.modules),
@@ -266,14 +269,15 @@ def conftest(assignment: Assignment) -> str:
 
 
 def _stand_ins(assignment: Assignment) -> str:
-    """Write the sources of the stand-ins as a dictionary that can be read."""
+    """Write the sources of the stand-ins that are given as a dictionary that can be read."""
     used = dict.fromkeys(name for spec in assignment.components for name in spec.uses)
     for name in used:
         if not (stand_in := assignment.stand_in(name)).is_file():
             raise UsageError(
                 f"there is no stand-in {stand_in}, which students' runs need where {name} is broken"
             )
-    sources = {name: assignment.stand_in(name).read_text(encoding="utf-8") for name in used}
+    given = {name: assignment.given_stand_in(name) for name in used}
+    sources = {n: path.read_text(encoding="utf-8") for n, path in given.items() if path.is_file()}
     return _texts(sources)
 
 

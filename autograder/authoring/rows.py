@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from autograder.assignment import Assignment
-from autograder.authoring import KINDS, Kind, trivial
+from autograder.authoring import KINDS, Kind, pasted, trivial
 from autograder.authoring.folders import modules_in
 from autograder.authoring.mutants import Mutant, marks_of, mutants_of, sampled
 from autograder.authoring.wrong_variants import read_bases, read_variants
@@ -84,6 +84,7 @@ def rows_of(
     if kinds and "mutant" not in kinds:
         mutants = 0
     rows = [replace(row, only=only) for row in _whole_rows(assignment, solutions, quick)]
+    rows += given_rows(assignment, only)
     needed = {f"{used}.py" for spec in assignment.components for used in spec.uses}
     for name in only or assignment.totals:
         used = {file: solutions[file] for file in needed if file != f"{name}.py"}
@@ -115,12 +116,19 @@ def rows_of(
     return [row for row in rows if not kinds or row.kind in kinds or row.kind == "solution"]
 
 
+def given_rows(assignment: Assignment, only: Collection[str] = ()) -> list[Row]:
+    """Return the rows of all given text, handed in as the components in `only`, or as any."""
+    found = pasted.submissions(assignment, only)
+    return [Row(one.words, "given", one.files, only=one.components) for one in found]
+
+
 def _whole_rows(
     assignment: Assignment, solutions: Mapping[str, bytes], quick: bool
 ) -> Iterator[Row]:
     """Yield the rows that are about all components."""
     yield Row("solution", "solution", dict(solutions))
-    stand_ins = modules_in(assignment.public / "stand_ins")
+    places = {f"{name}.py": assignment.stand_in(name) for name in assignment.totals}
+    stand_ins = {name: path.read_bytes() for name, path in places.items() if path.is_file()}
     if stand_ins:
         # What a stand-in leaves out, since no component uses it, is the solution's.
         whole = {name: solutions[name] + b"\n\n" + source for name, source in stand_ins.items()}

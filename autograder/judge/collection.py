@@ -224,6 +224,9 @@ def _missing(assignment: Assignment) -> Iterator[str]:
                 f"there is no stand-in {assignment.stand_in(name)}, which components that use "
                 f"{name} are graded with when it is broken"
             )
+        own, given = assignment.own_stand_in(name), assignment.given_stand_in(name)
+        if own.is_file() and given.is_file():
+            yield f"both {own} and {given} stand in for {name}: keep one of them"
     for spec in assignment.components:
         for dotted in spec.rules.functions:
             try:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from autograder.api.answer import CheckFailed, StudentRaised
 from autograder.api.component import Session
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
+from autograder.api.given import Given
 from autograder.api.local import files_of
 from autograder.api.messages import ForbiddenUse, Reply, Request
 from autograder.api.rules import used_by
@@ -56,6 +57,7 @@ class Judge:
         sandbox: a running sandbox.
         diagnoser: knows the misconceptions.
         provided: code and data that every component gets, by relative path.
+        given: the text that students are given, which earns nothing.
     """
 
     assignment: Assignment
@@ -63,6 +65,7 @@ class Judge:
     sandbox: Sandbox
     diagnoser: Diagnoser
     provided: Mapping[str, bytes] = field(default_factory=dict)
+    given: Given = field(default_factory=Given)
 
     @cached_property
     def stubs(self) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from autograder.results import (
     losing_points,
     total,
 )
-from autograder.sandbox.handle import Clock
+from autograder.sandbox.handle import ChildGone, Clock
 
 # The share of a submission's time that is kept for those components that are still to come.
 _RESERVED = 0.5
@@ -58,6 +58,7 @@ def grade_submission(
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
     read = review(judge.assignment, judge.sandbox, files, exempt, accepted, judge.provided)
+    given = _given_in(judge, files, exempt)
     # An author may try out the suite of one alone.
     asked = [
         spec
@@ -69,7 +70,8 @@ def grade_submission(
     results: dict[str, ComponentResult] = {}
     with ExitStack() as stack:
         for spec in asked:
-            part = _Component(judge, spec, files, exempt, read, thorough=diagnose)
+            said = given.get(spec.name, "")
+            part = _Component(judge, spec, files, exempt, read, thorough=diagnose, given=said)
             parts[spec.name] = stack.enter_context(closing(part))
             broken = [used for used in spec.uses if used in parts and parts[used].loses()]
             part.settle(broken, time)
@@ -94,10 +96,21 @@ def grade_component(
         Its result, and by criterion the attempt that is marked; none where it never ran.
     """
     read = review(judge.assignment, judge.sandbox, files, exempt, accepted, judge.provided)
+    said = _given_in(judge, files, exempt).get(spec.name, "")
     time = SubmissionTime(2 * spec.limits.component_wall_s, 2)
-    with closing(_Component(judge, spec, files, exempt, read, True, explaining=True)) as part:
+    with closing(_Component(judge, spec, files, exempt, read, True, True, said)) as part:
         part.settle(broken, time)
         return part.finish(broken, time), part.marked
+
+
+def _given_in(judge: Judge, files: Mapping[str, bytes], exempt: Sequence[str]) -> dict[str, str]:
+    """Return for each component of a submission that is given text a sentence about it."""
+    own = {name: data for name, data in files.items() if name not in exempt}
+    # What kills its reader is held for a person.
+    with suppress(ChildGone):
+        if judge.given.names:
+            return judge.given.found_in(judge.sandbox.spell(own, judge.given.names))
+    return {}
 
 
 @dataclass
@@ -111,6 +124,7 @@ class _Component:
     read: Review
     thorough: bool  # look for misconceptions and show the work, beside giving marks
     explaining: bool = False  # keep also what was answered to hidden questions
+    given: str = ""  # of one that is text which students are given, a sentence that says so
 
     def __post_init__(self) -> None:
         name = self.spec.name
@@ -209,6 +223,8 @@ class _Component:
         stub = self.judge.assignment.public / f"{name}.py"
         if stub.is_file() and source.split() == stub.read_bytes().split():
             return _unrun(self.criteria, "not_attempted", f"{name}.py is still the empty stub")
+        if self.given:
+            return _unrun(self.criteria, "forbidden", self.given)
         return None
 
     def _reached(self, broken: Sequence[str]) -> list[str]:

@@ -22,6 +22,7 @@ from typing import IO
 from autograder.api.lazy import torch
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
+from autograder.given import given_by
 from autograder.grading.messages import (
     JOBS,
     Answer,
@@ -162,7 +163,8 @@ def _judge_of(
 
     plans = suite.public_plans()
     diagnoser = Diagnoser(assignment, plans, checking is None, stores)
-    return Judge(assignment, suite, sandbox, diagnoser, assignment.provided()), description
+    given = given_by(assignment)
+    return Judge(assignment, suite, sandbox, diagnoser, assignment.provided(), given), description
 
 
 def _in_a_fork(judge: Judge, description: str, job: Job) -> bytes:

@@ -31,7 +31,7 @@ _MARKS: dict[ComponentStanding, tuple[str, str]] = {
     "import_error": ("imp", "cannot be imported"),
     "timeout": ("hang", "took too long"),
     "crashed": ("died", "its process died"),
-    "forbidden": ("ban", "a forbidden operation"),
+    "forbidden": ("ban", "a forbidden operation, or given text"),
     "held": ("held", "for review"),
 }
 _STANDINGS: dict[Standing, str] = {

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.executor import Executor, unsent
+from autograder.api.given import spell
 from autograder.api.guard import Guard
 from autograder.api.messages import ForbiddenUse, Reply
 from autograder.api.reading import read_files
@@ -41,6 +42,9 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
     files = {name: pipe.receive(size) for name, size in listing["files"]}
     if "read" in listing:
         _send_json(pipe, read_files(files, listing["read"]))
+        return
+    if "spell" in listing:
+        _send_json(pipe, spell(files, listing["spell"]))
         return
     _move_in(task.scratch, files)
     profile = task.profile

@@ -118,7 +118,7 @@ def test_a_source_that_is_hard_to_quote_is_held_as_it_is(
     sources = dict(zip(used, odd, strict=False))
     assert len(sources) == len(odd)
     for name in used:
-        path = replace(assignment, root=tmp_path).stand_in(name)
+        path = replace(assignment, root=tmp_path).given_stand_in(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(sources.setdefault(name, "x = 1"))
     tree = ast.parse(conftest(replace(assignment, root=tmp_path)))

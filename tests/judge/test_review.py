@@ -117,8 +117,8 @@ def test_who_accepts_accepts_exactly_these_bytes(assignment: Assignment) -> None
         found = read(assignment, changed, accepted=accepted)
         assert found.withheld == {"layer_norm"}
         assert held_words(found.found["layer_norm"]).startswith(
-            "held for review: helper.py, line 1: it imports ctypes, "
-            f"and was accepted before {name} changed; "
+            "held for review: helper.py, line 1: it imports ctypes "
+            f"(was accepted before {name} changed); "
         )
 
 
@@ -270,7 +270,7 @@ def test_what_another_version_accepted_counts_for_the_same_files_and_else_says_s
     assert not read(assignment, files, accepted={"layer_norm": whole}).withheld
     found = read(assignment, {"layer_norm.py": ODD + ODD}, accepted={"layer_norm": whole})
     words = held_words(found.found["layer_norm"])
-    assert "and was accepted by an earlier version of the grader (and 1 more); " in words
+    assert "(was accepted by an earlier version of the grader) (and 1 more); " in words
 
 
 def test_where_a_computed_name_is_ordinary_every_file_is_there(assignment: Assignment) -> None:

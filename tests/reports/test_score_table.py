@@ -256,4 +256,4 @@ def test_what_is_held_is_marked_and_explained_apart_from_what_is_forbidden() -> 
     lines = printed([one, other], ["norm", "head"]).splitlines()
     cells = [line.split()[2] for line in lines if line.startswith((" s0", "s0"))]
     assert cells == ["held", "ban"]
-    assert "ban a forbidden operation; held for review" in lines
+    assert "ban a forbidden operation, or given text; held for review" in lines

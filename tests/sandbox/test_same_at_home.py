@@ -99,7 +99,7 @@ def ask(
         guard.begin(folder, Rules())
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HOME", str(folder))
-            session = Executor(folder, "work", free=True)
+            session = Executor(folder, "work", free=None)
             yield lambda name: session.perform(Request([Call(name)]))
         guard.uninstall()
         return
@@ -109,7 +109,7 @@ def ask(
         skip(request.param, reason)
 
     def in_a_child(name: str) -> Reply:
-        child = sandbox.fork("work", {"work.py": SOURCE.encode()}, Profile(BUDGET, free=True))
+        child = sandbox.fork("work", {"work.py": SOURCE.encode()}, Profile(BUDGET, free=None))
         try:
             return child.perform(Request([Call(name)]))
         finally:

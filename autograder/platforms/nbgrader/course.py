@@ -17,6 +17,7 @@ from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
 from autograder.authoring.folders import must_be_new
+from autograder.authoring.selftest import must_earn_nothing
 from autograder.authoring.stubs import must_be_filled_in
 from autograder.errors import UsageError
 from autograder.grading.entries import Listing, discover
@@ -125,6 +126,8 @@ def init(
                     f"{folder} lies around or in {inside}: give a folder outside of it"
                 )
         must_be_filled_in(assignment)
+    for assignment in assignments:
+        must_earn_nothing(assignment, tell)
     known = {
         one.name: releasing.known_numbers(one, tell, must_not_have_drifted) for one in assignments
     }
