@@ -99,7 +99,7 @@ def ask(
         guard.begin(folder, Rules())
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HOME", str(folder))
-            session = Executor(folder, "work", free=None)
+            session = Executor(folder, "work")
             yield lambda name: session.perform(Request([Call(name)]))
         guard.uninstall()
         return
@@ -109,7 +109,7 @@ def ask(
         skip(request.param, reason)
 
     def in_a_child(name: str) -> Reply:
-        child = sandbox.fork("work", {"work.py": SOURCE.encode()}, Profile(BUDGET, free=None))
+        child = sandbox.fork("work", {"work.py": SOURCE.encode()}, Profile(BUDGET, free=("work.py",)))
         try:
             return child.perform(Request([Call(name)]))
         finally:
