@@ -59,6 +59,7 @@ class Executor:
         program: whether the component is run as a program, and not imported.
         free: whether a person has accepted it, whatever it uses.
         within: what the component is imported and run within.
+        source: what stands in its file, where that is not what lies there.
 
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
@@ -76,12 +77,13 @@ class Executor:
         program: bool = False,
         free: bool = False,
         within: AbstractContextManager[None] | None = None,
+        source: bytes | None = None,
     ) -> None:
         self._within = within or nullcontext()
         self._folder = str(folder)
         self._fatal = fatal
         self._own_tensors = own_tensors
-        self.code = ComponentCode(folder, name, given or folder, program, free)
+        self.code = ComponentCode(folder, name, given or folder, program, free, source)
         self.raised: BaseException | None = None
         self._objects: dict[int, Any] = {}
         self._embeddings: dict[int, torch.nn.Embedding] = {}

@@ -74,6 +74,7 @@ class ComponentCode:
 
     Args:
         free: whether it has Python's own builtins, because a person has accepted it.
+        source: what stands in the component's file, where that is not what lies there.
 
     Attributes:
         module: the imported module, or None.
@@ -81,7 +82,13 @@ class ComponentCode:
     """
 
     def __init__(
-        self, folder: Path, name: str, given: Path, program: bool, free: bool = False
+        self,
+        folder: Path,
+        name: str,
+        given: Path,
+        program: bool,
+        free: bool = False,
+        source: bytes | None = None,
     ) -> None:
         self._folder = str(folder)
         self._name = name
@@ -89,6 +96,7 @@ class ComponentCode:
         self._given = str(given)
         self._program = program
         self._free = free
+        self._source = source
         self._compiled: CodeType | None = None
         self._provided: dict[str, ModuleType] = {}
         self.module: Any = None
@@ -114,17 +122,20 @@ class ComponentCode:
 
     def load(self) -> None:
         """Import the component; a program is only compiled."""
+        file = str(self._file)
         if self._program:
-            # Read by what would import it, which need not read it from a disk.
-            spec = PathFinder.find_spec(self._name, [self._folder])
-            if spec is None or not isinstance(spec.loader, FileLoader):
+            if self._source is None and not self._file.is_file():
                 raise FileNotFoundError(f"there is no {self._file.name}")
-            source = spec.loader.get_data(str(self._file))
-            file = str(self._file)
+            source = self._source or self._file.read_bytes()
             if self._free:
                 self._compiled = compile(source, file, "exec", dont_inherit=True)
             else:
                 self._compiled = own_code(source, file, self._folder, main=True)
+        elif self._source is not None:
+            self.module = sys.modules[self._name] = ModuleType(self._name)
+            self.module.__file__ = file
+            code = compile(self._source, file, "exec", dont_inherit=True)
+            exec(code, vars(self.module))  # noqa: S102 - running it is the purpose
         else:
             self.module = importlib.import_module(self._name)
 
