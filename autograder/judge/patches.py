@@ -39,6 +39,11 @@ _HEAD = re.compile(
     r"(: (?P<source>.*\S))? *"
 )
 _SHOWN = 60
+# What says nothing beside the indentation of a statement's first token.
+_LAYOUT = {
+    *(tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT),
+    tokenize.ENDMARKER,
+}
 
 
 def text_of(path: Path) -> str:
@@ -257,18 +262,29 @@ def _changes(right: str, wrong: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
-    """Return the tokens of a text that say something, each with the place where it ends."""
+    """Return the tokens of a text that say something, each with the place where it ends.
+
+    A token is told by the space before it, too: how far a statement is indented, and elsewhere
+    whether there is any.
+    """
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     found = []
+    before = 0
+    begins = True
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.NL, tokenize.COMMENT, tokenize.ENDMARKER):
+        if token.type in _LAYOUT:
             continue
-        layout = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
-        name = tokenize.tok_name[token.type] if layout else ""
-        row, column = token.end
-        found.append((name + token.string, starts[row - 1] + column))
+        start, end = (starts[row - 1] + column for row, column in (token.start, token.end))
+        ends = token.type == tokenize.NEWLINE
+        if begins:
+            space = token.line[: token.start[1]]
+        else:
+            space = " " if start > before and not ends else ""
+        found.append((space + token.string, end))
+        before = end
+        begins = ends
     return found
 
 
