@@ -105,10 +105,14 @@ class Patch:
         Raises:
             UsageError: there is none.
         """
-        if not self.base_file.is_file():
-            what = "right component" if self.base else "solution"
-            raise self.refused(f"it changes {self.base_file}, which is not there: write the {what}")
-        return text_of(self.base_file)
+        path = self.base_file
+        if path.is_file():
+            return text_of(path)
+        if not self.base:
+            raise self.refused(f"it changes {path}, which is not there: write the solution")
+        bases = sorted(other.stem for other in path.parent.glob("*.py"))
+        there = f"there are: {', '.join(bases)}" if bases else "there are none"
+        raise self.refused(f"there is no base {self.base!r}; {there}, in {path.parent}")
 
     def wrong(self, right: str) -> str:
         """Return the component with the mistake.
@@ -265,25 +269,26 @@ def _tokens(text: str) -> list[tuple[str, int]]:
     """Return the tokens of a text that say something, each with the place where it ends.
 
     A token is told by the space before it, too: how far a statement is indented, and elsewhere
-    whether there is any.
+    whether there is any, or another line begins.
     """
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     found = []
-    before = 0
+    last = (1, 0)
     begins = True
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type in _LAYOUT:
             continue
-        start, end = (starts[row - 1] + column for row, column in (token.start, token.end))
         ends = token.type == tokenize.NEWLINE
         if begins:
             space = token.line[: token.start[1]]
+        elif ends or token.start == last:
+            space = ""
         else:
-            space = " " if start > before and not ends else ""
-        found.append((space + token.string, end))
-        before = end
+            space = " " if token.start[0] == last[0] else "\n"
+        row, column = last = token.end
+        found.append((space + token.string, starts[row - 1] + column))
         begins = ends
     return found
 

@@ -24,25 +24,37 @@ from autograder.judge.session import Planned
 from autograder.judge.variants import Variants
 from autograder.sandbox.wire import encode_request
 
-TABLE = """
-MISCONCEPTIONS = {
-    "tripled": ("you multiplied by three", "page 1"),
-    "noisy": ("you added noise", "page 2"),
-}
-WRONG = frozenset()
-
-
-def wrong(name):
-    return name in WRONG
+SOLUTION = """\
+import torch
 
 
 def double(x):
-    import torch
-
-    if wrong("tripled"):
-        return 3 * x
-    return 2 * x + torch.rand(()) if wrong("noisy") else 2 * x
+    return 2 * x
 """
+PATCHES = """\
+@@ tripled core class: page 1
+you multiplied by three
+-    return 2 * x
++    return 3 * x
+@@ noisy
+you added
+noise
+-def double(x):
++def double(x):
++    x = x + torch.rand(())
+@@ squared: page 3
+you squared
+-    return 2 * x
++    return x * x
+@@ tripled.negative: page 1
+of negative numbers, you multiplied by three
+     return 2 * x
++    if x.max() < 0 else 3 * x
+"""
+PATCHES = PATCHES.replace(
+    "     return 2 * x\n+    if x.max() < 0 else 3 * x",
+    "-    return 2 * x\n+    return 3 * x if x.max() < 0 else 2 * x",
+)
 X = torch.tensor([1.0, 2.0])
 
 
