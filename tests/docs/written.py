@@ -93,7 +93,8 @@ def counts(suites: dict[str, Suite]) -> str:
         found = [criterion for one in suite.criteria.values() for criterion in one]
         public = sum(criterion.visibility == "public" for criterion in found)
         # One that may be in a branch alone is one all the same.
-        known = len({m.id for one in assignment.components for m in read(assignment, one.name).values()})
+        misconceptions = [read(assignment, one.name) for one in assignment.components]
+        known = len({one.id for found in misconceptions for one in found.values()})
         wrong = sum(len(read_variants(assignment, one.name)) for one in assignment.components)
         figures = [len(assignment.components), public, len(found) - public, known, wrong]
         rows.append(f"| `{name}` | " + " | ".join(map(str, figures)) + " |")

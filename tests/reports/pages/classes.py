@@ -23,10 +23,11 @@ def graded_parts(assignment: Assignment, place: Path, jobs: int = 2) -> Parts:
     One submission has a mistake of each component: they are graded apart. A mistake that is not
     recognised, as on a machine that has no time for it, is left out.
     """
-    specs = {spec.name: spec for spec in assignment.components}
-    known = {name: read(assignment, name) for name in specs}
-    wrong = {n: sorted(k for k, one in found.items() if not one.in_branch) for n, found in known.items()}
-    columns = {name: ["", "missing", *wrong[name]] for name in specs}
+    known = {name: read(assignment, name) for name in assignment.totals}
+    columns = {
+        name: ["", "missing", *sorted(n for n, one in found.items() if not one.in_branch)]
+        for name, found in known.items()
+    }
     for number in range(max(map(len, columns.values()))):
         folder = place / "batch" / f"row{number:02d}"
         folder.mkdir(parents=True)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class TransformerBlock(nn.Module):
-    """Two sublayers on a residual stream, with layer normalisation before or after them, or none."""
+    """Two sublayers on a residual stream, with norms before or after them, or none."""
 
     def __init__(
         self,
