@@ -1,4 +1,4 @@
-"""Misconceptions: the table fits the code, and the variants answer with mistakes in force."""
+"""Misconceptions: how they are read, and what a component answers with them."""
 
 from collections.abc import Sequence
 from pathlib import Path
