@@ -348,3 +348,12 @@ def test_what_is_as_it_is_right_is_not_repeated_and_read_from_there() -> None:
         type(read_known(write_known(two[1], write_known(two[0])), two[0]).replies[0].value) is float
     )
     assert read_known(json.loads(json.dumps(beside))).replies[1].error == right.replies[1].error
+
+
+def test_two_that_cannot_be_in_one_component_are_never_told() -> None:
+    plain = table()
+    words = [mistake["words"] for mistake in plain["mistakes"]]
+    told = KnownMistakes(plain).solution(Student(both)).names
+    assert len(told) == 2
+    plain["apart"] = [sorted(map(words.index, told))]
+    assert KnownMistakes(plain).solution(Student(both)).names != told

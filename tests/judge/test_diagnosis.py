@@ -163,6 +163,7 @@ def diagnose(
     alive: bool = True,
     passed: Sequence[float] = (),
     free: bool = False,
+    patches: str = PATCHES,
 ) -> tuple[Diagnosis, int]:
     """Ask a student's `double` about inputs; return the diagnosis and how much more it asked.
 
@@ -170,7 +171,7 @@ def diagnose(
     """
     secret = tmp_path / "secret"
     (secret / "misconceptions").mkdir(parents=True)
-    (secret / "misconceptions" / "double.diff").write_text(PATCHES)
+    (secret / "misconceptions" / "double.diff").write_text(patches)
     (secret / "double.py").write_text(DOUBLE)
     (tmp_path / "student").mkdir()
     (tmp_path / "student" / "handed_in.py").write_text(student)
@@ -236,6 +237,18 @@ def test_two_mistakes_are_named_together(tmp_path: Path) -> None:
 
 # Negative numbers have lines of their own.
 TWO_WAYS = "def double(x):\n    return 3 * x if float(x.max()) < 0 else 2 * x\n"
+
+
+def test_two_that_change_the_same_words_are_never_named_together(tmp_path: Path) -> None:
+    """What they would answer together is not known."""
+    student = "def double(x):\n    return (3 * x).clamp(max=20)\n"
+    cut = "-    return y\n+    return y.clamp(max=20)\n"
+    assert cut in PATCHES
+    touching = PATCHES.replace(cut, "-    y = 2 * x\n+    y = (2 * x).clamp(max=20)\n")
+    for patches, names in ((PATCHES, ["large_cut", "always_three"]), (touching, [])):
+        (tmp_path / str(len(names))).mkdir()
+        found, _ = diagnose(tmp_path / str(len(names)), student, [1.0, 9.0], patches=patches)
+        assert named(found) == names
 
 
 def test_a_mistake_in_one_branch_is_named_with_the_branch(tmp_path: Path) -> None:
