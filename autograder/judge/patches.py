@@ -20,7 +20,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
@@ -201,7 +201,7 @@ def _patch(path: Path, block: Sequence[tuple[int, str]]) -> Patch:
     edits = list(_edits(patch, block[at:]))
     if not edits:
         raise patch.refused("there is no edit: write the lines that go and come, with `-` and `+`")
-    return Patch(**{**vars(patch), "edits": edits})
+    return replace(patch, edits=edits)
 
 
 def _edits(patch: Patch, lines: Sequence[tuple[int, str]]) -> Iterator[Edit]:
