@@ -273,7 +273,9 @@ class Assignment:
         place, _, name = file.partition("/")
         if place not in ("misconceptions", "tests"):
             return True
-        stem = name.removesuffix(".py").removesuffix(".diff").removeprefix("test_")
+        # The right components that patches change are in a folder of the component's name.
+        stem = name.partition("/")[0].removesuffix(".py").removesuffix(".diff")
+        stem = stem.removeprefix("test_")
         return stem == component or stem not in self.totals
 
     def files(self) -> Iterator[tuple[Path, Path]]:

@@ -59,6 +59,7 @@ class Executor:
         program: whether the component is run as a program, and not imported.
         within: what the component is imported and run within.
         stubs: the texts of the stubs, by file: what they raise means that nothing is written yet.
+        source: what stands in its file, where that is not what lies there.
 
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
@@ -76,13 +77,14 @@ class Executor:
         program: bool = False,
         within: AbstractContextManager[None] | None = None,
         stubs: Mapping[str, str] = MappingProxyType({}),
+        source: bytes | None = None,
     ) -> None:
         self._stubs = stubs
         self._within = within or nullcontext()
         self._folder = str(folder)
         self._fatal = fatal
         self._own_tensors = own_tensors
-        self.code = ComponentCode(folder, name, given or folder, program)
+        self.code = ComponentCode(folder, name, given or folder, program, source)
         self.raised: BaseException | None = None
         self._objects: dict[int, Any] = {}
         self._embeddings: dict[int, torch.nn.Embedding] = {}

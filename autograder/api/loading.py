@@ -71,18 +71,22 @@ class ComponentCode:
     """The code in `folder`/`name`.py and in `given`/provided/.
 
     Args:
+        source: what stands in the component's file, where that is not what lies there.
 
     Attributes:
         module: the imported module, or None.
         scope: global names that a program finds beside its own.
     """
 
-    def __init__(self, folder: Path, name: str, given: Path, program: bool) -> None:
+    def __init__(
+        self, folder: Path, name: str, given: Path, program: bool, source: bytes | None = None
+    ) -> None:
         self._folder = str(folder)
         self._name = name
         self._file = Path(self._folder, f"{name}.py")
         self._given = str(given)
         self._program = program
+        self._source = source
         self._compiled: CodeType | None = None
         self._provided: dict[str, ModuleType] = {}
         self.module: Any = None
@@ -107,13 +111,17 @@ class ComponentCode:
 
     def load(self) -> None:
         """Import the component; a program is only compiled."""
+        file = str(self._file)
         if self._program:
-            # Read by what would import it, which need not read it from a disk.
-            spec = PathFinder.find_spec(self._name, [self._folder])
-            if spec is None or not isinstance(spec.loader, FileLoader):
+            if self._source is None and not self._file.is_file():
                 raise FileNotFoundError(f"there is no {self._file.name}")
-            source = spec.loader.get_data(str(self._file))
-            self._compiled = compile(source, str(self._file), "exec", dont_inherit=True)
+            source = self._source or self._file.read_bytes()
+            self._compiled = compile(source, file, "exec", dont_inherit=True)
+        elif self._source is not None:
+            self.module = sys.modules[self._name] = ModuleType(self._name)
+            self.module.__file__ = file
+            code = compile(self._source, file, "exec", dont_inherit=True)
+            exec(code, vars(self.module))  # noqa: S102 - running it is the purpose
         else:
             self.module = importlib.import_module(self._name)
 

@@ -27,18 +27,22 @@ class Apart:
 
     Args:
         names: the modules; those that were imported inside are there again at the next entry.
+        own: those that are there from the beginning.
+
+    Attributes:
+        own: those that are there at the next entry.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], own: Mapping[str, ModuleType] | None = None) -> None:
         self._names = list(names)
-        self._own: dict[str, ModuleType] = {}
+        self.own = dict(own or {})
         self._path: list[str] | None = None
         self._outside: tuple[dict[str, ModuleType], list[str]] = ({}, [])
 
     def __enter__(self) -> None:
         hidden = {name: sys.modules.pop(name) for name in self._names if name in sys.modules}
         self._outside = (hidden, list(sys.path))
-        sys.modules.update(self._own)
+        sys.modules.update(self.own)
         if self._path is None:
             # Its files may have been written a moment ago.
             importlib.invalidate_caches()
@@ -47,7 +51,7 @@ class Apart:
 
     def __exit__(self, *raised: object) -> None:
         found = {name: sys.modules.pop(name, None) for name in self._names}
-        self._own = {name: module for name, module in found.items() if module is not None}
+        self.own = {name: module for name, module in found.items() if module is not None}
         self._path = list(sys.path)
         hidden, sys.path[:] = self._outside
         sys.modules.update(hidden)

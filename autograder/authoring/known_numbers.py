@@ -31,7 +31,7 @@ from autograder.diagnosis.table import (
 from autograder.errors import UsageError
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
-from autograder.judge.misconceptions import Misconception, read, read_in_branches
+from autograder.judge.misconceptions import Misconception, read
 from autograder.judge.places import cache_folder
 from autograder.judge.session import Planned
 from autograder.judge.suite import Suite, SuiteFault
@@ -74,34 +74,26 @@ def of_component(assignment: Assignment, name: str, cache: Cache | None = None) 
     except SuiteFault as error:
         raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
     if not known:
-        return {"questions": [], "mistakes": [], "pairs": []}
+        return {"questions": [], "mistakes": [], "pairs": [], "apart": []}
     found: dict[str, Any] | None = cache.load(key)
     if found is None:
-        branches = read_in_branches(assignment, name, known)
-        found = _table(suite, variants_of(assignment, name, tuple(known)), known, branches)
+        found = _table(suite, variants_of(assignment, name, known), known)
         cache.save(key, found)
     return found
 
 
-def _table(
-    suite: Suite,
-    variants: Variants,
-    known: Mapping[str, Misconception],
-    branches: Mapping[str, Misconception],
-) -> dict[str, Any]:
+def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception]) -> dict[str, Any]:
     """Return the table of one component; `diagnosis/table.py` says what it holds."""
     component = next(iter(known.values())).component
     criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
     examples = _examples(suite, variants, criteria)
-    consulted = [_consulted_in(variants, example) for example in examples]
     answers = {
         mistake: {
             number: answer
             for number, example in enumerate(examples)
-            if mistake in consulted[number]
-            and (answer := _wrong_answer(variants, frozenset([mistake]), example)) is not None
+            if (answer := _wrong_answer(variants, frozenset([mistake]), example)) is not None
         }
-        for mistake in (*known, *branches)
+        for mistake in known
     }
     telling = {mistake: _telling(found) for mistake, found in answers.items()}
     used = _chosen(telling, examples)
@@ -112,6 +104,7 @@ def _table(
         for mistake, found in answers.items()
     }
     told = [mistake for mistake, found in placed.items() if found]
+    pairs = list(itertools.combinations([one for one in told if not known[one].in_branch], 2))
     loses = _lost_by(suite, variants, criteria, told)
     return {
         "questions": [
@@ -125,29 +118,30 @@ def _table(
         ],
         "mistakes": [
             {
-                "words": (known.get(one) or branches[one]).words,
-                "branch": one in branches,
+                "words": known[one].words,
+                "branch": known[one].in_branch,
                 "loses": loses[one],
                 "answers": placed[one],
-                "silent": [
-                    place
-                    for place, number in enumerate(used)
-                    if one in consulted[number] and place not in placed[one]
-                ],
             }
             for one in told
         ],
         "pairs": [
             {"of": [told.index(mistake) for mistake in pair], **found}
-            for pair in itertools.combinations([one for one in told if one in known], 2)
-            if (found := _together(variants, pair, placed, asked)) is not None
+            for pair in pairs
+            if variants.combine(frozenset(pair))
+            and (found := _together(variants, pair, placed, asked)) is not None
+        ],
+        "apart": [
+            [told.index(mistake) for mistake in pair]
+            for pair in pairs
+            if not variants.combine(frozenset(pair))
         ],
     }
 
 
 @dataclass(frozen=True)
 class _Session:
-    """A component with these mistakes in force."""
+    """A component with these mistakes."""
 
     variants: Variants
     wrong: frozenset[str]
@@ -156,41 +150,15 @@ class _Session:
         return self.variants.perform(self.wrong, request)
 
 
-class _Consulted(frozenset[str]):
-    """No mistake; notes which mistakes the code has asked for.
-
-    Where the right code does not ask for a mistake, that mistake changes nothing.
-    """
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-
-    def __contains__(self, name: object) -> bool:
-        self.names.add(str(name))
-        return False
-
-
-def _consulted_in(variants: Variants, example: Example) -> set[str]:
-    """Return the mistakes that the right code asks for in an example."""
-    noted = _Consulted()
-    for request in example.requests:
-        variants.perform(noted, request)
-    return noted.names
-
-
 def _lost_by(
     suite: Suite, variants: Variants, criteria: Sequence[Criterion], mistakes: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return for each mistake the criteria that fail with it."""
-    lost: dict[str, list[str]] = {mistake: [] for mistake in mistakes}
-    for criterion in criteria:
-        noted = _Consulted()
-        suite.run(criterion, _Session(variants, noted))
-        for mistake in mistakes:
-            session = _Session(variants, frozenset([mistake]))
-            if mistake in noted.names and suite.run(criterion, session).failure is not None:
-                lost[mistake].append(criterion.id)
-    return lost
+    sessions = {mistake: _Session(variants, frozenset([mistake])) for mistake in mistakes}
+    return {
+        mistake: [c.id for c in criteria if suite.run(c, session).failure is not None]
+        for mistake, session in sessions.items()
+    }
 
 
 def _examples(suite: Suite, variants: Variants, criteria: Sequence[Criterion]) -> list[Example]:

@@ -151,7 +151,6 @@ class _Tabled(Answers):
             }
             for mistake in plain["mistakes"]
         }
-        self._silent = {mistake["words"]: mistake["silent"] for mistake in plain["mistakes"]}
         words = list(self._wrong)
         branches = {mistake["words"] for mistake in plain["mistakes"] if mistake["branch"]}
         self.names = tuple(one for one in words if one not in branches)
@@ -159,6 +158,7 @@ class _Tabled(Answers):
         self._pairs = {
             frozenset(words[place] for place in pair["of"]): pair for pair in plain["pairs"]
         }
+        self._apart = {frozenset(words[place] for place in pair) for pair in plain["apart"]}
         self._session = session
         self._questions: dict[Example, _Question] = {}
         self._guessing = False
@@ -243,13 +243,15 @@ class _Tabled(Answers):
             return question.right
         if len(moving) == 1:
             return self._wrong[moving[0]][question.number]
-        pair, place = self._pairs[frozenset(moving)], str(question.number)
+        pair, place = self._pairs[names], str(question.number)
         if place in pair["as"]:
             return self._wrong[moving[pair["as"][place]]][question.number]
         answer = pair["answers"].get(place)
         return None if answer is None else read_known(answer, question.right)
 
     def measured(self, names: Names, example: Example) -> Fit:
+        if names in self._apart:
+            return Fit(math.inf)
         question, known = self._questions[example], self._known(names, example)
         if known is None:
             return self._unknown(names)
@@ -277,9 +279,8 @@ class _Tabled(Answers):
 
     def _may_show_together(self, names: Names, example: Example) -> bool:
         """Return whether a mistake that does not show may do so beside the other, which does."""
-        number, moving = self._questions[example].number, self._moving(names, example)
-        silent = (number in self._silent[name] for name in names.difference(moving))
-        return bool(moving) and not example.passed and any(silent)
+        moving = self._moving(names, example)
+        return not example.passed and 0 < len(moving) < len(names)
 
     def _ends_alike(self, names: Names, ends: Callable[[Reply, Reply], bool]) -> bool:
         """Return whether the component ends so in exactly the questions where the mistake does.

@@ -24,7 +24,7 @@ from autograder.api.likeness import CLEARLY, raised_wrongly
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import entries_of
 
-# Mistakes that are in force together, by name.
+# Mistakes that are in one component together, by name.
 Names = frozenset[str]
 RIGHT: Names = frozenset()
 _T = TypeVar("_T")
@@ -130,7 +130,7 @@ class Once:
 
 
 class Answers(ABC):
-    """What a component answers with mistakes in force, beside what one component did answer.
+    """What a component answers with mistakes, beside what one component did answer.
 
     Attributes:
         names: the mistakes that are known.
@@ -212,7 +212,7 @@ class Search:
     """The search for what is behind the wrong answers of one component.
 
     Args:
-        answers: what it would answer with mistakes in force.
+        answers: what it would answer with mistakes.
         examples: what it was asked, with its answers.
     """
 

@@ -6,6 +6,7 @@ differ from the right answer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -29,7 +30,7 @@ from autograder.diagnosis.search import (
     examples_of,
 )
 from autograder.judge.cache import AnswerStore
-from autograder.judge.misconceptions import Misconception, read, read_in_branches
+from autograder.judge.misconceptions import Misconception, read
 from autograder.judge.session import Planned
 from autograder.judge.variants import Variants, variants_of
 from autograder.text import together
@@ -91,12 +92,9 @@ class Diagnoser:
         stores: Callable[[str], AnswerStore] = lambda name: AnswerStore(None),
     ) -> None:
         self._known = {name: read(assignment, name) for name in assignment.totals}
-        self._in_branches = {
-            n: read_in_branches(assignment, n, known) for n, known in self._known.items()
-        }
         self._questions = {name: list(_questions(plans[name])) for name in plans}
         self._variants = {
-            name: variants_of(assignment, name, tuple(known), stores(name))
+            name: variants_of(assignment, name, known, stores(name))
             for name, known in self._known.items()
             if known and looking
         }
@@ -120,10 +118,9 @@ class Diagnoser:
         if component not in self._variants:
             return Diagnosis()
         further = [[p.request for p in question] for question in self._questions[component]]
-        branches = self._in_branches[component]
-        answers = _Computed(self._variants[component], tuple(branches), ask, further)
+        answers = _Computed(self._variants[component], ask, further)
         solution = Search(answers, examples).solve()
-        known = self._known[component] | branches
+        known = self._known[component]
 
         def read(names: Names) -> tuple[Misconception, ...]:
             # In the order of the table, which is that of the file.
@@ -144,7 +141,6 @@ class _Computed(Answers):
 
     Args:
         variants: the component with mistakes.
-        in_branches: mistakes in one branch.
         ask: see `Diagnoser.diagnose`.
         questions: the suite's own, some of which the component may not have been asked.
     """
@@ -155,13 +151,12 @@ class _Computed(Answers):
     def __init__(
         self,
         variants: Variants,
-        in_branches: Sequence[str],
         ask: Ask,
         questions: Sequence[Sequence[Request]],
     ) -> None:
         super().__init__()
         variants.begin()
-        self.names, self.in_branches = variants.names, in_branches
+        self.names, self.in_branches = variants.names, variants.in_branches
         self._variants = variants
         self._ask = ask
         self._questions = questions
@@ -223,6 +218,8 @@ class _Computed(Answers):
                 yield [_magnified(request, factor) for request in example.requests]
 
     def measured(self, names: Names, example: Example) -> Fit:
+        if len(names) > 1 and not self._variants.combine(names):
+            return Fit(math.inf)
         fit = self._by_value(names, example)
         if fit.exact <= 1 or not self._variants.drawn(names, example.requests):
             return fit

@@ -5,18 +5,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
 
+from autograder.api.executor import Executor
 from autograder.api.likeness import Comparison, Slack, same_reply
 from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment
 from autograder.diagnosis.search import RIGHT, Names, Once
 from autograder.judge.cache import AnswerStore
-from autograder.judge.misconceptions import file_of
-from autograder.judge.reference import import_apart
+from autograder.judge.misconceptions import Misconception, together
+from autograder.judge.reference import variant_of
 from autograder.judge.session import Planned
 
 # A mistake that computes longer, in seconds, has no end: of it that is the answer.
@@ -26,22 +28,24 @@ _SHORT = 500
 
 
 class Variants:
-    """Answers examples with chosen mistakes in force, each once.
+    """Answers examples with chosen mistakes, each once.
 
     An example is a list of requests, the first of which resets what came before. The suite's own
     are known by their request objects, as far as they were asked. Where a test asks on with what
     the student answered, that is another example, even if it begins the same way.
 
     Args:
-        folder: the misconceptions of an assignment.
-        component: whose.
-        names: the mistakes that may be put in force.
+        folder: the solutions of an assignment.
+        component: whose mistakes.
+        known: the mistakes.
         given: where `provided` lies.
         program: whether the component is run as a program.
         store: keeps answers to examples that are known.
         longest_s: how long one answer may be computed.
 
     Attributes:
+        names: the mistakes, except those in one branch alone.
+        in_branches: those.
         computed: how many examples were answered since `begin`, each once, whether they had to be
             computed or not: what a diagnosis may cost is counted so, that it comes out the same
             whatever is kept and was graded before. Of several mistakes at once a long
@@ -52,17 +56,24 @@ class Variants:
         self,
         folder: Path,
         component: str,
-        names: Sequence[str],
+        known: Mapping[str, Misconception],
         given: Path | None = None,
         program: bool = False,
         store: AnswerStore | None = None,
         longest_s: float = LONGEST_S,
     ) -> None:
         self._longest_s = longest_s
-        self.names = tuple(names)
+        self._mistakes = known
+        self.names = tuple(name for name, one in known.items() if not one.in_branch)
+        self.in_branches = tuple(name for name, one in known.items() if one.in_branch)
         self.store = AnswerStore(None) if store is None else store
         self.computed = 0
-        self._executor = import_apart(folder, component, given, program)
+        self._folder, self._component, self._given = folder, component, given
+        self._program = program
+        # What they import is the same for all.
+        self._modules: dict[str, ModuleType] = {}
+        self._sources: dict[Names, bytes | None] = {RIGHT: None}
+        self._executors: dict[Names, Executor] = {}
         # By the identity of their first request.
         self._known: dict[int, _Known] = {}
         self._usual: Slack = {}
@@ -85,7 +96,7 @@ class Variants:
     def answer(
         self, wrong: Names, example: Sequence[Request], redraw: bool = False
     ) -> Sequence[Reply]:
-        """Answer an example with these mistakes in force.
+        """Answer an example with these mistakes.
 
         The same answers to a known example are the same object.
 
@@ -207,20 +218,35 @@ class Variants:
         return self._once((wrong, what), example, looked_up)
 
     def perform(self, wrong: Names, request: Request) -> Reply:
-        """Answer one request with these mistakes in force, after those before it."""
-        self._put_in_force(wrong)
+        """Answer one request with these mistakes, after those before it."""
+        executor = self._executor(wrong)
         with at_most(self._longest_s) as clock:
-            reply = self._executor.perform(request)
+            reply = executor.perform(request)
         # What is kept is no measurement.
         reply.seconds = None
         self._stopped += clock.over
-        self._put_in_force(RIGHT)
         return reply
 
-    def _put_in_force(self, wrong: Names) -> None:
-        self._executor.code.scope["WRONG"] = wrong
-        if self._executor.code.module is not None:
-            self._executor.code.module.WRONG = wrong
+    def combine(self, wrong: Names) -> bool:
+        """Return whether these mistakes can be in one component."""
+        if wrong not in self._sources:
+            text = together([self._mistakes[name] for name in sorted(wrong)])
+            self._sources[wrong] = None if text is None else text.encode()
+        return not wrong or self._sources[wrong] is not None
+
+    def _executor(self, wrong: Names) -> Executor:
+        if wrong not in self._executors:
+            if not self.combine(wrong):
+                raise ValueError(f"{sorted(wrong)} cannot be in one component")
+            self._executors[wrong] = variant_of(
+                self._folder,
+                self._component,
+                self._sources[wrong],
+                self._modules,
+                self._given,
+                self._program,
+            )
+        return self._executors[wrong]
 
 
 @dataclass(frozen=True)
@@ -260,14 +286,9 @@ def at_most(seconds: float) -> Iterator[_Clock]:
 def variants_of(
     assignment: Assignment,
     component: str,
-    names: Sequence[str],
+    known: Mapping[str, Misconception],
     store: AnswerStore | None = None,
 ) -> Variants:
-    """Return the wrong variants of an assignment's component; `store` keeps their answers.
-
-    Raises:
-        ReferenceFault: they cannot be imported.
-    """
-    folder = file_of(assignment, component).parent
+    """Return the wrong variants of an assignment's component; `store` keeps their answers."""
     program = assignment.component(component).program
-    return Variants(folder, component, names, assignment.public, program, store)
+    return Variants(assignment.secret, component, known, assignment.public, program, store)

@@ -1,4 +1,4 @@
-"""Misconceptions: the table fits the code, and the variants answer with mistakes in force."""
+"""Misconceptions: how they are read, and what a component answers with them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,45 +17,62 @@ from autograder.judge.cache import AnswerStore, Cache
 from autograder.judge.misconceptions import (
     Misconception,
     read,
-    read_in_branches,
-    with_mistakes,
+    together,
 )
 from autograder.judge.session import Planned
 from autograder.judge.variants import Variants
 from autograder.sandbox.wire import encode_request
 
-TABLE = """
-MISCONCEPTIONS = {
-    "tripled": ("you multiplied by three", "page 1"),
-    "noisy": ("you added noise", "page 2"),
-}
-WRONG = frozenset()
-
-
-def wrong(name):
-    return name in WRONG
+SOLUTION = """\
+import torch
 
 
 def double(x):
-    import torch
-
-    if wrong("tripled"):
-        return 3 * x
-    return 2 * x + torch.rand(()) if wrong("noisy") else 2 * x
+    return 2 * x
+"""
+PATCHES = """\
+@@ tripled core class: page 1
+you multiplied by three
+-    return 2 * x
++    return 3 * x
+@@ noisy
+you added
+noise
+-def double(x):
++def double(x):
++    x = x + torch.rand(())
+@@ squared: page 3
+you squared
+-    return 2 * x
++    return x * x
+@@ tripled.negative: page 1
+of negative numbers, you multiplied by three
+-    return 2 * x
++    return 3 * x if x.max() < 0 else 2 * x
 """
 X = torch.tensor([1.0, 2.0])
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "misconceptions").mkdir()
-    (tmp_path / "misconceptions" / "double.py").write_text(TABLE)
-    return tmp_path / "misconceptions"
+    return written(tmp_path)
+
+
+def written(folder: Path, patches: str = PATCHES, solution: str = SOLUTION) -> Path:
+    """Write a solution and patches of it; return the folder."""
+    (folder / "misconceptions").mkdir(exist_ok=True)
+    (folder / "double.py").write_text(solution)
+    (folder / "misconceptions" / "double.diff").write_text(patches)
+    return folder
 
 
 def of(folder: Path) -> Any:
-    """An assignment, as far as a table needs one."""
-    return SimpleNamespace(secret=folder.parent)
+    """An assignment, as far as misconceptions need one."""
+    return SimpleNamespace(secret=folder)
+
+
+def variants_in(folder: Path, **options: Any) -> Variants:
+    return Variants(folder, "double", read(of(folder), "double"), **options)
 
 
 def know(variants: Variants, question: Sequence[Request], work: int = 0) -> None:
@@ -64,85 +81,67 @@ def know(variants: Variants, question: Sequence[Request], work: int = 0) -> None
     variants.know([Planned(encode_request(one, 0), one, r, {}, work) for one, r in pairs])
 
 
-def test_a_table_is_read_without_running_it(folder: Path) -> None:
-    (folder / "double.py").write_text("raise SystemExit\n" + TABLE)
+def test_misconceptions_are_read_with_their_words_and_their_source(folder: Path) -> None:
     assert read(of(folder), "double") == {
-        "tripled": Misconception("double", "tripled", "you multiplied by three", "page 1"),
-        "noisy": Misconception("double", "noisy", "you added noise", "page 2"),
+        "tripled": Misconception(
+            "double", "tripled", "you multiplied by three", "page 1", severity="core", met=True
+        ),
+        "noisy": Misconception("double", "noisy", "you added noise", "handout"),
+        "squared": Misconception("double", "squared", "you squared", "page 3"),
+        "tripled.negative": Misconception(
+            "double", "tripled.negative", "of negative numbers, you multiplied by three", "page 1"
+        ),
     }
     found = read(of(folder), "double")["tripled"]
     assert (found.id, found.words) == ("double.tripled", "you multiplied by three (page 1)")
+    assert (found.right, found.in_branch) == (SOLUTION, False)
+    assert found.wrong == SOLUTION.replace("2 * x", "3 * x")
     assert read(of(folder), "other") == {}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ('wrong("noisy")', 'wrong("nosy")', "'noisy' in its table only"),
-        ('    "noisy": ("you added noise", "page 2"),\n', "", "'noisy' in its code only"),
-        ("MISCONCEPTIONS =", "TABLE =", "has no table MISCONCEPTIONS"),
-        ('"page 2")', "page)", "must be a plain dictionary"),
-        ('("you added noise", "page 2")', '"noise"', "must be a plain dictionary"),
-        ("WRONG =", "WRONG = (", "cannot be read"),
-    ],
-)
-def test_a_table_that_does_not_fit_is_named(folder: Path, old: str, new: str, said: str) -> None:
-    assert old in TABLE
-    (folder / "double.py").write_text(TABLE.replace(old, new))
-    with pytest.raises(UsageError, match=said):
+def test_one_in_a_branch_has_the_id_of_the_mistake(folder: Path) -> None:
+    found = read(of(folder), "double")["tripled.negative"]
+    assert (found.id, found.in_branch) == ("double.tripled", True)
+
+
+def test_a_file_of_the_earlier_form_says_what_to_do(folder: Path) -> None:
+    path = folder / "misconceptions" / "double.py"
+    path.write_text("raise SystemExit\n")
+    with pytest.raises(UsageError) as refused:
         read(of(folder), "double")
+    assert str(refused.value) == (
+        f"{path}: misconceptions are patches now; write each mistake into "
+        f"{path.with_suffix('.diff')} as the lines that it changes (docs/authoring.md, "
+        "Misconceptions), and delete this file"
+    )
 
 
-def in_branches(branches: str, words: str) -> str:
-    """Return a file in which a mistake has branches, with the words for branches."""
-    row = '"tripled": ("you multiplied by three", "page 1"'
-    assert row in TABLE
-    return f"{TABLE.replace(row, f'{row}, {branches}')}BRANCHES = {words}\n"
+def test_two_are_in_one_component_where_they_do_not_touch(folder: Path) -> None:
+    known = read(of(folder), "double")
+    both = together([known["tripled"], known["noisy"]])
+    noisy = SOLUTION.replace("(x):", "(x):\n    x = x + torch.rand(())")
+    assert both == noisy.replace("2 * x", "3 * x")
+    assert together([known["tripled"], known["squared"]]) is None
+    assert together([known["noisy"]]) == known["noisy"].wrong
 
 
-def test_mistakes_in_one_branch_have_its_words_before_their_own(folder: Path) -> None:
-    assert read_in_branches(of(folder), "double", read(of(folder), "double")) == {}
-    assert read_in_branches(of(folder), "other", {}) == {}
-    (folder / "double.py").write_text(in_branches('("loop",)', '{"loop": "in the loop"}'))
-    words = "in the loop, you multiplied by three"
-    found = Misconception("double", "tripled", words, "page 1", ("loop",))
-    assert read_in_branches(of(folder), "double", read(of(folder), "double")) == {
-        "tripled in loop": found
-    }
+def test_two_of_different_components_are_never_together(folder: Path) -> None:
+    base = folder / "misconceptions" / "double"
+    base.mkdir()
+    (base / "short.py").write_text("double = lambda x: 2 * x\n")
+    more = "@@ halved in short\nyou halved\n-double = lambda x: 2 * x\n+double = lambda x: x / 2\n"
+    known = read(of(written(folder, PATCHES + more)), "double")
+    assert together([known["halved"], known["noisy"]]) is None
+    variants = Variants(folder, "double", known)
+    assert variants.answer(frozenset(["halved"]), example())[0].value.tolist() == [0.5, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("branches", "words", "said"),
-    [
-        ('("loops",)', '{"loop": "in the loop"}', "BRANCHES does not say what 'loops' is"),
-        ('("loop",)', "[1]", "BRANCHES must be a plain dictionary"),
-        (
-            '"loop"',
-            '{"loop": "in the loop"}',
-            "must be a plain dictionary with rows of the form name: ",
-        ),
-    ],
-)
-def test_branches_that_do_not_fit_are_named(
-    folder: Path, branches: str, words: str, said: str
+def test_the_misconceptions_of_the_assignment_have_words_of_their_own(
+    assignment: Assignment,
 ) -> None:
-    (folder / "double.py").write_text(in_branches(branches, words))
-    with pytest.raises(UsageError, match=said):
-        read_in_branches(of(folder), "double", read(of(folder), "double"))
-
-
-def test_the_tables_of_the_assignment_fit_their_code(assignment: Assignment) -> None:
     for name in assignment.totals:
         found = read(assignment, name)
         assert len({m.explanation for m in found.values()}) == len(found)
-
-
-def test_mistakes_are_put_in_force_in_a_source() -> None:
-    namespace: dict[str, Any] = {}
-    exec(with_mistakes(TABLE.encode(), ["tripled"]), namespace)
-    assert namespace["double"](X).tolist() == [3.0, 6.0]
-    exec(with_mistakes(TABLE.encode(), []), namespace)
-    assert namespace["double"](X).tolist() == [2.0, 4.0]
 
 
 def example(seed: int = 0) -> list[Request]:
@@ -150,7 +149,7 @@ def example(seed: int = 0) -> list[Request]:
 
 
 def test_a_variant_answers_with_its_mistakes_and_no_others(folder: Path) -> None:
-    variants = Variants(folder, "double", ("tripled", "noisy"))
+    variants = variants_in(folder)
     question = example()
     assert variants.answer(RIGHT, question)[0].value.tolist() == [2.0, 4.0]
     assert variants.answer(frozenset(["tripled"]), question)[0].value.tolist() == [3.0, 6.0]
@@ -159,7 +158,7 @@ def test_a_variant_answers_with_its_mistakes_and_no_others(folder: Path) -> None
 
 def test_what_is_asked_on_with_the_students_answer_is_another_example(folder: Path) -> None:
     """What mistakes answer to it was once kept, and taken for the answer to the suite's own."""
-    variants = Variants(folder, "double", ("tripled", "noisy"))
+    variants = variants_in(folder)
     first, second = example()[0], Request([Call("double", args=(X + 1,))])
     known = [first, second]
     know(variants, known)
@@ -174,7 +173,7 @@ def test_what_is_asked_on_with_the_students_answer_is_another_example(folder: Pa
 
 
 def test_an_example_is_answered_once(folder: Path) -> None:
-    variants = Variants(folder, "double", ("tripled", "noisy"))
+    variants = variants_in(folder)
     question = example()
     first = variants.answer(frozenset(["noisy"]), question)
     assert variants.answer(frozenset(["noisy"]), question) == first
@@ -185,7 +184,7 @@ def test_an_example_is_answered_once(folder: Path) -> None:
 
 
 def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None:
-    variants = Variants(folder, "double", ("tripled", "noisy"))
+    variants = variants_in(folder)
     question = example()
     know(variants, question, work=5000)
     before = variants.computed
@@ -198,30 +197,29 @@ def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None
 def test_to_know_which_mistakes_show_counts_for_nothing(folder: Path, tmp_path: Path) -> None:
     """Or what a diagnosis may cost would hang on what is kept."""
     question = [Request([Reset(), Call("double", args=(X,), seed=0)])]
-    variants = Variants(folder, "double", ("tripled", "noisy"), store=Cache(tmp_path).answers("a"))
+    variants = variants_in(folder, store=Cache(tmp_path).answers("a"))
     know(variants, question)
     variants.begin()
-    assert variants.showing(question) == {"tripled", "noisy"}
+    assert variants.showing(question) == {"tripled", "noisy", "squared"}
     assert variants.computed == 0
     variants.answer(frozenset(["tripled"]), question)
     assert variants.computed == 1
 
 
 def test_answers_to_a_known_example_that_are_equal_are_one(folder: Path) -> None:
-    variants = Variants(folder, "double", ("tripled", "noisy"))
+    variants = variants_in(folder)
     question = [Request([Reset(), Call("double", args=(0 * X,), seed=0)])]
     know(variants, question)
-    tripled, noisy, both = (
-        variants.answer(frozenset(names), question)
-        for names in (["tripled"], ["noisy"], ["noisy", "tripled"])
+    tripled, noisy, squared = (
+        variants.answer(frozenset([name]), question) for name in ("tripled", "noisy", "squared")
     )
     assert tripled[0].value.tolist() == [0.0, 0.0]
-    assert tripled is both
+    assert tripled is squared
     assert noisy is not tripled
 
 
 def test_what_a_diagnosis_may_cost_is_counted_anew_and_whatever_is_there(folder: Path) -> None:
-    variants = Variants(folder, "double", ("tripled", "noisy"))
+    variants = variants_in(folder)
     question = example()
     know(variants, question)
     counted = []
@@ -243,7 +241,7 @@ def test_an_answer_is_kept_under_what_was_asked_and_not_where_it_stood(
     questions = [[Request([Reset(), Call("double", args=(n * X,))])] for n in (1, 10)]
     for asked in (questions, questions[::-1]):
         store = Cache(tmp_path / "kept").answers("same key")
-        variants = Variants(folder, "double", ("tripled", "noisy"), store=store)
+        variants = variants_in(folder, store=store)
         for question in asked:
             know(variants, question)
         found = [variants.answer(tripled, question)[0].value.tolist() for question in questions]
@@ -252,11 +250,19 @@ def test_an_answer_is_kept_under_what_was_asked_and_not_where_it_stood(
         store.close()
 
 
+ENDLESS = """\
+@@ endless
+it has no end
+     COUNT.append(1)
++    while len(COUNT) < 10**6:
++        COUNT.append(1)
+"""
+
+
 def endless(tmp_path: Path, store: AnswerStore | None = None, longest_s: float = 0.1) -> Variants:
-    lines = ["WRONG = frozenset()", "COUNT = []", "def double(x):", "    COUNT.append(1)"]
-    lines += ["    while WRONG and len(COUNT) < 10**6:", "        COUNT.append(1)"]
-    (tmp_path / "double.py").write_text("\n".join([*lines, "    return 2 * x", ""]))
-    return Variants(tmp_path, "double", ("endless",), store=store, longest_s=longest_s)
+    lines = ["COUNT = []", "def double(x):", "    COUNT.append(1)", "    return 2 * x", ""]
+    written(tmp_path, ENDLESS, "\n".join(lines))
+    return variants_in(tmp_path, store=store, longest_s=longest_s)
 
 
 def test_what_was_stopped_is_not_kept(tmp_path: Path) -> None:
@@ -286,7 +292,7 @@ def test_a_mistake_without_an_end_is_ended(tmp_path: Path) -> None:
 
 
 def test_what_hangs_on_random_draws_is_told_by_other_seeds(folder: Path) -> None:
-    variants = Variants(folder, "double", ("tripled", "noisy"))
+    variants = variants_in(folder)
     question = example()
     assert not variants.drawn(RIGHT, question)
     assert not variants.drawn(frozenset(["tripled"]), question)

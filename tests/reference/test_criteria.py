@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.assignment import Assignment, load_assignment
-from autograder.judge.misconceptions import read, source_of, with_mistakes
+from autograder.judge.misconceptions import read
 from autograder.judge.reference import import_apart
 from autograder.judge.suite import Suite
 
@@ -99,10 +99,9 @@ def test_every_known_mistake_loses_public_points(
 ) -> None:
     unseen = []
     for component in assignment.totals:
-        source = source_of(assignment, component)
-        for name in read(assignment, component):
-            wrong = with_mistakes(source, [name]).decode()
-            public, _ = lost(assignment, suite, component, wrong, tmp_path / f"{component}.{name}")
+        for name, one in read(assignment, component).items():
+            place = tmp_path / f"{component}.{name}"
+            public, _ = lost(assignment, suite, component, one.wrong, place)
             if not public:
                 unseen.append(f"{component}.{name}")
     assert unseen == []

@@ -109,7 +109,9 @@ def ask(
         skip(request.param, reason)
 
     def in_a_child(name: str) -> Reply:
-        child = sandbox.fork("work", {"work.py": SOURCE.encode()}, Profile(BUDGET, free=("work.py",)))
+        child = sandbox.fork(
+            "work", {"work.py": SOURCE.encode()}, Profile(BUDGET, free=("work.py",))
+        )
         try:
             return child.perform(Request([Call(name)]))
         finally:
