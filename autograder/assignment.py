@@ -44,7 +44,7 @@ _TORCH = re.compile(r"^\s*(import|from)\s+torch\b|(?<![.\w])make\.", re.MULTILIN
 DECIDING = (
     *("api", "diagnosis", "sandbox", "judge"),
     *("archives.py", "assignment.py", "settings.py", "results.py", "errors.py", "text.py"),
-    "given.py",
+    *("environment.py", "given.py"),
     "grading/messages.py",
 )
 

@@ -78,7 +78,7 @@ def test_counted(component, expect, length):
     expect.same(counts[1] - counts[0], right, what)
 
 
-@pytest.mark.criterion(points=0.5, source=SOURCE)
+@pytest.mark.criterion(points=0.5, source=SOURCE, form=True)
 @pytest.mark.parametrize("training", [True, False])
 def test_encoder_as_it_was(component, expect, training):
     """counted_cost does not change the encoder's mode or weights"""
