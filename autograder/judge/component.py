@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from autograder.api.answer import CheckFailed, StudentRaised
-from autograder.api.component import Session
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
 from autograder.api.given import Given
 from autograder.api.local import files_of
-from autograder.api.messages import ForbiddenUse, Reply, Request
+from autograder.api.messages import ForbiddenUse, Reply
 from autograder.api.rules import used_by
 from autograder.api.wording import error_words, find, forbidden_words
 from autograder.assignment import Assignment, ComponentSpec
@@ -27,9 +26,10 @@ from autograder.judge.session import (
     LATE,
     Claims,
     ComponentSession,
-    LeftThePlan,
     NotRun,
     Planned,
+    Recorder,
+    SameKinds,
 )
 from autograder.judge.suite import Attempt, Suite
 from autograder.results import ComponentStatus, Usage
@@ -44,7 +44,6 @@ _UNSTEADY = "the same call was answered differently a second time"
 # Of the replies of one component that are kept; right ones come to less than a tenth of it.
 _MOST_KEPT = 64 * 1024 * 1024
 _NOT_KEPT = Reply(gradient="not kept")
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -277,48 +276,34 @@ class ComponentRun:
         if not self.thorough or session.over:
             return found
         with session.aside(), contextlib.suppress(NotRun, ChildGone):
-            plan, view = suite.plans[self.spec.name], partial(suite.view, self.spec.name)
-            found = self._answered(plan, view)
-            # What is answered as the solution answers it stays so.
-            if not session.met:
-                self.unsteady = self._answered(plan, view) != found
+            if session.begin(suite.plans[self.spec.name]):
+                return suite.views[self.spec.name]
+            found = suite.view(self.spec.name, session)
+            self.unsteady = suite.view(self.spec.name, session) != found
         return found
 
     def _run(self, criterion: Criterion) -> Attempt:
         session = self._session
         if session.over:
             return Attempt(criterion)
-        attempt = self._ask(criterion)
+        suite = self.judge.suite
+        met = suite.met(criterion) if session.begin(suite.plans[criterion.id]) else None
+        attempt = self._live(criterion) if met is None else met
         attempt.stand_ins = self.stand_ins
-        # Before it is run once more; a test that did not run would have asked everything.
-        heard, asked = session.heard, session.asked or len(session.heard)
+        if not session.secret:
+            heard = self._kept(session.heard)
+            attempt.heard = [(planned.request, planned.reply) for planned in heard]
         self._judge_of(attempt)
-        if self.explaining or not session.secret:
-            attempt.heard, attempt.asked = self._kept(heard), asked
         return attempt
 
-    def _ask(self, criterion: Criterion) -> Attempt:
-        """Run a criterion's test, unless its questions were answered as the solution answers."""
-        suite = self.judge.suite
-        test = partial(suite.run, criterion)
-        return self._answered(suite.plans[criterion.id], test, suite.met(criterion))
-
-    def _answered(
-        self, plan: Sequence[Planned], test: Callable[[Session], _T], met: _T | None = None
-    ) -> _T:
-        """Send what a test asked of the solution, then run the test on the replies.
-
-        Where all of them are the solution's, the test is not run, but `met` returned.
-        """
-        session = self._session
-        if session.begin(plan) and met is not None:
-            return met
-        with contextlib.suppress(LeftThePlan):
-            found = test(session)
-            if not session.left:
-                return found
-        session.begin(plan, live=True)
-        return test(session)
+    def _live(self, criterion: Criterion) -> Attempt:
+        """Run a criterion's test, which asks the component while it runs."""
+        suite, session = self.judge.suite, self._session
+        recorder = Recorder(session)
+        asked = SameKinds(recorder if self.explaining else session, suite.plans[criterion.id])
+        attempt = suite.run(criterion, asked)
+        attempt.asked = self._kept(recorder.plan)
+        return attempt
 
     def _judge_of(self, attempt: Attempt) -> None:
         """Say what an attempt came to.
@@ -359,18 +344,18 @@ class ComponentRun:
         if self._session.secret or self._session.over or not self._run_again:
             return False
         self._run_again -= 1
-        again = self._ask(criterion).failure
+        again = self._live(criterion).failure
         if isinstance(again, _FAULTS):
             raise again
         return again is None
 
-    def _kept(self, heard: Sequence[tuple[Request, Reply]]) -> list[tuple[Request, Reply]]:
+    def _kept(self, heard: Sequence[Planned]) -> list[Planned]:
         """Return a transcript without the replies that there is no room for."""
         found = []
-        for request, reply in heard:
-            self._room -= sum(tensor.nbytes for tensor in reply.tensors())
+        for planned in heard:
+            self._room -= sum(tensor.nbytes for tensor in planned.reply.tensors())
             # A reply that is not kept equals no other.
-            found.append((request, reply if self._room > 0 else _NOT_KEPT))
+            found.append(planned if self._room > 0 else replace(planned, reply=_NOT_KEPT))
         return found
 
 

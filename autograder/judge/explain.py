@@ -50,11 +50,10 @@ from autograder.grading.messages import (
 from autograder.judge.begin import made_from, taken_for
 from autograder.judge.component import Judge
 from autograder.judge.intake import Rejected
-from autograder.judge.session import NotRun, Planned
+from autograder.judge.session import UNANSWERED, NotRun, Planned
 from autograder.judge.submission import grade_component
 from autograder.judge.suite import Attempt
 from autograder.sandbox.handle import ChildGone
-from autograder.sandbox.wire import encode_request
 
 # Lines that an answer is written out in, at most.
 _SHOWN = 12
@@ -108,29 +107,25 @@ def _full(attempt: Attempt) -> list[str]:
 
 def traced(attempt: Attempt, plan: Sequence[Planned]) -> TracedCall | None:
     """Choose the call that tells most, and write it out with both answers."""
-    gone = attempt.outcome in ("timeout", "crashed")
-    heard, asked = attempt.heard[: attempt.asked], attempt.asked
-    requests = [request for request, _ in heard]
-    if gone and asked < len(plan):
-        requests.append(plan[asked].request)
-    if not requests:
+    asked = attempt.asked
+    if not asked:
         return None
-    rights = [_right(plan, index, request) for index, request in enumerate(requests)]
-    start = _example_at(requests, len(requests) - 1)
-    at = len(heard) if gone and len(requests) > len(heard) else _telling(attempt, rights, start)
-    right = rights[at]
-    reply = heard[at][1] if at < len(heard) else None
+    rights = _rights(plan, asked)
+    at = _telling(attempt, rights)
+    reply, right = asked[at].reply, rights[at]
+    answered = None if reply is UNANSWERED else reply
+    requests = [one.request for one in asked]
     return TracedCall(
         number=at + 1,
         of=len(plan),
         call=written_call(requests[_example_at(requests, at) : at + 1]),
-        answer=None if reply is None else written_answer(reply),
+        answer=None if answered is None else written_answer(answered),
         right=None if right is None else written_answer(right),
-        differences=[] if reply is None or right is None else differences(reply, right),
+        differences=[] if answered is None or right is None else differences(answered, right),
         seeded=_seeded(requests[at]),
         unlike=sum(
-            right is not None and not _alike(request, reply, right)
-            for (request, reply), right in zip(heard, rights, strict=False)
+            right is not None and one.reply is not UNANSWERED and not _alike(one, right)
+            for one, right in zip(asked, rights, strict=True)
         ),
     )
 
@@ -140,25 +135,34 @@ def _example_at(requests: Sequence[Request], at: int) -> int:
     return max((i for i in range(at + 1) if requests[i].resets), default=0)
 
 
-def _right(plan: Sequence[Planned], index: int, request: Request) -> Reply | None:
-    """Return the solution's reply, if it was asked the same."""
-    planned = plan[index] if index < len(plan) else None
-    if planned is None or encode_request(request, 0) != planned.frame:
-        return None
-    return planned.reply
+def _rights(plan: Sequence[Planned], asked: Sequence[Planned]) -> list[Reply | None]:
+    """Return the solution's replies, where it was asked the same since an example began."""
+    found = dict(zip(_since_resets(plan), (planned.reply for planned in plan), strict=True))
+    return [found.get(frames) for frames in _since_resets(asked)]
 
 
-def _telling(attempt: Attempt, rights: Sequence[Reply | None], start: int) -> int:
-    """Return the first call of the last example whose answer is not the solution's."""
+def _since_resets(asked: Sequence[Planned]) -> Iterator[tuple[bytes, ...]]:
+    """Yield for each question all that was asked since its example began."""
+    frames: tuple[bytes, ...] = ()
+    for one in asked:
+        frames = (one.frame,) if one.request.resets else (*frames, one.frame)
+        yield frames
+
+
+def _telling(attempt: Attempt, rights: Sequence[Reply | None]) -> int:
+    """Return the call that it died over, else the first of the last example that is not right."""
+    asked = attempt.asked
     if attempt.outcome == "passed":
         return 0
+    if attempt.outcome in ("timeout", "crashed"):
+        return next((at for at, one in enumerate(asked) if one.reply is UNANSWERED), 0)
+    start = _example_at([one.request for one in asked], len(asked) - 1)
     # Where values depend on random draws, other draws alone do not tell.
     for by_chance in (True, False):
         for index in range(start, len(rights)):
-            request, reply = attempt.heard[index]
             right = rights[index]
-            drawn = by_chance and _seeded(request)
-            if right is not None and not _alike(request, reply, right, drawn):
+            drawn = by_chance and _seeded(asked[index].request)
+            if right is not None and not _alike(asked[index], right, drawn):
                 return index
     return len(rights) - 1
 
@@ -167,8 +171,8 @@ def _seeded(request: Request) -> bool:
     return any(isinstance(op, Call) and op.seed is not None for op in request.ops)
 
 
-def _alike(request: Request, reply: Reply, right: Reply, drawn: bool = False) -> bool:
-    return all_alike([reply], [right], [request], drawn)
+def _alike(asked: Planned, right: Reply, drawn: bool = False) -> bool:
+    return all_alike([asked.reply], [right], [asked.request], drawn)
 
 
 def written_call(requests: Sequence[Request]) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -20,7 +22,10 @@ from autograder.api.operations import (
     WriteGiven,
 )
 from autograder.api.values import DTYPES, OPAQUE, Embedding, Handle
-from autograder.judge.explain import differences, written_answer, written_call
+from autograder.judge.explain import differences, traced, written_answer, written_call
+from autograder.judge.session import UNANSWERED, Planned
+from autograder.judge.suite import Attempt
+from autograder.sandbox.wire import encode_request
 
 X = torch.tensor([1.0, 2.0, 3.0])
 
@@ -295,3 +300,55 @@ def test_an_answer_of_any_dtype_that_can_be_sent_can_be_compared_and_shown(
                 assert same or mine is not right
                 assert differ(mine, right)
         assert written_answer(answered(tensors[0]))
+
+
+# Which of many calls is shown.
+
+
+def planned(*answers: tuple[Request, Reply]) -> list[Planned]:
+    return [Planned(encode_request(request, 0), request, reply) for request, reply in answers]
+
+
+def beginning(number: int) -> Request:
+    """The first question of an example."""
+    return Request([Reset(), Call("f", args=(number,))])
+
+
+NEXT = Request([Call("g")])
+PLAN = planned(
+    *((beginning(1), answered(1)), (NEXT, answered(10))),
+    *((beginning(2), answered(2)), (NEXT, answered(20))),
+)
+
+
+def said(number: int) -> list[str]:
+    return written_answer(answered(number))
+
+
+def tried(asked: Sequence[Planned], outcome: Any) -> Attempt:
+    criterion: Any = None
+    return Attempt(criterion, outcome=outcome, asked=asked)
+
+
+def test_an_answer_is_compared_with_that_to_the_same_questions_of_its_example() -> None:
+    """The first case ended early, and both examples have a question in common."""
+    asked = planned((beginning(1), answered(7)), (beginning(2), answered(2)), (NEXT, answered(10)))
+    found = traced(tried(asked, "failed"), PLAN)
+    assert found is not None
+    assert (found.answer, found.right) == (said(10), said(20))
+    assert (found.number, found.of, found.unlike) == (3, 4, 2)
+
+
+def test_of_what_was_not_planned_nothing_is_known_to_be_right() -> None:
+    asked = planned((beginning(1), answered(1)), (Request([Call("g", args=(1,))]), answered(3)))
+    found = traced(tried(asked, "failed"), PLAN)
+    assert found is not None
+    assert (found.answer, found.right, found.differences) == (said(3), None, [])
+
+
+def test_the_call_that_it_died_over_is_shown_without_an_answer() -> None:
+    asked = planned((beginning(1), answered(1)), (NEXT, UNANSWERED), (beginning(2), answered(2)))
+    found = traced(tried(asked, "crashed"), PLAN)
+    assert found is not None
+    assert (found.number, found.call, found.answer) == (2, ["g()"], None)
+    assert found.right == said(10)
