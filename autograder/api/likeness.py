@@ -19,7 +19,19 @@ from autograder.api.answer import CheckFailed
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import PARTS, Reply, Request
 from autograder.api.operations import Build, Call, Move
-from autograder.api.values import DTYPES, Array, Numbers, Value, array_of, kind_of, tensors_in
+from autograder.api.values import (
+    DTYPES,
+    INSTEAD,
+    Array,
+    Numbers,
+    Opaque,
+    Value,
+    array_of,
+    kind_of,
+    kind_words,
+    leaves,
+    tensors_in,
+)
 from autograder.api.wording import OTHER_KIND
 
 # Relative and absolute. A component that computes in float32 inside is right, so float64 is
@@ -98,37 +110,49 @@ def comparable(
         raise _other_numbers(what, dtype, "at least float32")
 
 
-def same_kinds(value: Value, right: Value) -> None:
-    """Expect no complex, boolean or half-precision numbers where the right answer has none.
+def same_kinds(value: Value, rights: Sequence[Value]) -> None:
+    """Expect no object, and no complex, boolean or half-precision numbers, where none is right.
 
     A test may compare only gradients, or two answers of one component. It would not notice that
-    all of them are complex.
+    all of them are complex. And an object says of itself what it is equal to.
 
     Args:
         value: what came back, of any form.
-        right: the right answer to the same question.
+        rights: the solution's answers to what is asked by the same name; empty where it was never
+            asked, and any value is taken.
 
     Raises:
-        CheckFailed: a tensor, an array or a number of it is of another kind.
+        CheckFailed: a part of the value is of another kind than every part of these.
     """
-    if isinstance(value, list | tuple) and isinstance(right, list | tuple):
-        for mine, theirs in zip(value, right, strict=False):
-            same_kinds(mine, theirs)
-    elif isinstance(value, dict) and isinstance(right, dict):
-        for key in value.keys() & right.keys():
-            same_kinds(value[key], right[key])
-    else:
-        # A reader can tell True from 1.
-        dtype, wanted = kind_of(value).dtype(value), kind_of(right).dtype(right)
-        if dtype is None or wanted is None:
-            return
+    known = [leaf for right in rights for leaf in leaves(right)]
+    dtypes = {dtype for dtype in map(_dtype_of, known) if dtype is not None}
+    kinds = {kind_of_numbers(dtype) for dtype in dtypes}
+    objects = any(isinstance(leaf, Opaque) for leaf in known)
+    # Of nothing nothing is read: many methods return the object itself.
+    nothing = bool(rights) and all(right is None for right in rights)
+    for leaf in leaves(value):
+        if isinstance(leaf, Opaque) and not (objects or nothing):
+            raise _object(leaf, "is" if leaf is value else "holds", rights)
+        dtype = _dtype_of(leaf)
+        if dtype is None or not dtypes:
+            continue
+        if dtype in HALF and dtypes.isdisjoint(HALF):
+            raise _other_numbers("the result", dtype, "at least float32")
         # Numbers in place of truth lose nothing; a test that asks for truth says so.
-        odd = kind_of_numbers(dtype) in ("complex numbers", "torch.bool")
-        odd = odd and kind_of_numbers(dtype) != kind_of_numbers(wanted)
-        coarse = dtype in HALF and wanted not in HALF
-        if coarse or odd:
-            words = "at least float32" if coarse else kind_of_numbers(wanted)
-            raise _other_numbers("the result", dtype, words)
+        if kind_of_numbers(dtype) not in {"real numbers", *kinds}:
+            raise _other_numbers("the result", dtype, max(kinds))
+
+
+def _dtype_of(value: Value) -> str | None:
+    # A reader can tell True from 1: plain ones have none.
+    return kind_of(value).dtype(value)
+
+
+def _object(found: Opaque, verb: str, rights: Sequence[Value]) -> CheckFailed:
+    wanted = kind_words(rights[0]) if rights else "a value"
+    wanted = "a whole number" if rights and type(rights[0]) is int else wanted
+    words = kind_words(found)
+    return CheckFailed(f"the result {verb} {words}, expected {wanted}", hint=INSTEAD[found.words])
 
 
 def in_float64(numbers: Numbers) -> Array:

@@ -118,7 +118,8 @@ _OPAQUE: dict[type, tuple[str, str]] = {
     np.ndarray: ("a numpy array of another dtype", "look at the array's dtype"),
     enum.Enum: ("a member of an Enum", "x.name and x.value are a member's name and value"),
 }
-_INSTEAD = {"": "", **dict(_OPAQUE.values())}
+# What to do instead, by the words for such an object.
+INSTEAD = {"": "", **dict(_OPAQUE.values())}
 _MADE_THERE = "let a function of provided code make it from numbers and texts"
 
 
@@ -720,7 +721,7 @@ KINDS: tuple[Kind, ...] = (
         (Opaque,),
         "opaque",
         write=lambda value, writer: [value.words],
-        read=lambda reader, depth, words: Opaque(words if _INSTEAD[words] else ""),
+        read=lambda reader, depth, words: Opaque(words if INSTEAD[words] else ""),
         words=lambda value: value.words or "an object of another class",
         check=_check_opaque,
     ),
@@ -1061,7 +1062,7 @@ def _as_numbers(value: Value, right: Numbers) -> Value:
 def _check_kind(fits: bool, value: Value, right: Value, what: str, marks: Marks) -> None:
     if not fits:
         got, wanted = kind_words(value), kind_words(right)
-        hint = _INSTEAD.get(got, "")
+        hint = INSTEAD.get(got, "")
         if got == wanted and isinstance(right, int):
             # Both are numbers, and one of them can have a fraction.
             got, wanted = f"{show_value(value)}, a float", "a whole number (int)"

@@ -18,7 +18,7 @@ from autograder.api.component import Session
 from autograder.api.lazy import loaded
 from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
-from autograder.api.values import Unsendable
+from autograder.api.values import Unsendable, Value
 from autograder.results import Usage
 from autograder.sandbox.handle import Child, ChildGone, Clock
 from autograder.sandbox.wire import encode_reply, encode_request
@@ -119,7 +119,7 @@ class Recorder:
 
 
 class SameKinds:
-    """Passes requests on to a session, and expects other kinds of numbers from nobody.
+    """Passes requests on to a session, and takes no other kinds of answers than the solution gives.
 
     Args:
         session: of the component.
@@ -128,18 +128,21 @@ class SameKinds:
 
     def __init__(self, session: Session, plan: Sequence[Planned]) -> None:
         self._session = session
-        self._rights = {planned.frame: planned.reply for planned in plan}
+        self._rights: dict[tuple[str, str], list[Value]] = {}
+        for planned in plan:
+            if planned.reply.error is None:
+                answers = self._rights.setdefault(planned.request.name, [])
+                answers.append(planned.reply.value)
 
     def perform(self, request: Request) -> Reply:
         """Have a request answered.
 
         Raises:
-            CheckFailed: the numbers are of another kind than the solution's.
+            CheckFailed: the solution gives no such answers to what is asked by this name.
         """
         reply = self._session.perform(request)
-        right = self._rights.get(encode_request(request, 0))
-        if right is not None and reply.error is None:
-            same_kinds(reply.value, right.value)
+        if reply.error is None:
+            same_kinds(reply.value, self._rights.get(request.name, ()))
         return reply
 
 

@@ -15,7 +15,8 @@ import torch
 
 from autograder.api.answer import CheckFailed
 from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
-from autograder.api.operations import Call, Reset
+from autograder.api.operations import Call, Get, Reset
+from autograder.api.values import OPAQUE, Opaque
 from autograder.judge.session import (
     LATE,
     Claims,
@@ -308,19 +309,80 @@ def test_a_test_may_ask_what_was_not_planned(answers: Answers) -> None:
     assert heard(session) == [(0, 0), (1, -1)]
 
 
-@pytest.mark.parametrize("value", [torch.zeros(2, dtype=torch.complex64), torch.zeros(2).half()])
-def test_numbers_of_another_kind_are_no_answer(answers: Answers, value: torch.Tensor) -> None:
-    class Zeros:
-        def perform(self, request: Request) -> Reply:
-            return Reply(value=torch.zeros(2))
+# Kinds of answers.
 
-    answers.reply = lambda request: Reply(value=value)
-    recorder = Recorder(Zeros())
-    recorder.perform(asking(0))
-    session = answers.session()
-    assert not session.begin(recorder.plan)
-    with pytest.raises(CheckFailed, match="has dtype"):
-        SameKinds(session, recorder.plan).perform(asking(0))
+FLOATS = torch.zeros(2)
+COMPLEX, HALF = torch.zeros(2, dtype=torch.complex64), torch.zeros(2).half()
+# What the solution answers, by what is asked of it.
+KINDS = {"f": 6, "g": [FLOATS, None], "keeps": None, "makes": OPAQUE}
+
+
+def expecting(answer: Any) -> SameKinds:
+    """Return a session that answers so, beside a solution that answers as `KINDS` says."""
+
+    class Known:
+        def perform(self, request: Request) -> Reply:
+            return Reply(value=KINDS[request.ops[-1].name])
+
+    class Theirs:
+        def perform(self, request: Request) -> Reply:
+            return Reply(value=answer)
+
+    recorder = Recorder(Known())
+    for name in KINDS:
+        recorder.perform(Request([Reset(), Call(name, args=(1,))]))
+    recorder.perform(Request([Reset(), Get(1, "g")]))
+    return SameKinds(Theirs(), recorder.plan)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "words"),
+    [
+        ("f", OPAQUE, "the result is an object of another class, expected a whole number"),
+        ("f", Opaque("a generator"), "the result is a generator, expected a whole number"),
+        ("f", [1, OPAQUE], "the result holds an object of another class, expected a whole number"),
+        ("f", {"a": [OPAQUE]}, "the result holds an object of another class, expected a whole"),
+        ("g", OPAQUE, "expected a list of 2"),
+        ("g", [COMPLEX, None], "dtype torch.complex64, expected real numbers"),
+        ("g", HALF, "dtype torch.float16, expected at least float32"),
+        ("g", (FLOATS, FLOATS, COMPLEX), "dtype torch.complex64"),
+        ("g", [FLOATS > 0], "dtype torch.bool"),
+        ("never", OPAQUE, "the result is an object of another class, expected a value"),
+    ],
+)
+def test_an_answer_of_another_kind_fails_wherever_it_is_asked(
+    name: str, answer: Any, words: str
+) -> None:
+    with pytest.raises(CheckFailed, match=words):
+        expecting(answer).perform(Request([Call(name, args=(70,))]))
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("f", 7),
+        ("f", 7.5),
+        ("f", "a text"),
+        ("f", None),
+        ("g", (FLOATS.double(), 3)),
+        # Of nothing nothing is read: many return the object itself.
+        ("keeps", OPAQUE),
+        ("keeps", COMPLEX),
+        ("makes", OPAQUE),
+        ("never", 3),
+        ("never", [COMPLEX, "a text"]),
+    ],
+)
+def test_of_forms_the_test_itself_speaks(name: str, answer: Any) -> None:
+    found = expecting(answer).perform(Request([Call(name, args=(70,))]))
+    assert found.value is answer
+
+
+def test_an_attribute_is_not_the_function_of_its_name() -> None:
+    session = expecting(6)
+    assert session.perform(Request([Get(1, "f")])).value == 6
+    with pytest.raises(CheckFailed, match="expected a value"):
+        expecting(OPAQUE).perform(Request([Get(1, "f")]))
 
 
 # Hidden questions.
