@@ -302,3 +302,13 @@ def silent(component: ComponentResult, criteria: Sequence[CriterionResult]) -> C
 def losing_points(components: Mapping[str, ComponentResult], names: Sequence[str]) -> list[str]:
     """Return those of the named components that lost points: what builds on them gets stand-ins."""
     return [n for n in names if n in components and components[n].score < components[n].max_score]
+
+
+def losing_public(components: Mapping[str, ComponentResult], names: Sequence[str]) -> list[str]:
+    """Return those of the named components that lost points of public criteria."""
+
+    def loses(component: ComponentResult) -> bool:
+        public = (one for one in component.criteria if one.visibility == "public")
+        return any(one.score < one.max_score for one in public)
+
+    return [name for name in losing_points(components, names) if loses(components[name])]

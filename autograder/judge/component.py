@@ -98,7 +98,7 @@ def all_forbidden(assignment: Assignment) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ComponentTime:
-    """The time of one component in one phase: for its own run, and one with stand-ins.
+    """The time of one component in one phase.
 
     Attributes:
         clock: counts what the submission's children take.
@@ -111,11 +111,6 @@ class ComponentTime:
     begin: float
     end: float
     words: str
-
-    @property
-    def half(self) -> float:
-        """When the first run stops, so that the rerun with stand-ins has the second half."""
-        return (self.begin + self.end) / 2
 
     def spent(self) -> float:
         """Return how many seconds it has been used for."""
@@ -141,6 +136,7 @@ class ComponentRun:
     explaining: bool  # keep also what was answered to hidden questions
     # The files that run with all of Python, because a person said they may; None for all.
     free: tuple[str, ...] | None
+    used: Usage  # what its processes use is added here
 
     def __post_init__(self) -> None:
         assignment, spec, provided = self.judge.assignment, self.spec, self.judge.provided
@@ -161,7 +157,8 @@ class ComponentRun:
         )
         files = with_provided(self.files, provided)
         self.criteria = self.judge.suite.criteria[spec.name]
-        self._attempts: dict[str, Attempt] = {}
+        # By criterion, what came of it.
+        self.tried: dict[str, Attempt] = {}
         # Whether a second look at the work would show something else.
         self.unsteady = False
         self._run_again = _RUN_AGAIN if self.thorough else 0
@@ -172,6 +169,7 @@ class ComponentRun:
             deaths_allowed=spec.limits.deaths if self.thorough else 1,
             end_of_time=self.time.end,
             clock=self.time.clock,
+            used=self.used,
         )
 
     @property
@@ -182,31 +180,13 @@ class ComponentRun:
 
     def attempt(self, criterion: Criterion) -> Attempt:
         """Run a criterion, if it has not been run before."""
-        if criterion.id not in self._attempts:
-            self._attempts[criterion.id] = self._run(criterion)
-        return self._attempts[criterion.id]
+        if criterion.id not in self.tried:
+            self.tried[criterion.id] = self._run(criterion)
+        return self.tried[criterion.id]
 
     def attempts(self) -> list[Attempt]:
-        """Return what came of all criteria, as far as they have been run."""
-        return [self._attempts.get(c.id, Attempt(c)) for c in self.criteria]
-
-    def share(self, criterion: Criterion) -> float:
-        """Return the share of a criterion's points that is earned, 0 if it has not been run."""
-        found = self._attempts.get(criterion.id)
-        return 0.0 if found is None else found.share
-
-    def ran(self, criterion: Criterion) -> bool:
-        """Return whether a criterion has been run."""
-        return criterion.id in self._attempts
-
-    def try_again(self, criterion: Criterion) -> None:
-        """Run a criterion that there was no time for before."""
-        if self.attempt(criterion).outcome == "not_run" and not self._session.over:
-            self._attempts[criterion.id] = self._run(criterion)
-
-    def extend(self, end_of_time: float) -> None:
-        """Go on until another moment."""
-        self._session.extend(end_of_time)
+        """Return what came of the public criteria."""
+        return [self.attempt(c) for c in self.criteria if c.visibility == "public"]
 
     def close(self) -> None:
         """End its process, until more is asked."""
@@ -226,13 +206,13 @@ class ComponentRun:
 
     def status(self) -> tuple[ComponentStatus, str]:
         """Say how the component stands by what was run, with a message."""
-        attempts, over = list(self._attempts.values()), self._session.over
+        attempts, over = list(self.tried.values()), self._session.over
         fault = self._session.fault
         if isinstance(fault, ForbiddenUse):
             return "forbidden", forbidden_words(fault)
         if fault is not None:
             return "import_error", error_words(fault)
-        if all(attempt.not_attempted for attempt in attempts):
+        if attempts and all(attempt.not_attempted for attempt in attempts):
             return "not_attempted", "nothing in it is written yet"
         if not over and any(attempt.outcome == "not_run" for attempt in attempts):
             over = LATE
@@ -243,18 +223,12 @@ class ComponentRun:
             return "crashed", "its process died; what came after was not run"
         return "graded", ""
 
-    @property
-    def used(self) -> Usage:
-        """What its processes have used, rounded to milliseconds."""
-        used = self._session.used
-        return Usage(**{name: round(value, 3) for name, value in used.model_dump().items()})
-
     def diagnose(self) -> Diagnosis:
         """Find the misconceptions behind those public criteria that are lost.
 
         Hidden answers have no part in it: a name that is told could carry out what was asked.
         """
-        attempts = [self.attempt(c) for c in self.criteria if c.visibility == "public"]
+        attempts = self.attempts()
         # Nothing can be said about the answers of what was not imported, or is forbidden.
         silent = not self.thorough or self._session.fault is not None
         if silent or all(attempt.outcome == "passed" for attempt in attempts):

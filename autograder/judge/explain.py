@@ -70,8 +70,8 @@ def explain_criterion(judge: Judge, job: ExplainJob) -> ExplainAnswer:
     except Rejected as rejection:
         return Unreadable(reason=str(rejection))
     spec = next(s for s in judge.assignment.components if s.name == criterion.component)
-    broken = [used for used in spec.uses if used in job.broken]
     # Graded here as there, so that an explanation cannot agree by being another procedure.
+    broken = job.broken_publicly, job.broken
     component, marked = grade_component(judge, spec, found.files, job.exempt, broken, job.accepted)
     answer = Explained(
         graded=made_from(judge.assignment, found, job),

@@ -431,7 +431,7 @@ def test_a_component_that_is_graded_alone_has_its_own_time(
     judge: Judge, sandbox: FakeSandbox
 ) -> None:
     sandbox.reply = passing(sandbox, 600)
-    result, _ = grade_component(judge, judge.assignment.component("work"), FILES, (), ())
+    result, _ = grade_component(judge, judge.assignment.component("work"), FILES, (), ((), ()))
     assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
 
 
