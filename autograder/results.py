@@ -141,7 +141,7 @@ class ComponentResult(_Scored):
     either: bool = False
     """Whether only one of these misconceptions is present, and which one is not known."""
     stand_ins: list[str] = []
-    """Components that were replaced by a stand-in in the run that counts more."""
+    """Components that were replaced by a stand-in."""
     notes: list[str] = []
     """Remarks on its status and on how it was graded, one line each."""
     causes: list[str] = []
