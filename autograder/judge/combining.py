@@ -79,18 +79,12 @@ def combined(path: Path, program: bool) -> bytes:
 @functools.lru_cache(maxsize=64)
 def _combined(path: Path, edits: str, solution: str, program: bool) -> bytes:
     """Return what is kept, or put it together and keep it: it takes a tenth of a second."""
-    store = Cache(cache_folder()).answers("combined")
     # The code that puts them together is part of what they follow from.
     code = [Path(file).read_text(encoding="utf-8") for file in (__file__, edits_module.__file__)]
     texts = [platform.python_version(), *code, edits, solution, str(program)]
     name = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    kept = store.get(name)
-    if kept is None:
-        kept = store.put(name, [_put_together(path, solution, program)])
-        store.flush()
-    store.close()
-    source: bytes = kept[0]
-    return source
+    make = functools.partial(_put_together, path, solution, program)
+    return Cache(cache_folder()).kept(f"combined-{name}", make)
 
 
 def _put_together(path: Path, solution: str, program: bool) -> bytes:

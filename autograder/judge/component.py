@@ -17,7 +17,7 @@ from autograder.api.messages import ForbiddenUse, Reply, Request
 from autograder.api.rules import used_by
 from autograder.api.wording import error_words, find, forbidden_words
 from autograder.assignment import Assignment, ComponentSpec
-from autograder.diagnosis.search import examples_in
+from autograder.diagnosis.fits import examples_in
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.judge.reference import ReferenceFault

@@ -116,7 +116,7 @@ def test_nearly_every_mistake_in_the_table_is_recognised_and_right_work_never(
     false, unsaid, shown = [], set(), set()
     for component, plain in known.items():
         mistakes = read(assignment, component)
-        variants = Variants(file_of(assignment, component).parent, component, tuple(mistakes))
+        variants = Variants(file_of(assignment, component).parent, component)
         for name in (None, *mistakes):
             words = mistakes[name].words if name else ""
             entry = next((m for m in plain["mistakes"] if m["words"] == words), {"loses": []})

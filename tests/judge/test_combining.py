@@ -17,7 +17,7 @@ from autograder.api.messages import Request
 from autograder.api.operations import Call, Reset, RunProgram
 from autograder.assignment import load_assignment
 from autograder.authoring.rows import rows_of
-from autograder.diagnosis.search import RIGHT
+from autograder.diagnosis.table import RIGHT
 from autograder.errors import UsageError
 from autograder.judge.cache import Cache
 from autograder.judge.combining import combined
@@ -454,7 +454,7 @@ def test_all_of_a_program_can_be_wrong(tmp_path: Path) -> None:
         "@@ one_less\nin words\n-for number in range(LIMIT):\n+for number in range(1, LIMIT):\n"
     )
     folder = at(tmp_path, edits, PROGRAM).parent
-    variants = Variants(folder, "sums", ("more", "one_less"), program=True)
+    variants = Variants(folder, "sums", program=True)
     question = [Request([Reset(), RunProgram(("--",), "", {})])]
     said = {
         names: variants.answer(frozenset(names), question)[0].value["output"].split()
@@ -483,10 +483,10 @@ def test_both_forms_are_imported_and_answer_alike(tmp_path: Path) -> None:
             (folder / "sums.py").write_text(by_hand)
         (folder / "uses.py").write_text(uses)
         names = ("doubled_total", "no_largest")
-        variants = Variants(folder, "sums", names)
+        variants = Variants(folder, "sums")
         chosen = [frozenset(c) for n in range(3) for c in itertools.combinations(names, n)]
         found.append([variants.answer(w, q)[0].value for w in chosen for q in questions])
-        other = Variants(folder, "uses", ("two",))
+        other = Variants(folder, "uses")
         asked = [Request([Reset(), Call("three", args=([1, 2],), seed=0)])]
         assert other.answer(RIGHT, asked)[0].value == ([3, 6], 5)
         assert other.answer(frozenset(["two"]), asked)[0].value == ([2, 4], 5)

@@ -15,7 +15,8 @@ from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
-from autograder.diagnosis.search import Names, examples_in
+from autograder.diagnosis.fits import examples_in
+from autograder.diagnosis.table import Names
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.session import Recorder
 from autograder.judge.variants import Variants
