@@ -36,7 +36,7 @@ from autograder.judge.collection import collect
 from autograder.judge.misconceptions import Misconception, read, read_in_branches
 from autograder.judge.places import cache_folder
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.judge.variants import Variants, variants_of
+from autograder.judge.variants import Variants, variants_of, widest
 
 # Longer questions would only make the file long, in characters.
 _MAX_ASKED = 40_000
@@ -89,6 +89,10 @@ def _table(
     component = next(iter(known.values())).component
     criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
     asks = [_Asked(variants, question) for question in _questions(suite, variants, criteria)]
+    # Of a criterion that compares no values.
+    usual = widest(ask.question.slack for ask in asks)
+    for ask in asks:
+        ask.question.slack = ask.question.slack or usual
     for ask in asks:
         ask.complete((*known, *branches))
     answers = {

@@ -6,12 +6,12 @@ differ from the right answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from autograder.api.lazy import Tensor, torch
-from autograder.api.likeness import Slack
 from autograder.api.messages import Request
 from autograder.assignment import Assignment
 from autograder.diagnosis.fits import Ask, Example, Fits, Mistakes, examples_of
@@ -20,7 +20,7 @@ from autograder.diagnosis.table import Names, Question
 from autograder.judge.cache import Cache
 from autograder.judge.misconceptions import Misconception, read, read_in_branches
 from autograder.judge.session import Planned
-from autograder.judge.variants import variants_of
+from autograder.judge.variants import variants_of, widest
 from autograder.text import together
 
 # Beyond this a diagnosis costs more than it helps: short questions computed.
@@ -103,15 +103,21 @@ class Diagnoser:
             if self._cache is None:
                 self._tables[component] = make()
             else:
-                key = self._cache.key_of(self._assignment, component, "table")
+                asked = hashlib.sha256()
+                for planned in self._plans[component]:
+                    asked.update(b"".join(one.frame for one in planned))
+                what = f"answers to {asked.hexdigest()}"
+                key = self._cache.key_of(self._assignment, component, what)
                 self._tables[component] = self._cache.kept(key, make)
         return self._tables[component]
 
     def _computed(self, component: str) -> list[Question]:
         variants, found = self._variants[component], []
+        # Of a criterion that compares no values.
+        usual = widest(planned[0].slack for planned in self._plans[component])
         for planned in self._plans[component]:
             requests, right = [one.request for one in planned], [one.reply for one in planned]
-            question = variants.question(requests, right, planned[0].slack)
+            question = variants.question(requests, right, planned[0].slack or usual)
             question.cost = max(1, sum(one.work for one in planned) // _SHORT)
             variants.complete(question, [*self._known[component], *self._in_branches[component]])
             found.append(question)
@@ -134,7 +140,7 @@ class Diagnoser:
             tuple(id(one.request) for one in planned): question
             for planned, question in zip(self._plans[component], table, strict=True)
         }
-        slack = _most(question.slack for question in table)
+        slack = widest(question.slack for question in table)
 
         def question_of(example: Example) -> Question:
             question = asked.get(tuple(map(id, example.requests)))
@@ -171,15 +177,6 @@ def _examples_in(plans: Sequence[Sequence[Planned]]) -> Iterator[list[Planned]]:
     for plan in plans:
         for part in examples_of([planned.request for planned in plan]):
             yield [plan[index] for index in part]
-
-
-def _most(slacks: Iterable[Slack]) -> Slack:
-    """Return the most that any criterion allows."""
-    most: dict[str, float] = {}
-    for slack in slacks:
-        for kind, scale in slack.items():
-            most[kind] = max(scale, most.get(kind, 0.0))
-    return most
 
 
 def _magnified(request: Request, factor: float) -> Request:

@@ -21,6 +21,15 @@ from autograder.sandbox.wire import encode_reply
 LONGEST_S = 10.0
 
 
+def widest(slacks: Iterable[Slack]) -> Slack:
+    """Return the most that any of these allows."""
+    most: dict[str, float] = {}
+    for slack in slacks:
+        for kind, scale in slack.items():
+            most[kind] = max(scale, most.get(kind, 0.0))
+    return most
+
+
 class Variants:
     """Answers questions with chosen mistakes in force.
 
@@ -66,7 +75,8 @@ class Variants:
     ) -> Question:
         """Return a question, with the right answer; by default that is computed."""
         right = self.answer(RIGHT, requests) if right is None else right
-        known = Known(right, shows=False, again=self._drawn_again(RIGHT, requests, right))
+        again = self._drawn_again(RIGHT, requests, right)
+        known = Known(right, bool(again), False, again)
         return Question(requests, known, slack=slack or {}, free=free, complete=False)
 
     def complete(self, question: Question, names: Iterable[str]) -> None:
