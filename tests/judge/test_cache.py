@@ -15,12 +15,15 @@ from autograder.api.executor import Executor
 from autograder.api.messages import Request
 from autograder.api.operations import Call
 from autograder.assignment import Assignment, load_assignment
+from autograder.diagnosis.table import Question
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.places import CACHE_VARIABLE, cache_folder
+from autograder.judge.prepared import prepare
 from autograder.judge.reference import solution_of
 from autograder.judge.suite import Suite
+from autograder.judge.variants import Variants
 from autograder.sandbox.wire import encode_reply, encode_request
 from tests.tiny import HIDDEN, write_tiny
 
@@ -286,3 +289,39 @@ def test_a_table_that_is_kept_is_the_one_that_was_computed(
     # Many mistakes answer alike: these are one answer, in a file, too.
     known = [id(found) for question in tables[1] for found in question.wrong.values()]
     assert len(set(known)) < len(known)
+
+
+def test_what_is_prepared_is_not_computed_again(
+    folder: Path, assignment: Assignment, suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(folder))
+    prepare(assignment, "lm_head")
+
+    def never(*about: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr(Variants, "answer", never)
+    diagnoser = Diagnoser(assignment, suite.public_plans(), cache=Cache(folder))
+    assert len(diagnoser.prepare("lm_head")) > 10
+
+
+@pytest.mark.parametrize("damage", ["cut", "another component's", "gone"])
+def test_a_table_that_cannot_be_taken_is_made_again(
+    folder: Path, assignment: Assignment, suite: Suite, damage: str
+) -> None:
+    def prepared(component: str) -> list[Question]:
+        diagnoser = Diagnoser(assignment, suite.public_plans(), cache=Cache(folder))
+        return diagnoser.prepare(component)
+
+    right = prepared("lm_head")
+    (path,) = folder.iterdir()
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-10])
+    else:
+        path.unlink()
+    if damage == "another component's":
+        prepared("layer_norm")
+        (other,) = folder.iterdir()
+        other.rename(path)
+    found = prepared("lm_head")
+    assert [q.wrong.keys() for q in found] == [q.wrong.keys() for q in right]
