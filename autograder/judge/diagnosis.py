@@ -7,7 +7,7 @@ differ from the right answer.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -69,6 +69,7 @@ class Diagnoser:
         plans: what every component's public criteria ask, with the right answers.
         looking: whether any are looked for; reading them is checked all the same.
         cache: where answers are kept.
+        tell: is told what is computed, question by question.
 
     Raises:
         UsageError, ReferenceFault: a file of misconceptions is broken.
@@ -80,8 +81,9 @@ class Diagnoser:
         plans: Mapping[str, Sequence[Sequence[Planned]]],
         looking: bool = True,
         cache: Cache | None = None,
+        tell: Callable[[str], None] = lambda words: None,
     ) -> None:
-        self._assignment, self._cache = assignment, cache
+        self._assignment, self._cache, self._tell = assignment, cache, tell
         self._known = {name: read(assignment, name) for name in assignment.totals}
         self._in_branches = {
             n: read_in_branches(assignment, n, known) for n, known in self._known.items()
@@ -116,6 +118,7 @@ class Diagnoser:
         # Of a criterion that compares no values.
         usual = widest(planned[0].slack for planned in self._plans[component])
         for planned in self._plans[component]:
+            self._tell(f"computing what the known mistakes answer: {component}")
             requests, right = [one.request for one in planned], [one.reply for one in planned]
             question = variants.question(requests, right, planned[0].slack or usual)
             question.cost = max(1, sum(one.work for one in planned) // _SHORT)

@@ -126,10 +126,10 @@ def _judge_of(
     root = assignment.root
     secrets = [assignment.secret, root, *sorted(assignment.secret.glob("*.py"))]
     secrets += [root / "pyproject.toml"]
-    folder = cache_folder()
+    # Every job is a fork, in which nothing is kept for the next but in files.
+    folder = cache_folder() or stack.enter_context(temporary_folder())
     cache = Cache(folder)
-    if folder is not None:
-        secrets += [folder, *sorted(folder.iterdir())[:1]]
+    secrets += [folder, *sorted(folder.iterdir())[:1]]
     collected: Future[Suite] = Future()
 
     def meanwhile() -> None:
@@ -157,9 +157,7 @@ def _judge_of(
     )
     stack.callback(sandbox.close)
     suite = collected.result()
-    # Every job is a fork, in which nothing is kept for the next.
-    kept = cache if folder is not None else Cache(stack.enter_context(temporary_folder()))
-    diagnoser = Diagnoser(assignment, suite.public_plans(), checking is None, kept)
+    diagnoser = Diagnoser(assignment, suite.public_plans(), checking is None, cache, tell)
     return Judge(assignment, suite, sandbox, diagnoser, assignment.provided()), description
 
 
