@@ -162,10 +162,12 @@ def diagnose(
     alive: bool = True,
     passed: Sequence[float] = (),
     free: bool = False,
+    asked_on: float | None = None,
 ) -> tuple[Diagnosis, int]:
     """Ask a student's `double` about inputs; return the diagnosis and how much more it asked.
 
-    What is asked with `passed` another criterion accepts, which is `free` or not.
+    What is asked with `passed` another criterion accepts, which is `free` or not. The last input is
+    asked on with `asked_on`, where the solution was asked on with 1.
     """
     secret = tmp_path / "secret"
     (secret / "misconceptions").mkdir(parents=True)
@@ -183,9 +185,14 @@ def diagnose(
         for number in numbers:
             call = Call("double", args=(torch.tensor([number, number / 2]),))
             recorder.perform(Request([Reset(), call]))
+    if asked_on is not None:
+        recorders[0].perform(Request([Call("double", args=(torch.tensor([1.0]),))]))
     lost, kept = (
         [(p.request, theirs.perform(p.request)) for p in recorder.plan] for recorder in recorders
     )
+    if asked_on is not None:
+        other = Request([Call("double", args=(torch.tensor([asked_on]),))])
+        lost[-1] = other, theirs.perform(other)
     asked: list[Sequence[Request]] = []
 
     def ask(requests: Sequence[Request]) -> list[Reply] | None:
@@ -297,6 +304,13 @@ def test_where_a_free_answer_is_the_right_one_it_tells(tmp_path: Path) -> None:
     student = "def double(x):\n    return 2 * x if float(x.max()) == 7 else 3 * x\n"
     found, _ = diagnose(tmp_path, student, [1.0, 3.0, 9.0], passed=[7.0], free=True)
     assert named(found) == []
+
+
+def test_what_is_asked_on_with_the_students_answer_is_another_question(tmp_path: Path) -> None:
+    """What mistakes answer to it was once kept, and taken for the answer to the suite's own."""
+    student = "def double(x):\n    return (2 * x).clamp(max=20)\n"
+    found, _ = diagnose(tmp_path, student, [30.0, 3.0], asked_on=50.0)
+    assert named(found) == ["large_cut"]
 
 
 def test_a_right_answer_has_no_diagnosis(tmp_path: Path) -> None:
