@@ -100,9 +100,10 @@ class Variants:
         if bits and bits == _bits(right.replies):
             return right
 
-        again: Sequence[Reply] = ()
-        if len(wrong) == 1 or not question.complete or self._one_draws(wrong, question):
-            again = self._drawn_again(wrong, requests, replies)
+        # Of two mistakes, draws are only looked for where one of them draws.
+        alone = len(wrong) == 1 or not question.complete
+        drawn = alone or any(question.wrong.get(one, right).drawn for one in wrong)
+        again = self._drawn_again(wrong, requests, replies) if drawn else ()
 
         def apart(compare: Comparison, *another: Sequence[Reply]) -> bool:
             return compare.replies(replies, right.replies, requests, *another) > 1
@@ -110,11 +111,7 @@ class Variants:
         shows = apart(Comparison(question.slack, enough=1.0))
         if shows and right.again:
             shows = apart(Comparison(drawn=True, enough=1.0), right.again)
-        return Known(replies, bool(again), shows, again)
-
-    def _one_draws(self, wrong: Names, question: Question) -> bool:
-        """Return whether the answer of one of several mistakes is drawn."""
-        return any(question.wrong.get(name, question.right).drawn for name in wrong)
+        return Known(replies, bool(again) if alone else drawn, shows, again)
 
     def _drawn_again(
         self, wrong: Names, requests: Sequence[Request], replies: Sequence[Reply]
