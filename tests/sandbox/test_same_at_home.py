@@ -1,5 +1,6 @@
 """What a child cannot do is refused at home in the same words, and the rest works in both."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -99,6 +100,7 @@ def ask(
         guard.begin(folder, Rules())
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HOME", str(folder))
+            patch.delitem(sys.modules, "work", raising=False)
             session = Executor(folder, "work")
             yield lambda name: session.perform(Request([Call(name)]))
         guard.uninstall()
