@@ -25,6 +25,7 @@ from pydantic import (
 )
 from pydantic.functional_validators import AfterValidator, BeforeValidator
 
+from autograder.api.given import code_in
 from autograder.errors import UsageError
 from autograder.sandbox.packages import PackageFault, check_name, modules_of
 from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault, number
@@ -43,6 +44,7 @@ _TORCH = re.compile(r"^\s*(import|from)\s+torch\b|(?<![.\w])make\.", re.MULTILIN
 DECIDING = (
     *("api", "diagnosis", "sandbox", "judge"),
     *("archives.py", "assignment.py", "settings.py", "results.py", "errors.py", "text.py"),
+    *("environment.py", "given.py"),
     "grading/messages.py",
 )
 
@@ -207,8 +209,25 @@ class Assignment:
             if path.is_file() and "__pycache__" not in path.parts
         }
 
+    def stubs(self) -> dict[str, str]:
+        """Return the texts of the stubs that are there, by file."""
+        paths = [self.public / f"{component}.py" for component in self.totals]
+        return {path.name: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+
     def stand_in(self, component: str) -> Path:
-        """The file that takes a component's place when others are graded."""
+        """The file that takes a component's place when others are graded.
+
+        It is the grader's unless it lies where students are given it.
+        """
+        given = self.given_stand_in(component)
+        return given if given.is_file() else self.own_stand_in(component)
+
+    def own_stand_in(self, component: str) -> Path:
+        """The file of a stand-in that stays with the grader."""
+        return self.secret / "stand_ins" / f"{component}.py"
+
+    def given_stand_in(self, component: str) -> Path:
+        """The file of a stand-in that students are given."""
         return self.public / "stand_ins" / f"{component}.py"
 
     def suite_hash(self, package: Path = PACKAGE) -> str:
@@ -238,6 +257,13 @@ class Assignment:
             if path == self.public / "assignment.toml":
                 data = _without_feedback(data)
             yield path.relative_to(root).as_posix(), data
+        # Their code earns nothing where it is handed in.
+        for path in self.handouts():
+            yield path.name, "\n".join(code_in(path.read_text("utf-8", "replace"))).encode()
+
+    def handouts(self) -> list[Path]:
+        """Return the pages that students are given."""
+        return sorted(self.public.glob("*.md"))
 
     def concerns(self, file: str, component: str) -> bool:
         """Whether a file that decides marks decides those of a component.
@@ -247,7 +273,9 @@ class Assignment:
         place, _, name = file.partition("/")
         if place not in ("misconceptions", "tests"):
             return True
-        stem = name.removesuffix(".py").removesuffix(".diff").removeprefix("test_")
+        # The right components that patches change are in a folder of the component's name.
+        stem = name.partition("/")[0].removesuffix(".py").removesuffix(".diff")
+        stem = stem.removeprefix("test_")
         return stem == component or stem not in self.totals
 
     def files(self) -> Iterator[tuple[Path, Path]]:

@@ -14,7 +14,7 @@ ComponentStatus = Literal[
 ]
 # As people read it: of a forbidden one, whether it is held for review and never ran.
 ComponentStanding = Literal[ComponentStatus, "held"]
-Standing = Literal["graded", "empty", "rejected", "error"]
+Standing = Literal["graded", "empty", "rejected", "doubled", "error"]
 Outcome = Literal["passed", "failed", "student_error", "timeout", "crashed", "not_run"]
 # Of the words for a place, in characters: names of files and in code are the student's.
 _FILE, _WHAT = 100, 150
@@ -115,11 +115,14 @@ class Held(_Part):
     """What was found there; it continues the words "it ..."."""
     digest: str = ""
     """A hash of all files that the component runs: accepting it accepts exactly these."""
+    since: str = ""
+    """Of the first place, where the component was accepted before: what has changed since."""
 
     @property
     def words(self) -> str:
         """Where it is, and what, in a line that is safe to show."""
-        return f"{clean(self.file, _FILE)}, line {self.line}: it {clean(self.what, _WHAT)}"
+        since = f" ({clean(self.since, _WHAT)})" if self.since else ""
+        return f"{clean(self.file, _FILE)}, line {self.line}: it {clean(self.what, _WHAT)}{since}"
 
 
 class ComponentResult(_Scored):
@@ -187,7 +190,8 @@ class SubmissionResult(_Scored):
     status: Literal["graded", "rejected", "error"]
     """Whether it was graded; see the table of statuses in grading.md."""
     score: Points | None
-    """The sum of the components' points; 0 if rejected, null if the grader failed."""
+    """The sum of the components' points; 0 if rejected; null if the grader failed, or if several
+    entries have this id."""
     max_score: Points
     """Points possible."""
     components: dict[str, ComponentResult] = {}
@@ -211,17 +215,20 @@ class SubmissionResult(_Scored):
     """The path of the submission; no mark depends on it."""
 
     @model_validator(mode="after")
-    def _an_error_alone_has_no_score(self) -> Self:
-        if (self.score is None) != (self.status == "error"):
+    def _its_status_says_whether_there_is_a_score(self) -> Self:
+        possible = self.status == "rejected" or (self.score is None) == (self.status == "error")
+        if not possible:
             raise ValueError(f"status {self.status} with the score {self.score}")
         return self
 
     @property
     def standing(self) -> Standing:
-        """Its status, or that none of the assignment's files is there; these count in no mean."""
+        """Its status, or why it counts in no mean: no file of the assignment, or a doubled id."""
         found = self.components.values()
         if self.status == "graded" and found and all(c.status == "missing" for c in found):
             return "empty"
+        if self.status == "rejected" and self.score is None:
+            return "doubled"
         return self.status
 
     @property
@@ -280,14 +287,8 @@ def in_short(places: Sequence[Held]) -> str:
 
 
 def light(result: SubmissionResult) -> SubmissionResult:
-    """Return what a list of a class needs of a result, which takes a hundredth of the memory.
-
-    Of its criteria there is only what known mistakes cost.
-    """
-    components = {
-        name: silent(component, [criterion for criterion in component.criteria if criterion.causes])
-        for name, component in result.components.items()
-    }
+    """Return what a list of a class needs of a result, which takes a hundredth of the memory."""
+    components = {name: silent(component, []) for name, component in result.components.items()}
     return result.model_copy(update={"components": components})
 
 

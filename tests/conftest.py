@@ -226,6 +226,8 @@ def make_project(
     if components != ["layer_norm"]:
         shutil.copy(origin / "tests" / "walkthrough.json", public / "tests")
         shutil.copytree(origin / "stand_ins", public / "stand_ins")
+        grader = checkout / "reference" / "transformer_block" / "stand_ins"
+        shutil.copytree(grader, folders[1] / "stand_ins")
     head, *parts = (origin / "assignment.toml").read_text().split("[[components]]")
     kept = [part for part in parts if re.search(r'name = "(\w+)"', part)[1] in components]
     text = "[[components]]".join([head.replace('"transformer_block"', f'"{name}"'), *kept])

@@ -1,6 +1,8 @@
 """The command: what it prints and returns; bad input is one sentence, and nothing is lost."""
 
 import csv
+import html
+import json
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
@@ -16,6 +19,7 @@ from autograder import cli
 from autograder.errors import UsageError
 from autograder.grading.messages import Fault, GradeAnswer, GradeJob, Marked
 from autograder.grading.workers import CannotGrade, Tell
+from autograder.reports.exports import FORMATS
 from autograder.reports.shown import FAULT
 from tests.grading.fakes import mark
 from tests.tiny import write_tiny
@@ -202,7 +206,103 @@ def test_what_no_mark_stands_for_is_said_last(graded: Grade, tmp_path: Path) -> 
     assert ignored == "ignored, no student's work: notes.txt"
     assert doubled.startswith("not graded: s02 and s02.zip are both of 's02': keep one")
     rows = (tmp_path / "out" / "results.csv").read_text().splitlines()
-    assert [row.split(",")[0] for row in rows] == ["submission", "again", "s01", "s03"]
+    assert [row.split(",")[0] for row in rows] == ["submission", "again", "s01", "s02", "s03"]
+
+
+def rows_of(folder: Path) -> dict[str, dict[str, str]]:
+    """Return the rows of a class's table by submission."""
+    with (folder / "results.csv").open(newline="") as table:
+        return {row["submission"]: row for row in csv.DictReader(table)}
+
+
+@pytest.fixture
+def doubled(graded: Grade, tmp_path: Path) -> Path:
+    """A class that was graded; then s02 handed in an archive and another beside the folder."""
+    assert graded().exit_code == 0
+    for name in ("s02.zip", "s02.TGZ"):
+        (tmp_path / "batch" / name).write_bytes(b"of nobody's interest")
+    done = graded()
+    assert done.exit_code == 2, done.output
+    assert "s02: rejected: s02 and s02.TGZ and s02.zip are all of 's02'" in done.output
+    return tmp_path / "out"
+
+
+def test_of_a_doubled_id_one_row_says_why_and_no_number_is_left(doubled: Path) -> None:
+    row = rows_of(doubled)["s02"]
+    why = "rejected: s02 and s02.TGZ and s02.zip are all of 's02': keep one of them"
+    assert (row["status"], row["score"], row["max_score"]) == ("rejected", "", "2")
+    assert row["remarks"].startswith(why)
+    assert rows_of(doubled)["s01"]["score"] == "2"
+    kept = json.loads((doubled / "results" / "s02.json").read_text())
+    assert (kept["status"], kept["score"], kept["components"]) == ("rejected", None, {})
+    moved = (doubled / "moved.csv").read_text()
+    assert "s02,total,2,no mark,the submission is now rejected" in moved
+
+
+def test_a_doubled_id_is_on_the_pages_and_counts_in_no_figure(doubled: Path) -> None:
+    page = BeautifulSoup((doubled / "report" / "index.html").read_text(), "html.parser")
+    section = next(head for head in page.find_all("h3") if head.text == "Doubled").parent
+    assert "s02 and s02.TGZ and s02.zip are all of" in section.text
+    tiles = [" ".join(tile.text.split()) for tile in page.select(".tiles li")]
+    assert "1doubled have an id of several entries" in tiles
+    assert "2graded have a mark" in tiles
+    own = (doubled / "report" / section.find("a")["href"]).read_text()
+    assert "No mark yet" in own
+    assert "s02.zip are all of" in own
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_format_has_a_number_for_a_doubled_id_and_export_fails(
+    doubled: Path, tmp_path: Path, name: str
+) -> None:
+    one = FORMATS[name].takes == "one"
+    results = doubled / "results" / "s02.json" if one else doubled
+    project = str(tmp_path / "project")
+    done = CliRunner().invoke(cli.app, ["export", name, str(results), "--root", project])
+    assert done.exit_code == 1, done.output
+    assert "s02 and s02.TGZ and s02.zip are all of 's02'" in done.stderr
+    if FORMATS[name].needs_mark:
+        assert "s02" not in done.stdout
+    else:
+        assert "s02.zip are all of" in html.unescape(done.stdout)
+        assert "0 of 2" not in done.stdout
+        assert "0.0" not in done.stdout
+
+
+def test_a_doubled_id_is_graded_once_one_entry_is_left(
+    graded: Grade, doubled: Path, tmp_path: Path
+) -> None:
+    before = (doubled / "results" / "s02.json").stat()
+    assert graded().exit_code == 2
+    assert (doubled / "results" / "s02.json").stat().st_mtime_ns == before.st_mtime_ns
+    (tmp_path / "batch" / "s02.zip").unlink()
+    assert graded().exit_code == 2
+    assert "s02 and s02.TGZ are both of" in rows_of(doubled)["s02"]["remarks"]
+    (tmp_path / "batch" / "s02.TGZ").unlink()
+    assert graded().exit_code == 0
+    assert (rows_of(doubled)["s02"]["score"], rows_of(doubled)["s02"]["status"]) == ("2", "graded")
+
+
+def test_a_batch_of_doubled_entries_alone_has_its_rows(
+    graded: Grade, doubled: Path, tmp_path: Path
+) -> None:
+    for student in ("s01", "s03"):
+        shutil.rmtree(tmp_path / "batch" / student)
+    done = graded("--no-resume")
+    assert done.exit_code == 2, done.output
+    assert list(rows_of(doubled)) == ["s02"]
+
+
+def test_there_is_nothing_to_accept_or_explain_of_a_doubled_id(
+    doubled: Path, tmp_path: Path
+) -> None:
+    kept = str(doubled / "results" / "s02.json")
+    for words in (["accept", str(doubled), "s02"], ["explain", kept, "layer_norm.values"]):
+        with pytest.raises(UsageError, match=r"s02 and s02\.TGZ and s02\.zip are all of"):
+            CliRunner().invoke(cli.app, words, catch_exceptions=False)
+    pages = ["report", str(doubled), "--out", str(tmp_path / "pages"), "--anonymous"]
+    pages += ["--since", str(doubled), "--root", str(tmp_path / "project")]
+    assert CliRunner().invoke(cli.app, pages, catch_exceptions=False).exit_code == 0
 
 
 @pytest.mark.parametrize(

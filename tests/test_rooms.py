@@ -32,7 +32,7 @@ def test_only_who_asks_for_a_cluster_needs_dask() -> None:
 def test_few_modules_lie_at_the_top() -> None:
     folder = Path(autograder.__file__).parent
     modules = {path.name for path in folder.glob("*.py")} - {"__init__.py", "__main__.py"}
-    assert len(modules) <= 8, modules
+    assert len(modules) <= 10, modules
 
 
 def test_every_room_says_what_it_is_for() -> None:

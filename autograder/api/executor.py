@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from opcode import opmap
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
 from autograder.api.guard import ForbiddenOperation, belongs_to
@@ -33,6 +32,7 @@ from autograder.api.operations import (
     Train,
     WriteGiven,
 )
+from autograder.api.unwritten import raised_by_stub
 from autograder.api.values import (
     DTYPES,
     Unsendable,
@@ -57,8 +57,9 @@ class Executor:
         own_tensors: whether requests bring tensors that nobody else holds.
         given: where `provided` lies, if not beside the component.
         program: whether the component is run as a program, and not imported.
-        free: whether a person has accepted it, whatever it uses.
         within: what the component is imported and run within.
+        stubs: the texts of the stubs, by file: what they raise means that nothing is written yet.
+        source: what stands in its file, where that is not what lies there.
 
     Attributes:
         raised: the last exception of the student's code, for a traceback in its own process.
@@ -74,14 +75,16 @@ class Executor:
         own_tensors: bool = False,
         given: Path | None = None,
         program: bool = False,
-        free: bool = False,
         within: AbstractContextManager[None] | None = None,
+        stubs: Mapping[str, str] = MappingProxyType({}),
+        source: bytes | None = None,
     ) -> None:
+        self._stubs = stubs
         self._within = within or nullcontext()
         self._folder = str(folder)
         self._fatal = fatal
         self._own_tensors = own_tensors
-        self.code = ComponentCode(folder, name, given or folder, program, free)
+        self.code = ComponentCode(folder, name, given or folder, program, source)
         self.raised: BaseException | None = None
         self._objects: dict[int, Any] = {}
         self._embeddings: dict[int, torch.nn.Embedding] = {}
@@ -124,7 +127,7 @@ class Executor:
             raise
         except Exception as error:
             # What the student returned can misbehave even when it is only looked at.
-            reply = Reply(error=describe(error, "call", self._folder))
+            reply = Reply(error=describe(error, "call", self._folder, self._stubs))
         return reply
 
     def _do(self, operation: Operation) -> Reply | None:
@@ -316,7 +319,7 @@ class Executor:
             raise
         except BaseException as error:
             self.raised = error
-            raise Stop(describe(error, phase, self._folder)) from None
+            raise Stop(describe(error, phase, self._folder, self._stubs)) from None
 
 
 # What belongs to one call.
@@ -423,15 +426,17 @@ def unsent(error: object) -> StudentError:
     return StudentError("RuntimeError", "call", f"the result cannot be sent: {error}")
 
 
-def describe(error: BaseException, phase: str, folder: str) -> StudentError:
-    """Describe an exception that left code in `folder` during `phase`."""
-    file, line, innermost = _locate(error.__traceback__, folder)
+def describe(
+    error: BaseException, phase: str, folder: str, stubs: Mapping[str, str] = MappingProxyType({})
+) -> StudentError:
+    """Describe an exception that left code in `folder` during `phase`; for `stubs` see above."""
+    file, line = _locate(error.__traceback__, folder)
     if isinstance(error, SyntaxError) and error.filename:
         file, line = Path(str(error.filename)).name, error.lineno or 0
     kind, *bases = _kinds(error)
     classes = _own_classes(error)
     text = _text(error.msg if isinstance(error, SyntaxError) else error)
-    if isinstance(error, NotImplementedError) and innermost and _by_raise(error):
+    if raised_by_stub(error, folder, stubs):
         kind, bases, classes = "NotAttempted", [], []
     elif isinstance(error, ForbiddenOperation):
         kind, bases, classes = "Forbidden", [], []
@@ -441,26 +446,15 @@ def describe(error: BaseException, phase: str, folder: str) -> StudentError:
     return replace(found, classes=tuple(classes))
 
 
-def _locate(traceback: TracebackType | None, folder: str) -> tuple[str, int, bool]:
-    """Return file and line of the last frame inside the folder, and if it is the innermost."""
-    file, line, innermost = "", 0, False
+def _locate(traceback: TracebackType | None, folder: str) -> tuple[str, int]:
+    """Return file and line of the last frame inside the folder."""
+    file, line = "", 0
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
-        innermost = belongs_to(name, folder)
-        if innermost:
+        if belongs_to(name, folder):
             file, line = Path(name).name, traceback.tb_lineno
         traceback = traceback.tb_next
-    return file, line, innermost
-
-
-def _by_raise(error: BaseException) -> bool:
-    """Tell a stub's own `raise` from torch raising in the same line, as it does on `meta`."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None:
-        return False
-    return traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == opmap["RAISE_VARARGS"]
+    return file, line
 
 
 def _kinds(error: BaseException) -> list[str]:

@@ -1,14 +1,13 @@
 """The guard: what a component forbids raises where a submission uses it.
 
 It stands where everybody calls: functions and classes are replaced by ones that look who calls.
-What reaches around the public interface does not meet it, and is held for a person (`reading`).
+What reaches around the public interface does not meet it, and is held for a person (`reader`).
 """
 
 from __future__ import annotations
 
 import builtins
 import contextlib
-import dataclasses
 import functools
 import importlib
 import os
@@ -20,18 +19,38 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from autograder.api.messages import ForbiddenUse
-from autograder.api.own_builtins import add_slots, copy_names, redirect, run_plain
 from autograder.api.rules import OPERATIONS, Rules, resolve
 
 # The folder of provided code, as a package.
 PROVIDED = "provided"
 # Who imports on somebody's behalf.
-_MEDIATORS = ("importlib", "runpy", "pkgutil", "_frozen_importlib")
+_MEDIATORS = ("importlib", "runpy", "pkgutil", "_frozen_importlib", "autograder")
 _HERE = (lambda: None).__code__.co_filename
 # The module that calls a component: the search for a responsible line ends at its frames.
 _ASKS = __name__.replace("guard", "executor")
+# What starts a process, or serves several: where everybody calls it, by module and name.
+_PROCESSES = (
+    *(("os", name) for name in ("fork", "forkpty", "system", "posix_spawn", "posix_spawnp")),
+    *(("os", f"spawn{kind}") for kind in ("v", "ve", "vp", "vpe", "l", "le", "lp", "lpe")),
+    ("subprocess", "Popen.__init__"),
+    ("multiprocessing.process", "BaseProcess.start"),
+    ("multiprocessing.heap", "Arena.__init__"),
+    ("multiprocessing.synchronize", "SemLock.__init__"),
+    ("multiprocessing.shared_memory", "SharedMemory.__init__"),
+)
+# Modules that start one on behalf of their caller; any other library does so for itself.
+_STARTERS = (
+    *("os", "subprocess", "multiprocessing", "concurrent.futures", "asyncio", "pty"),
+    *("torch.multiprocessing", "torch.utils.data"),
+)
+NO_PROCESSES = "grading starts no processes"
 # Bound here, because a submission can replace them in their modules.
 _SEP, _frame_at = os.sep, sys._getframe
+
+
+def _is_of(frame: FrameType, modules: Collection[str]) -> bool:
+    name = str(frame.f_globals.get("__name__", ""))
+    return any(name == module or name.startswith(f"{module}.") for module in modules)
 
 
 class ForbiddenOperation(Exception):
@@ -90,13 +109,13 @@ class Guard:
             for key, value in list(getattr(module, "__dict__", {}).items()):
                 if id(value) in replaced and value is replaced[id(value)][0]:
                     self._set(module, key, replaced[id(value)][1])
-        self._set(dataclasses, "exec", run_plain)
-        if found := getattr(dataclasses, "_add_slots", None):
-            self._set(dataclasses, "_add_slots", add_slots(found))
-        self._set(functools, "update_wrapper", copy_names(functools.update_wrapper))
-        if found := getattr(contextlib, "_RedirectStream", None):
-            self._set(found, "__enter__", redirect(found.__enter__))
         self._set(builtins, "__import__", self._importing(builtins.__import__))
+        for place, dotted in _PROCESSES:
+            # Not every system has all of them.
+            with contextlib.suppress(ImportError, LookupError):
+                importlib.import_module(place)
+                owner, last = resolve(f"{place}.{dotted}")
+                self._set(owner, last, self._starting(getattr(owner, last)))
         by_name = self._importing_by_name(importlib.import_module)
         self._set(importlib, "import_module", by_name)
 
@@ -141,8 +160,12 @@ class Guard:
     def _replace_methods(self, name: str, found: type) -> None:
         """Have objects of a class, and of its subclasses, refuse to be made or used."""
         for key, value in list(vars(found).items()):
-            if isinstance(value, FunctionType) and not key.startswith("_"):
+            if key.startswith("_"):
+                continue
+            if isinstance(value, FunctionType):
                 self._set(found, key, self._refusing(name, value))
+            elif isinstance(value, staticmethod):
+                self._set(found, key, staticmethod(self._refusing(name, value.__func__)))
         self._set(found, "__init__", self._refusing(name, getattr(found, "__init__")))  # noqa: B009
 
     def _set(self, owner: Any, name: str, value: object) -> None:
@@ -167,6 +190,26 @@ class Guard:
             if isinstance(text := getattr(original, kept, None), str):
                 setattr(call, kept, text)
         return call
+
+    def _starting(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what starts a process for anyone but the submission's own lines.
+
+        No child can, so that at home the same raises the same.
+        """
+
+        @functools.wraps(original)
+        def start(*args: Any, **kwargs: Any) -> Any:
+            frame: FrameType | None = _frame_at(1)
+            loads = False
+            while frame is not None and _is_of(frame, _STARTERS):
+                loads |= _is_of(frame, ("torch.utils.data",))
+                frame = frame.f_back
+            if self._folder and frame is not None and self._is_students(frame.f_code.co_filename):
+                repair = "give DataLoader num_workers=0" if loads else "do the work in this one"
+                raise PermissionError(f"{NO_PROCESSES}: {repair}")
+            return original(*args, **kwargs)
+
+        return start
 
     def _check_operation(self, name: str, frame: FrameType | None) -> None:
         """Charge the innermost line in the submission's folder, unless its file is exempt.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import importlib.metadata as metadata
 import io
 import logging
 import os
@@ -21,51 +20,50 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.api.guard import PROVIDED, belongs_to
-from autograder.api.own_builtins import own_builtins, own_code
+from autograder.api.own import own_builtins
+from autograder.api.reader import parsed
 from autograder.api.values import MAX_TEXT, Unsendable, Value
 
 
 class OwnModules:
     """Finds a submission's modules, and gives them builtins of their own.
 
-    Where nobody else finds modules by the path, it finds all, where they lay when this began: what
-    is put on `sys.path` later has not been read.
-
     Args:
         folder: where they lie.
-
-    Attributes:
-        builtins: what Python's own functions are to them.
+        free: those files, by path in it, that have all of Python, because a person accepted them.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, free: Collection[str] = ()) -> None:
         self._folder = folder
-        self._path = [folder, *sys.path]
-        self.builtins = own_builtins()
+        self._free = {f"{folder}{os.sep}{name}" for name in free}
+        self._builtins = {free: own_builtins(free) for free in (True, False)}
+
+    def watch(self) -> None:
+        """Be asked for modules from now on, before what finds them by the path."""
+        finders: list[Any] = sys.meta_path
+        by_path = (n for n, f in enumerate(finders) if f is PathFinder or type(f) is OwnModules)
+        finders.insert(next(by_path, len(finders)), self)
 
     def find_spec(self, name: str, path: Any = None, target: object = None) -> ModuleSpec | None:
-        """Find a module, for the import system."""
-        alone = PathFinder not in sys.meta_path
-        places = self._path if alone and path is None else path
-        spec = PathFinder.find_spec(name, places)
-        if spec is None or spec.loader is None:
-            return spec if alone else None
-        if not belongs_to(spec.origin or "", self._folder):
-            return spec if alone else None
+        """Find a module of the submission's, for the import system."""
+        spec = PathFinder.find_spec(name, path)
+        if spec is None or spec.loader is None or not belongs_to(spec.origin or "", self._folder):
+            return None
         if name.partition(".")[0] != PROVIDED:
             spec.loader.exec_module = partial(self._run, spec.loader)  # type: ignore[method-assign]
         return spec
 
-    def find_distributions(self, *context: Any) -> Any:
-        """Find what is known of installed packages, where nobody else does it."""
-        there = PathFinder in sys.meta_path
-        return () if there else metadata.MetadataPathFinder.find_distributions(*context)
+    def builtins_of(self, file: str) -> dict[str, Any]:
+        """Return what Python's own functions are to a file."""
+        return self._builtins[file in self._free]
 
     def _run(self, loader: Loader, module: ModuleType) -> None:
-        vars(module)["__builtins__"] = self.builtins
         if not isinstance(loader, FileLoader):
             raise ImportError(f"{module.__name__} is no file of Python's")
-        code = own_code(loader.get_data(loader.path), loader.path, self._folder)
+        vars(module)["__builtins__"] = self.builtins_of(loader.path)
+        # What is not read is not run.
+        tree = parsed(loader.get_data(loader.path), loader.path, main=loader.path in self._free)
+        code = compile(tree, loader.path, "exec", dont_inherit=True)
         exec(code, vars(module))  # noqa: S102 - running it is the purpose
 
 
@@ -73,7 +71,7 @@ class ComponentCode:
     """The code in `folder`/`name`.py and in `given`/provided/.
 
     Args:
-        free: whether it has Python's own builtins, because a person has accepted it.
+        source: what stands in the component's file, where that is not what lies there.
 
     Attributes:
         module: the imported module, or None.
@@ -81,31 +79,30 @@ class ComponentCode:
     """
 
     def __init__(
-        self, folder: Path, name: str, given: Path, program: bool, free: bool = False
+        self, folder: Path, name: str, given: Path, program: bool, source: bytes | None = None
     ) -> None:
         self._folder = str(folder)
         self._name = name
         self._file = Path(self._folder, f"{name}.py")
         self._given = str(given)
         self._program = program
-        self._free = free
+        self._source = source
         self._compiled: CodeType | None = None
         self._provided: dict[str, ModuleType] = {}
         self.module: Any = None
         self.scope: dict[str, object] = {}
+
+    def watch(self, free: Collection[str] = ()) -> None:
+        """Have names that are computed looked at from now on; `free` as of `OwnModules`."""
+        own = OwnModules(self._folder, free)
+        own.watch()
+        self.scope["__builtins__"] = own.builtins_of(str(self._file))
 
     def load_provided(self) -> None:
         """Import what is provided, first: what a student's code would put there comes too late."""
         for place in (self._given, self._folder):
             if place not in sys.path:
                 sys.path.insert(0, place)
-        if not self._free:
-            own = OwnModules(self._folder)
-            # Before what finds modules by the path, and before others of its kind.
-            finders: list[Any] = sys.meta_path
-            by_path = (n for n, f in enumerate(finders) if f is PathFinder or type(f) is OwnModules)
-            finders.insert(next(by_path, len(finders)), own)
-            self.scope["__builtins__"] = own.builtins
         provided = Path(self._given, PROVIDED)
         # Asked first: to look for files costs more than most calls.
         for path in sorted(provided.glob("*.py")) if provided.is_dir() else ():
@@ -114,19 +111,23 @@ class ComponentCode:
 
     def load(self) -> None:
         """Import the component; a program is only compiled."""
+        file = str(self._file)
         if self._program:
-            # Read by what would import it, which need not read it from a disk.
-            spec = PathFinder.find_spec(self._name, [self._folder])
-            if spec is None or not isinstance(spec.loader, FileLoader):
-                raise FileNotFoundError(f"there is no {self._file.name}")
-            source = spec.loader.get_data(str(self._file))
-            file = str(self._file)
-            if self._free:
-                self._compiled = compile(source, file, "exec", dont_inherit=True)
-            else:
-                self._compiled = own_code(source, file, self._folder, main=True)
+            self._compiled = compile(self._source or self._read(), file, "exec", dont_inherit=True)
+        elif self._source is not None:
+            self.module = sys.modules[self._name] = ModuleType(self._name)
+            self.module.__file__ = file
+            code = compile(self._source, file, "exec", dont_inherit=True)
+            exec(code, vars(self.module))  # noqa: S102 - running it is the purpose
         else:
             self.module = importlib.import_module(self._name)
+
+    def _read(self) -> bytes:
+        """Return the text by what would import it, which need not read it from a disk."""
+        spec = PathFinder.find_spec(self._name, [self._folder])
+        if spec is None or not isinstance(spec.loader, FileLoader):
+            raise FileNotFoundError(f"there is no {self._file.name}")
+        return spec.loader.get_data(str(self._file))
 
     def provided(self, name: str) -> ModuleType:
         """Return a provided module."""

@@ -9,10 +9,10 @@ import sys
 import tempfile
 import traceback
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
 import pytest
 
@@ -27,18 +27,22 @@ class Apart:
 
     Args:
         names: the modules; those that were imported inside are there again at the next entry.
+        own: those that are there from the beginning.
+
+    Attributes:
+        own: those that are there at the next entry.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], own: Mapping[str, ModuleType] | None = None) -> None:
         self._names = list(names)
-        self._own: dict[str, ModuleType] = {}
+        self.own = dict(own or {})
         self._path: list[str] | None = None
         self._outside: tuple[dict[str, ModuleType], list[str]] = ({}, [])
 
     def __enter__(self) -> None:
         hidden = {name: sys.modules.pop(name) for name in self._names if name in sys.modules}
         self._outside = (hidden, list(sys.path))
-        sys.modules.update(self._own)
+        sys.modules.update(self.own)
         if self._path is None:
             # Its files may have been written a moment ago.
             importlib.invalidate_caches()
@@ -47,7 +51,7 @@ class Apart:
 
     def __exit__(self, *raised: object) -> None:
         found = {name: sys.modules.pop(name, None) for name in self._names}
-        self._own = {name: module for name, module in found.items() if module is not None}
+        self.own = {name: module for name, module in found.items() if module is not None}
         self._path = list(sys.path)
         hidden, sys.path[:] = self._outside
         sys.modules.update(hidden)
@@ -64,6 +68,7 @@ class Terms:
         uses: the components that it may import.
         review: "hold" or "note": what becomes of work that is out of the ordinary.
         ordinary, unusual: what the assignment adds to what is ordinary, and what it takes away.
+        stub: the text that the student was given.
     """
 
     points: float
@@ -73,6 +78,7 @@ class Terms:
     review: str = "hold"
     ordinary: tuple[str, ...] = ()
     unusual: tuple[str, ...] = ()
+    stub: str = ""
 
 
 def student_lines(raised: BaseException | None, folder: Path) -> list[str]:
@@ -146,6 +152,11 @@ class Upstream:
         # A program imports its modules again whenever it runs, and would find the student's.
         return [name for name in terms.uses if name in self._stand_ins and not terms.program]
 
+    def waited_for(self, component: str) -> list[str]:
+        """Return the components that this one uses and that nothing here stands in for."""
+        terms = self._terms[component]
+        return [name for name in terms.uses if name not in self._stand_ins and not terms.program]
+
     def session(self, component: str, replaced: Sequence[str]) -> Executor | None:
         """Import a component with stand-ins for these; None where it cannot be imported so."""
         key = (component, *replaced)
@@ -185,6 +196,23 @@ class Upstream:
         own = Apart(name.removesuffix(".py") for name in files)
         session = Executor(made, component, given=self._folder, within=own)
         return None if session.load_error is not None else session
+
+
+@contextlib.contextmanager
+def noting_files(folder: Path, found: set[str]) -> Iterator[None]:
+    """Note the names of the files of a folder of which code runs inside."""
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and belongs_to(file, str(folder)):
+            found.add(Path(file).name)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def may_be_upstream(failure: BaseException, component: str) -> bool:

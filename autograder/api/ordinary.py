@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Collection
 from types import (
@@ -56,8 +57,8 @@ BUILTINS = _words("eval exec compile __import__ globals locals breakpoint __buil
     for name in dir(builtins)
     if name.startswith("__") and name not in ("__debug__", "__doc__", "__name__")
 }
-# These are others in a submission's modules, and the originals are not for them.
-CHECKED = _words("getattr setattr delattr open vars")
+# Where they are named they are read; the originals in their module are not for submissions.
+CHECKED = _words("getattr vars")
 # Modules of which only some names are ordinary.
 PARTS = {
     "builtins": frozenset(dir(builtins)) - BUILTINS - CHECKED,
@@ -129,17 +130,18 @@ torch.import_ir torch.script_if_tracing enum.global_enum traceback.walk_stack tr
 logging.currentframe torch.utils.data.IterDataPipe torch.utils.data.MapDataPipe
 torch.utils.data.DFIterDataPipe torch.utils.data.functional_datapipe
 """)
-# Where the functions of `os` and `os.path` say that they are from.
-BEHIND_OS = _words("posix nt genericpath ntpath posixpath")
-# These look an attribute up by a name that they are given: it must stand there.
-BY_NAME = _words("operator.attrgetter operator.methodcaller")
-# These read stored objects, or run texts, unless a keyword says that they must not.
-LOADERS = {
-    "torch.load": ("weights_only", True),
-    "numpy.load": ("allow_pickle", False),
-}
-# These copy attributes whose names they can be given.
-WRAPPERS = {"functools.wraps": 1, "functools.update_wrapper": 2}
+# By these a text imports, opens or runs what it need not name; also of a module all that is in it.
+COMPUTED = _words("""
+__import__ eval exec compile globals __globals__ __builtins__ __build_class__ __loader__ __spec__
+__subclasses__ f_globals f_locals f_builtins _imp _frozen_importlib _frozen_importlib_external
+builtins code codeop dill imp importlib joblib marshal multiprocessing pickle pkgutil profile runpy
+shelve subprocess sys.meta_path sys.modules sys.path_hooks timeit torch.hub torch.package trace
+zipimport
+""")
+# These read stored objects, or run texts, if they are told to.
+LOADERS = _words("torch.load numpy.load")
+# By which keywords functions are told to run texts, and the value that says they must not.
+RUNS_TEXT = {"weights_only": True, "allow_pickle": False, "eval_str": False, "pickle_module": None}
 # The names of the interpreter that have no underscore in front.
 INTERPRETER = frozenset(
     name
@@ -191,7 +193,7 @@ LEADS_ON = _words("aten ctypes multiprocessing_context")
 # To be defined, not asked for; a class's own way to look up attributes may be gone round by them.
 DEFINED_ONLY = _words("""__getattr__ __annotations__ __getstate__ __setstate__ __reduce__ __get__
     __set__ __delete__""")
-# Asking for one of these gives a function that first looks at whose the object is (`own_builtins`).
+# Of a library's classes these set what is on none of the lists.
 SETTERS = _words("__setattr__ __delattr__")
 # With one underscore, but documented for everybody.
 PUBLIC = _words("""_replace _asdict _fields _make _field_defaults _value_ _name_ _missing_
@@ -204,10 +206,11 @@ torch.nn.modules.loss._Loss torch.nn.modules.loss._WeightedLoss torch.nn.modules
 torch.nn.modules.utils._single torch.nn.modules.utils._triple
 torch.optim.lr_scheduler._LRScheduler
 """)
-# What may be matched by position: the value itself, and no attribute.
-BY_POSITION = _words("bool bytearray bytes dict float frozenset int list set str tuple")
-# Files that Python would run.
-CODE = (".py", ".pyc", ".pyo", ".pyi", ".pyw", ".so", ".pyd", ".pth", ".dll", ".dylib", ".zip")
+# Private to torch's own classes, but known to many who inherit from them.
+INHERITED = _words("""_apply _load_from_state_dict _save_to_state_dict _forward_hooks
+_forward_pre_hooks _backward_hooks _get_name _named_members _non_persistent_buffers_set
+_register_state_dict_hook _register_load_state_dict_pre_hook _step_count _last_lr _initial_step
+_get_lr_called_within_step""")
 # What of libraries may be set.
 _SET = ("torch.backends.", "sys.stdin", "sys.stdout", "sys.stderr", "sys.argv", "numpy.random.")
 
@@ -215,7 +218,7 @@ _SET = ("torch.backends.", "sys.stdin", "sys.stdout", "sys.stderr", "sys.argv", 
 @functools.cache
 def _by_identity(loaded: frozenset[str]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for dotted in (*UNUSUAL, *BY_NAME, *LOADERS, *WRAPPERS):
+    for dotted in (*UNUSUAL, *LOADERS):
         value: object = sys.modules.get(dotted.partition(".")[0])
         for name in dotted.split(".")[1:]:
             value = getattr(value, name, None)
@@ -246,7 +249,7 @@ def is_lent(module: str, name: str, value: object) -> bool:
     if not covers(module) or (module in PARTS and name not in PARTS[module]):
         return False
     listed = listed_name(value, f"{module}.{name}")
-    return listed not in UNUSUAL | BY_NAME | LOADERS.keys() | WRAPPERS.keys()
+    return listed not in UNUSUAL
 
 
 def covers(module: str) -> bool:
@@ -262,6 +265,13 @@ def covers(module: str) -> bool:
 def is_listed(names: Collection[str], dotted: str) -> bool:
     """Return whether a full name, or what holds it, is among some."""
     return any(dotted == name or dotted.startswith(f"{name}.") for name in names)
+
+
+def is_computed(words: str) -> bool:
+    """Return whether what is said of a place may import, open or run what no text names."""
+    if words.startswith(("calls", "cannot be read", "hands", "is written")):
+        return True
+    return any(is_listed(COMPUTED, word) for word in re.findall(r"[\w.]+", words))
 
 
 def is_taken(name: str) -> bool:

@@ -18,13 +18,22 @@ from autograder.api.component import Component, Session
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
+from autograder.api.given import Given, spell
 from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
-from autograder.api.local import Terms, Upstream, may_be_upstream, student_lines
+from autograder.api.local import (
+    Terms,
+    Upstream,
+    may_be_upstream,
+    noting_files,
+    student_lines,
+)
 from autograder.api.make import Make
+from autograder.api.memory import Memory
 from autograder.api.messages import Reply, Request
 from autograder.api.page import Line, document
-from autograder.api.reading import Finding, Ordinary, each_reading, instead, read
+from autograder.api.reader import Ordinary
+from autograder.api.reading import Finding, each_reading, instead, read
 from autograder.api.rules import Rules, used_by
 from autograder.api.run import Run, drawings_of
 from autograder.api.tally import HIDDEN_CHECKS, Condensed, Tally
@@ -36,13 +45,23 @@ _LETTERS = {
     "not attempted": ("n", ("NOT ATTEMPTED", {"yellow": True})),
     "missing": ("m", ("MISSING", {"yellow": True})),
     "upstream": ("u", ("UPSTREAM", {"yellow": True})),
+    "waiting": ("w", ("WAITING", {"yellow": True})),
     "not run": ("-", ("NOT RUN", {"red": True})),
+    "given": ("g", ("GIVEN", {"red": True})),
     "held": ("h", ("HELD FOR REVIEW", {"yellow": True})),
 }
 
 
+# What a check that fails may raise.
+_FAILURES = (Exception, pytest.skip.Exception)
+
+
 def _held(finding: Finding) -> str:
     return f"{clean(finding.words)}; {instead(finding.what)}"
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _unseen(excinfo: object, style: object = None) -> str:
@@ -131,7 +150,10 @@ def out_of_the_ordinary(
         and not any(part.startswith((".", "_")) for part in path.parent.parts[1:])
     }
     programs = [f"{name}.py" for name, one in terms.items() if one.program]
-    kinds = {name: (one.ordinary, one.unusual) for name, one in terms.items()}
+    kinds = {
+        name: (one.ordinary, one.unusual, (*one.rules.modules, *one.rules.functions))
+        for name, one in terms.items()
+    }
     readings = each_reading(
         kinds,
         {name: one.uses for name, one in terms.items()},
@@ -165,6 +187,8 @@ class StudentPlugin:
         stand_ins: working components, by name, for those that others use.
         packages: the modules that they may import beside torch and numpy.
         longest_s: how long one call may take.
+        memory_mb: the memory that grading gives each component, where that is known.
+        given: the text that students are given, which earns nothing.
 
     Attributes:
         folder: as given.
@@ -179,7 +203,10 @@ class StudentPlugin:
         stand_ins: Mapping[str, str] | None = None,
         packages: Sequence[str] = (),
         longest_s: float = LONGEST_S,
+        memory_mb: Mapping[str, int] | None = None,
+        given: Given | None = None,
     ) -> None:
+        self._memory = Memory(memory_mb or {})
         self._run = Run(self.session)
         self._known = known
         self.folder = folder
@@ -198,6 +225,7 @@ class StudentPlugin:
         self._condenses = False
         self._tally = Tally(terms)
         self._watch = Watch(longest_s)
+        self._given = given or Given()
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -221,8 +249,13 @@ class StudentPlugin:
             terms = self._terms[component]
             with self._watch.over():
                 session = _Watched(
-                    self.folder, component, program=terms.program, free=terms.review == "note"
+                    self.folder,
+                    component,
+                    program=terms.program,
+                    stubs={f"{name}.py": one.stub for name, one in self._terms.items()},
                 )
+                if terms.review == "hold":
+                    session.code.watch()
             session.watch = self._watch
             self._sessions[component] = session
             if session.load_error is None and loaded():
@@ -253,6 +286,9 @@ class StudentPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Read what a person would have to look at, before anything runs."""
+        files = {path.name: path.read_bytes() for path in self.folder.glob("*.py")}
+        for component, words in self._given.found_in(spell(files, self._given.names)).items():
+            self._tally.stopped[component] = ("given", words)
         self._found = out_of_the_ordinary(self.folder, self._terms, self._packages)
         for component, found in self._found.items():
             if found and self._terms[component].review == "hold":
@@ -261,7 +297,8 @@ class StudentPlugin:
     def pytest_report_header(self) -> list[str]:
         """Say first what was read."""
         found = (finding for findings in self._found.values() for finding in findings)
-        return list(dict.fromkeys(f"out of the ordinary: {_held(finding)}" for finding in found))
+        held = dict.fromkeys(f"out of the ordinary: {_held(finding)}" for finding in found)
+        return [*held, *self._memory.header()]
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Read every test's criterion; keep the components in the handout's order."""
@@ -269,6 +306,8 @@ class StudentPlugin:
         for item in items:
             self._criteria[item.nodeid] = criterion_of(item, "public")
         items.sort(key=lambda item: order.index(component_of(item.path)))
+        # The test files have imported what they and the components use.
+        self._memory.begin()
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip what cannot run: a file that is not there or cannot be imported."""
@@ -313,20 +352,29 @@ class StudentPlugin:
             failure = (
                 None if call.excinfo is None else self._examples.ended_by or call.excinfo.value
             )
-            if failure is not None and not self._because_of_others(item, report, failure):
-                outcome = self._failed(report, criterion, failure)
+            if failure is not None:
+                outcome = self._because_of_others(item, report, failure) or self._failed(
+                    report, criterion, failure
+                )
             outcome = self._charged(report, criterion, outcome)
+        self._memory.look(criterion.component)
         if outcome:
             self._tally.add(criterion, outcome)
         return report
 
-    def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> bool:
-        """Return whether a check passes with working components in the place of broken ones."""
+    def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> str:
+        """Return "passed" for a check that passes with working components in place of broken ones.
+
+        It is "waiting" where a broken one is run that nothing here stands in for; else empty.
+        """
         criterion = self._criteria[item.nodeid]
         component = criterion.component
+        if _is_endless(failure) or not may_be_upstream(failure, component):
+            return ""
         broken = [name for name in self._upstream.used_by(component) if self._tally.broken(name)]
-        if not broken or _is_endless(failure) or not may_be_upstream(failure, component):
-            return False
+        without = [n for n in self._upstream.waited_for(component) if self._tally.broken(n)]
+        if not broken and not without:
+            return ""
         asked, drawn, plain = self._run.question, self._run.drawn, self._sessions
 
         def again(working: Executor) -> None:
@@ -335,21 +383,34 @@ class StudentPlugin:
             with self._examples.beginning(item):
                 call(**{n: given[n] for n in inspect.signature(call).parameters if n in given})
 
+        ran: set[str] = set()
         # What runs now is not the student's alone.
         self._guard.begin(self.folder, Rules())
         try:
             guilty = self._upstream.guilty(component, broken, again)
+            if without and not guilty:
+                with noting_files(self.folder, ran), contextlib.suppress(*_FAILURES):
+                    again(plain[component])
         finally:
             self._enforce(component)
             self._sessions = plain
             self._run.question, self._run.drawn = asked, drawn
+        waited_for = [name for name in without if f"{name}.py" in ran]
         if guilty:
-            names = " and ".join(filter(None, (", ".join(guilty[:-1]), guilty[-1])))
-            report.outcome = "skipped"
-            report.longrepr = (str(self.folder), 0, f"fails only because of {names}")
-            report.gradeformer = "upstream"
+            names = _joined(guilty)
+            outcome, report.gradeformer = "passed", "upstream"
+            words = f"fails only because of {names}"
             self._tally.follow(criterion, names)
-        return bool(guilty)
+        elif waited_for:
+            names = _joined(waited_for)
+            outcome = report.gradeformer = "waiting"
+            words = f"waits for a working {names}"
+            self._tally.wait(criterion, names)
+        else:
+            return ""
+        report.outcome = "skipped"
+        report.longrepr = (str(self.folder), 0, words)
+        return outcome
 
     def _charged(self, report: Any, criterion: Criterion, outcome: str) -> str:
         """Fail what used something forbidden, even if nothing came of it: so does the grader."""
@@ -430,6 +491,8 @@ class StudentPlugin:
             terminalreporter.section("points on the public checks")
             for component in self._tally.components:
                 terminalreporter.write_line(self._tally.line(component))
+            for line in self._memory.lines():
+                terminalreporter.write_line(line)
             terminalreporter.write_line(HIDDEN_CHECKS)
             shown.write_more()
         return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
@@ -26,6 +26,8 @@ class Tally:
         self._lines: dict[str, list[Line]] = {}
         # Criteria that fail only because of other components, and those components' names.
         self._followed: dict[str, str] = {}
+        # Criteria that say nothing before other components work, and those components' names.
+        self._waiting: dict[str, str] = {}
         # Why a component did not run: a word and a sentence.
         self.stopped: dict[str, tuple[str, str]] = {}
         # What a component used that it may not: then it earns nothing, whatever passes.
@@ -43,12 +45,17 @@ class Tally:
 
     def broken(self, component: str) -> bool:
         """Return whether a component has lost a criterion of its own, or did not run."""
-        return component in self.stopped or not self._holds(component)
+        return component in self.stopped or not self._outcomes(component) <= {"passed", "waiting"}
 
     def follow(self, criterion: Criterion, others: str) -> None:
         """Keep that a criterion fails only because of other components, and so counts."""
         self._followed[criterion.id] = others
         self._lines[criterion.id] = [Line(f"fails only because of {others}: it counts")]
+
+    def wait(self, criterion: Criterion, others: str) -> None:
+        """Keep that a criterion says nothing before other components work."""
+        self._waiting[criterion.id] = others
+        self._lines[criterion.id] = [Line(f"waits for a working {others}: it may be right")]
 
     def tell(self, criterion: Criterion, lines: list[Line]) -> None:
         """Keep what a lost criterion is explained with."""
@@ -82,13 +89,21 @@ class Tally:
         return f"{component:<22} {earns} {worth}{partly}{later}{self._because(component)}"
 
     def _because(self, component: str) -> str:
-        """Say how many of a component's criteria fail only because of others."""
-        ids = {criterion.id for criterion in self._results[component]} & self._followed.keys()
-        if not ids:
-            return ""
-        others = ", ".join(dict.fromkeys(self._followed[name] for name in sorted(ids)))
-        checks = "1 check fails" if len(ids) == 1 else f"{len(ids)} checks fail"
-        return f"; {checks} only because of {others}, and so count"
+        """Say how many of a component's criteria fail only because of others, or wait for them."""
+        said = ""
+        for ids, others in self._behind(component, self._followed):
+            checks = "1 check fails" if ids == 1 else f"{ids} checks fail"
+            said += f"; {checks} only because of {others}, and so count"
+        for ids, others in self._behind(component, self._waiting):
+            checks = "1 check waits" if ids == 1 else f"{ids} checks wait"
+            said += f"; {checks} for a working {others}"
+        return said
+
+    def _behind(self, component: str, found: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+        """Yield the number of a component's criteria that are behind others, and those others."""
+        ids = sorted({c.id for c in self._results[component]} & found.keys())
+        if ids:
+            yield len(ids), ", ".join(dict.fromkeys(found[name] for name in ids))
 
     def runs(self, component: str) -> bool:
         """Return whether there is something of a component that can be drawn."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.api.answer import CheckFailed, Question, StudentRaised
+from autograder.api.guard import NO_PROCESSES
 from autograder.api.messages import ForbiddenUse, StudentError
 from autograder.api.rules import OPERATIONS
 from autograder.text import clean
@@ -58,6 +59,11 @@ _SIGNATURE = "compare the arguments of the call with those of the definition"
 # What torch and Python say, as a pattern, and what a student can do about it: no more than is true
 # wherever it is said.
 _ADVICE = {
+    NO_PROCESSES: "nothing that starts a process works in grading: several of them, subprocess, "
+    "and multiprocessing with its locks and values",
+    r"^MemoryError|can't allocate memory|Cannot allocate memory": (
+        "grading bounds the memory; at home pytest's first lines name the limit"
+    ),
     r"CUDA|NVIDIA": f"no GPU is visible here or in grading; {DEVICES}",
     r"must match the (existing )?size|not broadcastable|cannot be broadcast": (
         "print both shapes: counted from the last, two sizes must be equal or one of them 1, which "
@@ -132,7 +138,7 @@ def find(failure: BaseException, question: Question | None) -> Finding:
         facts = [error_words(failure.error)]
         if outcome == "student_error" and failure.error.phase != "import":
             facts.append(failure.question.words())
-        said = failure.error.text
+        said = f"{failure.error.kind}: {failure.error.text}"
         if failure.error.kind == "DeviceMismatch":
             return Finding(outcome, facts, [DEVICES])
         advice = [advice for pattern, advice in _ADVICE.items() if re.search(pattern, said)]

@@ -16,8 +16,9 @@ from autograder.authoring.known_numbers import of_component
 from autograder.authoring.proof import Report, compare_at_home
 from autograder.authoring.rows import Row
 from autograder.diagnosis.known import KnownMistakes
+from autograder.environment import alone
 from autograder.judge.collection import collect
-from autograder.judge.misconceptions import read, read_in_branches
+from autograder.judge.misconceptions import read
 from autograder.judge.reference import import_apart
 from autograder.judge.variants import LONGEST_S, at_most
 from autograder.sandbox.scratch import temporary_folder
@@ -45,9 +46,10 @@ def compare(assignment: Assignment, rows: Sequence[Row], report: Report) -> None
     Raises:
         UsageError, SuiteFault: a suite or the misconceptions are broken.
     """
-    homes = {name: AtHome(assignment, name) for name in report.wrong_variants}
-    files = {row.id: row.files for row in rows if row.kind == "wrong"}
-    compare_at_home(report, lambda row: homes[row.component].told(files[row.id]))
+    with alone():
+        homes = {name: AtHome(assignment, name) for name in report.wrong_variants}
+        files = {row.id: row.files for row in rows if row.kind == "wrong"}
+        compare_at_home(report, lambda row: homes[row.component].told(files[row.id]))
 
 
 class AtHome:
@@ -67,9 +69,7 @@ class AtHome:
         self._table = json.loads(json.dumps(of_component(assignment, name)))
         # The examples of a student's run are drawn otherwise than the judge's.
         self._suite = collect(assignment, assignment.seed + 1, only=name)
-        known = read(assignment, name)
-        branches = read_in_branches(assignment, name, known)
-        self._ids = {one.words: one.id for one in (*known.values(), *branches.values())}
+        self._ids = {one.words: one.id for one in read(assignment, name).values()}
 
     def told(self, files: Mapping[str, bytes]) -> tuple[set[str], bool] | None:
         """Return the ids of the mistakes that are told, and whether it is one or the other.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
-from autograder.authoring import trivial
+from autograder.authoring import pasted, trivial
 from autograder.authoring.folders import modules_in, write_files
 from autograder.authoring.proof import Loss, lost_criteria, print_loss
 from autograder.authoring.stubs import MARK, drifted, stub_of, unfilled
@@ -100,6 +100,12 @@ def check(
             tell("grading trivial submissions")
             few = trivial.submissions(assignment, few=True)
             found.faults += trivial.faults_of({w: trial.grade(w, f, names) for w, f in few})
+            tell("handing in what is given")
+            given = {
+                one.words: trial.grade(f"given {number}", one.files, one.components)
+                for number, one in enumerate(pasted.submissions(assignment, names))
+            }
+            found.faults += pasted.faults_of(assignment, given)
             for name in names:
                 for criterion in lost_criteria(solved.components[name]):
                     answer = trial.explain("solution", criterion.id)

@@ -553,7 +553,7 @@ def _files(source: Source, name: str) -> tuple[dict[str, str], dict[str, Any]]:
         modules.update(imported)
         uses = [one for one in dict.fromkeys(imported) if one in names and one != component.name]
         for used in uses:
-            files[f"{public}/stand_ins/{used}.py"] = (
+            files[f"{secret}/stand_ins/{used}.py"] = (
                 f'"""{MARK}: a working {used} of other make than the solution; see the page for '
                 'authors, Stand-ins."""\n'
             )

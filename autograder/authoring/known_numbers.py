@@ -33,7 +33,7 @@ from autograder.diagnosis.table import (
 from autograder.errors import UsageError
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
-from autograder.judge.misconceptions import Misconception, read, read_in_branches
+from autograder.judge.misconceptions import read
 from autograder.judge.places import cache_folder
 from autograder.judge.suite import Suite, SuiteFault
 from autograder.judge.variants import Variants, variants_of, widest
@@ -74,18 +74,13 @@ def of_component(assignment: Assignment, name: str, cache: Cache | None = None) 
     except SuiteFault as error:
         raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
     if not known:
-        return {"questions": [], "mistakes": [], "pairs": []}
-    branches = read_in_branches(assignment, name, known)
-    return cache.kept(key, lambda: _table(suite, variants_of(assignment, name), known, branches))
+        return {"questions": [], "mistakes": [], "pairs": [], "apart": []}
+    return cache.kept(key, lambda: _table(suite, variants_of(assignment, name, known)))
 
 
-def _table(
-    suite: Suite,
-    variants: Variants,
-    known: Mapping[str, Misconception],
-    branches: Mapping[str, Misconception],
-) -> dict[str, Any]:
+def _table(suite: Suite, variants: Variants) -> dict[str, Any]:
     """Return the table of one component; `diagnosis/table.py` says what it holds."""
+    known = variants.mistakes
     component = next(iter(known.values())).component
     criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
     asks = [_Asked(variants, question) for question in _questions(suite, variants, criteria)]
@@ -93,15 +88,14 @@ def _table(
     usual = widest(ask.question.slack for ask in asks)
     for ask in asks:
         ask.question.slack = ask.question.slack or usual
-    for ask in asks:
-        ask.complete((*known, *branches))
+        variants.complete(ask.question)
     answers = {
         mistake: {
             number: answer
             for number, ask in enumerate(asks)
             if (answer := ask.wrong_answer(frozenset([mistake]))) is not None
         }
-        for mistake in (*known, *branches)
+        for mistake in known
     }
     telling = {mistake: _telling(found) for mistake, found in answers.items()}
     used = _chosen(telling, asks)
@@ -112,6 +106,7 @@ def _table(
         for mistake, found in answers.items()
     }
     told = [mistake for mistake, found in placed.items() if found]
+    pairs = list(itertools.combinations([one for one in told if not known[one].in_branch], 2))
     loses = _lost_by(suite, variants, criteria, told)
     return {
         "questions": [
@@ -125,29 +120,30 @@ def _table(
         ],
         "mistakes": [
             {
-                "words": (known.get(one) or branches[one]).words,
-                "branch": one in branches,
+                "words": known[one].words,
+                "branch": known[one].in_branch,
                 "loses": loses[one],
                 "answers": placed[one],
-                "silent": [
-                    place
-                    for place, ask in enumerate(asked)
-                    if one in ask.consulted and place not in placed[one]
-                ],
             }
             for one in told
         ],
         "pairs": [
             {"of": [told.index(mistake) for mistake in pair], **found}
-            for pair in itertools.combinations([one for one in told if one in known], 2)
-            if (found := _together(pair, placed, asked)) is not None
+            for pair in pairs
+            if variants.can_be(frozenset(pair))
+            and (found := _together(pair, placed, asked)) is not None
+        ],
+        "apart": [
+            [told.index(mistake) for mistake in pair]
+            for pair in pairs
+            if not variants.can_be(frozenset(pair))
         ],
     }
 
 
 @dataclass(frozen=True)
 class _Session:
-    """A component with these mistakes in force."""
+    """A component with these mistakes."""
 
     variants: Variants
     wrong: frozenset[str]
@@ -156,33 +152,15 @@ class _Session:
         return self.variants.perform(self.wrong, request)
 
 
-class _Consulted(frozenset[str]):
-    """No mistake; notes which mistakes the code has asked for.
-
-    Where the right code does not ask for a mistake, that mistake changes nothing.
-    """
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-
-    def __contains__(self, name: object) -> bool:
-        self.names.add(str(name))
-        return False
-
-
 def _lost_by(
     suite: Suite, variants: Variants, criteria: Sequence[Criterion], mistakes: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return for each mistake the criteria that fail with it."""
-    lost: dict[str, list[str]] = {mistake: [] for mistake in mistakes}
-    for criterion in criteria:
-        noted = _Consulted()
-        suite.run(criterion, _Session(variants, noted))
-        for mistake in mistakes:
-            session = _Session(variants, frozenset([mistake]))
-            if mistake in noted.names and suite.run(criterion, session).failure is not None:
-                lost[mistake].append(criterion.id)
-    return lost
+    sessions = {mistake: _Session(variants, frozenset([mistake])) for mistake in mistakes}
+    return {
+        mistake: [c.id for c in criteria if suite.run(c, session).failure is not None]
+        for mistake, session in sessions.items()
+    }
 
 
 def _questions(
@@ -204,15 +182,6 @@ class _Asked:
 
     def __init__(self, variants: Variants, question: Question) -> None:
         self._variants, self.question = variants, question
-        # Where the right code does not ask for a mistake, that mistake changes nothing.
-        noted = _Consulted()
-        for request in question.requests:
-            variants.perform(noted, request)
-        self.consulted = noted.names
-
-    def complete(self, mistakes: Sequence[str]) -> None:
-        """Have the question answered with each of these mistakes."""
-        self._variants.complete(self.question, [one for one in mistakes if one in self.consulted])
 
     @cached_property
     def size(self) -> int:
@@ -230,7 +199,7 @@ class _Asked:
         return write_known(self._written(self.question.right, of_pair=True))
 
     def answer(self, wrong: Names) -> Known:
-        """Return the answer with mistakes in force."""
+        """Return the answer with mistakes."""
         if len(wrong) > 1:
             return self._variants.known(wrong, self.question)
         (name,) = wrong

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from autograder.api.criterion import COUNTS_LATER
 from autograder.assignment import Assignment
-from autograder.authoring import Kind, trivial
+from autograder.authoring import Kind, pasted, trivial
 from autograder.authoring.mutants import Mark, Mutant, marks_of
 from autograder.authoring.rows import RIGHT, Row
 from autograder.grading.messages import Explained
@@ -179,6 +179,7 @@ def report_on(
     criteria = {name: [c.id for c in component.criteria] for name, component in solved.items()}
     faults = list(_faults_of_rows(assignment, pairs, whole))
     faults += trivial.faults_of({row.id: r for row, r in pairs if row.kind == "trivial"})
+    faults += pasted.faults_of(assignment, {r.id: res for r, res in pairs if r.kind == "given"})
     if not kinds or "misconception" in kinds:
         faults += _never_lost(criteria, reports, mutants)
     faults += [*_faults_of_naming(figures), *faults_of(naming.values()), *of_mutants]
@@ -533,6 +534,9 @@ def _said_of_figures(report: Report) -> Iterator[str]:
     )
     empty = [row for row in report.rows if row.kind == "trivial"]
     yield f"trivial work: {sum(not row.earned for row in empty)} of {len(empty)} earn nothing"
+    given = [row for row in report.rows if row.kind == "given"]
+    idle = sum(not row.earned for row in given)
+    yield f"given text handed in: {idle} of {len(given)} earn nothing"
     yield f"misconceptions: {figures.named_alone} of {figures.misconceptions} named alone"
     if figures.hidden_alone:
         yield f"found by hidden criteria alone, which name no mistake: {figures.hidden_alone}"

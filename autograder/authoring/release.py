@@ -21,7 +21,9 @@ from autograder.assignment import Assignment
 from autograder.authoring import workbook
 from autograder.authoring.folders import must_be_new, text_of, whole, write_files
 from autograder.authoring.stubs import model_solution, must_be_filled_in
+from autograder.environment import alone
 from autograder.errors import UsageError
+from autograder.given import given_by
 from autograder.grading.workers import Tell, cores, unheard
 from autograder.text import did_you_mean
 
@@ -123,9 +125,10 @@ def known_numbers(
         UsageError: the suite or the misconceptions are broken, or it cannot be kept.
     """
     found = {} if keep else kept_numbers(assignment)
-    missing = [name for name in assignment.totals if name not in found]
-    words = "what the known mistakes answer"
-    found |= _side_by_side(_known_numbers_of, assignment, missing, words, tell, check)
+    with alone():
+        missing = [name for name in assignment.totals if name not in found]
+        words = "what the known mistakes answer"
+        found |= _side_by_side(_known_numbers_of, assignment, missing, words, tell, check)
     numbers = {name: found[name] for name in assignment.totals}
     if keep:
         follow = _followed_from(assignment)
@@ -144,7 +147,9 @@ def prepare(assignment: Assignment, tell: Tell = unheard) -> None:
     Raises:
         UsageError: the suite or the misconceptions are broken.
     """
-    _side_by_side(_prepare, assignment, list(assignment.totals), "what grading compares with", tell)
+    names, words = list(assignment.totals), "what grading compares with"
+    with alone():
+        _side_by_side(_prepare, assignment, names, words, tell)
 
 
 def kept_numbers(assignment: Assignment) -> dict[str, Any]:
@@ -254,6 +259,7 @@ def _prepare(assignment: Assignment, name: str) -> None:
 
 def conftest(assignment: Assignment) -> str:
     """Return the generated conftest.py: the rooms of this package that a student's run needs."""
+    given = given_by(assignment, released=True)
     head = text_of(
         "release/conftest.py",
         components=pprint.pformat(
@@ -270,10 +276,13 @@ def conftest(assignment: Assignment) -> str:
             width=96,
             sort_dicts=False,
         ),
+        stubs=_texts(assignment.stubs()),
         stand_ins=_stand_ins(assignment),
+        given=pprint.pformat((given.names, given.forms), width=96, sort_dicts=False),
         known=repr(_KNOWN_FILE),
         packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
         modules=list(assignment.modules),
+        memory_mb={spec.name: spec.limits.memory_mb for spec in assignment.components},
     )
     return head + "".join(
         f"\nSOURCES[{name!r}] = {_literal(source)}\n" for name, source in _shipped().items()
@@ -281,15 +290,21 @@ def conftest(assignment: Assignment) -> str:
 
 
 def _stand_ins(assignment: Assignment) -> str:
-    """Write the sources of the stand-ins as a dictionary that can be read."""
+    """Write the sources of the stand-ins that are given as a dictionary that can be read."""
     used = dict.fromkeys(name for spec in assignment.components for name in spec.uses)
     for name in used:
         if not (stand_in := assignment.stand_in(name)).is_file():
             raise UsageError(
                 f"there is no stand-in {stand_in}, which students' runs need where {name} is broken"
             )
-    sources = {name: assignment.stand_in(name).read_text(encoding="utf-8") for name in used}
-    items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in sources.items())
+    given = {name: assignment.given_stand_in(name) for name in used}
+    sources = {n: path.read_text(encoding="utf-8") for n, path in given.items() if path.is_file()}
+    return _texts(sources)
+
+
+def _texts(texts: Mapping[str, str]) -> str:
+    """Write texts by name as a dictionary that can be read."""
+    items = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in texts.items())
     return f"{{\n{items}}}" if items else "{}"
 
 

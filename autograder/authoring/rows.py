@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from autograder.assignment import Assignment
-from autograder.authoring import KINDS, Kind, trivial
+from autograder.authoring import KINDS, Kind, pasted, trivial
 from autograder.authoring.folders import modules_in
 from autograder.authoring.mutants import Mutant, marks_of, mutants_of, sampled
 from autograder.authoring.wrong_variants import read_bases, read_variants
 from autograder.errors import UsageError
-from autograder.judge.misconceptions import file_of, read, source_of, with_mistakes
+from autograder.judge.misconceptions import Misconception, read, together
 
 # The kinds that should keep every point.
 RIGHT: tuple[Kind, ...] = ("solution", "stand-in", "right")
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 class Row:
     """One submission of the selftest.
 
-    `component` and `wrong` say which mistakes are in force, and `mutant` the change that is; for
+    `component` and `wrong` say which mistakes it has, and `mutant` the change that is; for
     other rows they are empty. With `either`, any one of `wrong` may be named. Of the components in
     `only` marks are wanted; of all, if it is empty.
     """
@@ -84,24 +84,26 @@ def rows_of(
     if kinds and "mutant" not in kinds:
         mutants = 0
     rows = [replace(row, only=only) for row in _whole_rows(assignment, solutions, quick)]
+    rows += given_rows(assignment, only)
     needed = {f"{used}.py" for spec in assignment.components for used in spec.uses}
     for name in only or assignment.totals:
         used = {file: solutions[file] for file in needed if file != f"{name}.py"}
         variants = read_variants(assignment, name)
-        if file_of(assignment, name).is_file():
-            wrongs = list(read(assignment, name))
-            combined = _sample(list(itertools.combinations(wrongs, 2)), pairs, assignment, name)
+        mistakes = {n: one for n, one in read(assignment, name).items() if not one.in_branch}
+        if mistakes:
+            wrongs = list(mistakes)
             touched = _touched_by(assignment, name, only)
             further = _sample(wrongs, 1 if quick else None, assignment, name)
             shown = {v.expected[0] for v in variants if len(v.expected) == 1} if quick else set()
             for wrong in wrongs:
                 if wrong in further:
-                    row = _wrong_row(assignment, name, (wrong,), solutions)
+                    row = _wrong_row([mistakes[wrong]], solutions)
                     rows.append(replace(row, only=touched))
                 elif wrong not in shown:
-                    rows.append(_wrong_row(assignment, name, (wrong,), used))
+                    rows.append(_wrong_row([mistakes[wrong]], used))
             # Of pairs the other components are left out: they are graded in the rows above.
-            rows += [_wrong_row(assignment, name, pair, used) for pair in combined]
+            found = _pairs(list(mistakes.values()), pairs, assignment)
+            rows += [_wrong_row(pair, used) for pair in found]
         for base, text in read_bases(assignment, name).items():
             files = {**used, f"{name}.py": text.encode()}
             rows.append(Row(f"right-{name}/{base}", "right", files, only=(name,)))
@@ -115,12 +117,19 @@ def rows_of(
     return [row for row in rows if not kinds or row.kind in kinds or row.kind == "solution"]
 
 
+def given_rows(assignment: Assignment, only: Collection[str] = ()) -> list[Row]:
+    """Return the rows of all given text, handed in as the components in `only`, or as any."""
+    found = pasted.submissions(assignment, only)
+    return [Row(one.words, "given", one.files, only=one.components) for one in found]
+
+
 def _whole_rows(
     assignment: Assignment, solutions: Mapping[str, bytes], quick: bool
 ) -> Iterator[Row]:
     """Yield the rows that are about all components."""
     yield Row("solution", "solution", dict(solutions))
-    stand_ins = modules_in(assignment.public / "stand_ins")
+    places = {f"{name}.py": assignment.stand_in(name) for name in assignment.totals}
+    stand_ins = {name: path.read_bytes() for name, path in places.items() if path.is_file()}
     if stand_ins:
         # What a stand-in leaves out, since no component uses it, is the solution's.
         whole = {name: solutions[name] + b"\n\n" + source for name, source in stand_ins.items()}
@@ -129,16 +138,6 @@ def _whole_rows(
     for folder in sorted(variants.iterdir()) if variants.is_dir() else []:
         if folder.is_dir():
             yield Row(f"right-{folder.name}", "right", modules_in(folder))
-    bare = {
-        f"{name}.py": source_of(assignment, name)
-        for name in assignment.totals
-        if file_of(assignment, name).is_file()
-    }
-    if bare:
-        # A program is told its mistakes by a global name, which no student's may ask for.
-        programs = tuple(f"{s.name}.py" for s in assignment.components if s.program)
-        exempt = tuple(name for name in programs if name in bare)
-        yield Row("right-misconceptions-off", "right", {**solutions, **bare}, exempt=exempt)
     yield Row("stubs", "stub", modules_in(assignment.public))
     for way, files in trivial.submissions(assignment, few=quick):
         yield Row(way, "trivial", files)
@@ -157,17 +156,27 @@ def _touched_by(assignment: Assignment, name: str, only: Sequence[str]) -> tuple
     return tuple(found for found in touched if not only or found in only)
 
 
-def _wrong_row(
-    assignment: Assignment, name: str, wrong: tuple[str, ...], others: Mapping[str, bytes]
-) -> Row:
-    """Return the row of one misconception, or of a pair."""
-    program = assignment.component(name).program
-    source = with_mistakes(source_of(assignment, name), wrong, program)
+def _pairs(
+    known: Sequence[Misconception], count: int | None, assignment: Assignment
+) -> list[tuple[Misconception, Misconception]]:
+    """Return a sample of the pairs of misconceptions that can be in one component."""
+    found = list(itertools.combinations(known, 2))
+    if count is not None:
+        drawn = random.Random(f"{assignment.seed}{known[0].component}")  # noqa: S311
+        found = drawn.sample(found, len(found))
+    combining = (pair for pair in found if together(pair) is not None)
+    return list(itertools.islice(combining, count))
+
+
+def _wrong_row(wrong: Sequence[Misconception], others: Mapping[str, bytes]) -> Row:
+    """Return the row of one misconception, or of a pair that can be in one component."""
+    name = wrong[0].component
+    source = together(wrong)
+    assert source is not None
     kind: Kind = "misconception" if len(wrong) == 1 else "pair"
-    files = {**others, f"{name}.py": source}
-    exempt = (f"{name}.py",) if program else ()
-    row_id = f"{name}.{'+'.join(wrong)}"
-    return Row(row_id, kind, files, name, wrong, exempt=exempt, only=(name,))
+    files = {**others, f"{name}.py": source.encode()}
+    names = tuple(one.name for one in wrong)
+    return Row(f"{name}.{'+'.join(names)}", kind, files, name, names, only=(name,))
 
 
 def _mutant_rows(

@@ -20,14 +20,24 @@ from typing import NamedTuple
 
 from autograder import private
 from autograder.assignment import Assignment
+from autograder.authoring import pasted
 from autograder.authoring.folders import write_files
 from autograder.authoring.proof import Loss, Report, report_on
-from autograder.authoring.rows import RIGHT, Row, rows_of
+from autograder.authoring.rows import RIGHT, Row, given_rows, rows_of
+from autograder.errors import UsageError
 from autograder.grading import store
 from autograder.grading.batch import Batch, Progress
 from autograder.grading.entries import Entry
 from autograder.grading.messages import Explained, ExplainJob
-from autograder.grading.workers import Tell, Worker, WorkerLost
+from autograder.grading.workers import (
+    CannotGrade,
+    SuiteBroken,
+    Tell,
+    Worker,
+    WorkerLost,
+    cores,
+    unheard,
+)
 from autograder.judge.places import cache_folder
 from autograder.reports.pages.statistics import Nearest
 from autograder.results import ComponentResult, SubmissionResult, losing_points
@@ -84,6 +94,54 @@ def run(
     return report
 
 
+def must_earn_nothing(assignment: Assignment, tell: Tell = unheard) -> None:
+    """See that nothing which a release would hold earns points when it is handed in.
+
+    That it is so is kept, and the next release of the same suite need not grade.
+
+    Raises:
+        UsageError: something does.
+        SuiteBroken: the suite cannot be collected.
+    """
+    rows = given_rows(assignment)
+    cache = cache_folder()
+    how = repr([assignment.suite_hash(), *((row.id, sorted(row.files.items())) for row in rows)])
+    proof = None if cache is None else cache / "given" / hashlib.sha256(how.encode()).hexdigest()
+    if not rows or (proof is not None and proof.exists()):
+        return
+    tell("handing in what is given")
+    try:
+        results = _given_results(assignment, rows, "auto", tell)
+    except SuiteBroken:
+        raise
+    except CannotGrade:
+        # All that runs is the author's.
+        results = _given_results(assignment, rows, "none", tell)
+    faults = pasted.faults_of(assignment, results)
+    if faults:
+        more = f" (and {len(faults) - 1} more: autograder selftest {assignment.name} --kind given)"
+        raise UsageError(faults[0] + (more if len(faults) > 1 else ""))
+    if proof is not None:
+        private.make_folder(proof.parent)
+        private.write_file(proof, b"")
+
+
+def _given_results(
+    assignment: Assignment, rows: Sequence[Row], sandbox: str, tell: Tell
+) -> dict[str, SubmissionResult]:
+    kept, jobs = _kept_results(assignment), min(cores(), len(rows))
+    with temporary_folder() as folder:
+        found = _grade(assignment, rows, folder, sandbox, jobs, _unseen, tell, kept)
+    for row, result in zip(rows, found.results, strict=True):
+        if result.status != "graded":
+            raise CannotGrade(f"{row.id} could not be graded: {result.message}")
+    return {row.id: result for row, result in zip(rows, found.results, strict=True)}
+
+
+def _unseen(result: SubmissionResult, kept: bool) -> None:
+    """Show nothing of a result."""
+
+
 def _kept_results(assignment: Assignment) -> Path | None:
     """Return where results of an assignment's rows are kept between selftests, if anywhere.
 
@@ -129,7 +187,7 @@ def _entry(place: Path, row: Row, sandbox: str, suite: str) -> Entry:
     write_files(place, row.files)
     # Of these only marks are wanted, and the search for misconceptions is expensive: it tries all
     # pairs before it gives up on work that answers at random.
-    diagnose = row.kind not in ("mutant", "trivial")
+    diagnose = row.kind not in ("mutant", "trivial", "given")
     how = repr((row.id, sandbox, suite, sorted(row.files.items()), row.exempt, row.only, diagnose))
     name = hashlib.sha256(how.encode()).hexdigest()
     return Entry(name, place, row.exempt, row.only, diagnose)

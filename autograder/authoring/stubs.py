@@ -12,7 +12,7 @@ from autograder.errors import UsageError
 
 # Stands in the files of a new assignment wherever something is to be said.
 MARK = "REPLACE(author)"
-_MARKED = (".json", ".md", ".py", ".toml")
+_MARKED = (".json", ".md", ".py", ".diff", ".toml")
 _BEGIN = "### BEGIN SOLUTION"
 _END = "### END SOLUTION"
 

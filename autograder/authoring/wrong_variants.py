@@ -1,21 +1,12 @@
 """Wrong variants: what students might hand in, each with the mistake that should be named in it.
 
-`reference/<name>/wrong_variants/<component>/<base>.py` is a right component in a style of its own,
-and `reference/<name>/wrong_variants/<component>.diff` says what mistakes change in the bases,
-written without a look at the catalogue of misconceptions:
-
-    @@ NAME in BASE: MISCONCEPTION
-    the variance is divided by n - 1 instead of n
-         mean = x.mean(-1, keepdim=True)
-    -    std = x.std(-1, keepdim=True, correction=0)
-    +    std = x.std(-1, keepdim=True)
-
-Behind the colon stands what a diagnosis should name; `judge/edits.py` has the rest of the form.
+`reference/<name>/wrong_variants/<component>.diff` has a patch of each, written without a look at
+the catalogue of misconceptions: see `judge/patches.py`. Behind the colon stands what a diagnosis
+should name.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 import tomllib
 from dataclasses import dataclass
@@ -24,12 +15,10 @@ from pathlib import Path
 from autograder.assignment import Assignment
 from autograder.authoring.folders import modules_in, write_files
 from autograder.errors import UsageError
-from autograder.judge.edits import read_edits, text_of
 from autograder.judge.misconceptions import read
+from autograder.judge.patches import Patch, read_patches, text_of
 from autograder.text import clean
 
-HEAD = re.compile(r"@@ (?P<name>\w+) in (?P<base>\w+): (?P<what>.*\S) *")
-FORM = "`@@ NAME in BASE: WHAT`"
 _NOTHING = "none"
 _FORMS = f"`MISCONCEPTION`, `A + B`, `A or B`, or `{_NOTHING}`"
 
@@ -39,7 +28,7 @@ class WrongVariant:
     """A wrong component.
 
     Attributes:
-        name: that of its edits.
+        name: that of its patch.
         source: the component.
         expected: the misconceptions that should be named; empty if none should be.
         either: whether any of them is as good, since no question can tell them apart.
@@ -52,38 +41,51 @@ class WrongVariant:
 
 
 def read_bases(assignment: Assignment, component: str) -> dict[str, str]:
-    """Read the right components that a component's wrong variants are made of, by name.
+    """Read the right components that patches are made of, beside the solution, by name.
 
     Raises:
         UsageError: one is not written in UTF-8, or something there belongs to no component.
     """
-    folder = _folder(assignment) / component
-    return {path.stem: text_of(path) for path in sorted(folder.glob("*.py"))}
+    folders = [assignment.secret / "misconceptions", _folder(assignment)]
+    paths = [path for folder in folders for path in sorted((folder / component).glob("*.py"))]
+    return {path.stem: text_of(path) for path in paths}
 
 
 def read_variants(assignment: Assignment, component: str) -> list[WrongVariant]:
     """Read a component's wrong variants in the order of their names; none where there is no file.
 
     Raises:
-        UsageError: a row is malformed, names what is unknown, or does not apply to its base; or
-            something there belongs to no component.
+        UsageError: a patch is malformed, names what is unknown, or does not apply; or something
+            there belongs to no component.
     """
     path = _folder(assignment) / f"{component}.diff"
     if not path.is_file():
         return []
-    bases, known = read_bases(assignment, component), read(assignment, component)
+    known = {one.name for one in read(assignment, component).values() if not one.in_branch}
     variants = []
-    for row in sorted(read_edits(path, HEAD, FORM), key=lambda row: row.name):
-        source = row.applied(bases).encode()
-        either = " or " in row.what
-        names = () if row.what == _NOTHING else tuple(row.what.split(" or " if either else " + "))
-        for name in names:
+    for patch in sorted(read_patches(path), key=lambda patch: patch.name):
+        either = " or " in patch.source
+        expected = _expected(patch)
+        for name in expected:
             if name not in known:
-                raise row.refused(f"{component} has no misconception {clean(name, 60)!r}; {_FORMS}")
-        if len(set(names)) < len(names) or (len(names) > 2 and not either):
-            raise row.refused(f"{clean(row.what, 80)!r} has none of the forms {_FORMS}")
-        variants.append(WrongVariant(row.name, source, names, either))
+                shown = clean(name, 60)
+                raise patch.refused(f"{component} has no misconception {shown!r}; {_FORMS}")
+        source = patch.wrong(patch.right()).encode()
+        variants.append(WrongVariant(patch.name, source, expected, either))
     return variants
+
+
+def _expected(patch: Patch) -> tuple[str, ...]:
+    """Return the misconceptions that should be named."""
+    if not patch.source:
+        raise patch.refused(f"what should be named must stand behind a colon: {_FORMS}")
+    if patch.source == _NOTHING:
+        return ()
+    either = " or " in patch.source
+    names = tuple(patch.source.split(" or " if either else " + "))
+    if len(set(names)) < len(names) or (len(names) > 2 and not either):
+        raise patch.refused(f"{clean(patch.source, 80)!r} has none of the forms {_FORMS}")
+    return names
 
 
 def write_class(assignment: Assignment, root: Path, folder: Path, out: Path) -> None:

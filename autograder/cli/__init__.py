@@ -20,6 +20,7 @@ from autograder import __version__
 from autograder.cli import authoring, pipelines, reporting
 from autograder.cli.accepting import accept
 from autograder.cli.grading import demo, explain, grade
+from autograder.environment import ANOTHER_PYTHON
 from autograder.errors import ExitCode, UsageError
 from autograder.reports.terminal import say_error
 
@@ -150,15 +151,26 @@ def _output(stream: TextIO | None) -> TextIO:
     return _Output(stream.detach(), encoding, errors="replace", line_buffering=lines)
 
 
+def _is_the_program() -> bool:
+    """Return whether this process was started as the command, and not as what calls it."""
+    started = sys.modules["__main__"]
+    module = getattr(started, "__spec__", None)
+    if module is not None:
+        return bool(module.name == "autograder.__main__")
+    return Path(getattr(started, "__file__", "")).stem == "autograder"
+
+
 def main() -> None:
     """Run the command; what a user can repair is one sentence and exit code 2.
 
     Marks matter more than what is printed of them: no terminal or pipe ends a command.
     """
-    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.ignore_environment:
-        # Names of files are UTF-8, whatever the locale.
+    given = [name for name in ANOTHER_PYTHON if name in os.environ and _is_the_program()]
+    if (given or sys.getfilesystemencoding() != "utf-8") and not sys.flags.ignore_environment:
+        # Names of files are UTF-8, whatever the locale; and tests are read with their docstrings.
         shown = {"PYTHONIOENCODING": getattr(sys.stdout, "encoding", "ascii"), **os.environ}
-        again = {**shown, "PYTHONUTF8": "1"}
+        again = {name: value for name, value in shown.items() if name not in given}
+        again["PYTHONUTF8"] = "1"
         os.execve(sys.executable, sys.orig_argv, again)  # noqa: S606 - this very command
     if sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__:
         sys.stdout, sys.stderr = _output(sys.stdout), _output(sys.stderr)

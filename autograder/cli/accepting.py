@@ -61,6 +61,9 @@ def _asked(
 ) -> dict[str, list[Held]]:
     """Return what is held and is to be accepted; nothing where that was done, and graded."""
     held, name = result.held, clean(result.submission, 80)
+    if result.status != "graded":
+        why = clean(result.remarks)
+        raise UsageError(f"{name} was not graded ({why}): there is nothing to accept")
     listed = f"held for review is {', '.join(held)}" if held else "nothing of it is held for review"
     if component is not None and component not in result.components:
         raise UsageError(f"{name} has no component {component!r}; {listed}")

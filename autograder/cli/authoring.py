@@ -135,6 +135,7 @@ def release(
 ) -> None:
     """Write the student's folder: stubs, handout, public suite."""
     from autograder.authoring import release as releasing
+    from autograder.authoring import selftest as proving
     from autograder.authoring import stubs
 
     assignment = load_assignment(find_root(root), name)
@@ -147,6 +148,7 @@ def release(
     warn(assignment)
     with Stages(plain()) as stages:
         stages("reading the assignment")
+        proving.must_earn_nothing(assignment, stages)
         files = releasing.release(
             assignment,
             out,

@@ -267,7 +267,7 @@ def grade_class(
         from autograder.platforms.nbgrader import course
 
         passed_over = course.passed_over(batch, assignment.name)
-        listing = Listing(course.handed_in(batch, assignment.name))
+        listing = course.handed_in(batch, assignment.name)
     if problem := exchange_problem(batch.absolute().parent):
         say(problem)
     refused = {entry.id: why for entry in listing.entries if (why := why_not(entry.path))}
@@ -275,7 +275,7 @@ def grade_class(
         say(f"not marked: {clean(student)}: {clean(why, 1000)}")
     entries = [entry for entry in listing.entries if entry.id not in refused]
     listing = dataclasses.replace(listing, entries=entries)
-    if not entries:
+    if not listing.rows:
         print_left_out(console, listing, [])
         return ExitCode.MISUSED
     for name in passed_over:
@@ -301,7 +301,7 @@ def _graded(
     listing: Listing,
 ) -> int:
     """Grade a class into a folder that is ours for as long, and report; return the exit code."""
-    entries = listing.entries
+    entries = listing.rows
     regraded: Sequence[Regraded] = []
     # Whether all marks that should be in a gradebook are there.
     complete = True
@@ -359,7 +359,7 @@ def _started(
     if how.resume:
         batch = Batch(assignment, out, how.sandbox, 1, True, lambda job: Unchanged())
         stack.callback(batch.close)
-        if all(_is_kept(assignment, batch.job(entry)) for entry in entries):
+        if all(entry.doubled or _is_kept(assignment, batch.job(entry)) for entry in entries):
             return batch, 0, "nothing has changed: no worker is started"
     if how.cluster is None:
         workers = min(how.jobs or cores(), count)

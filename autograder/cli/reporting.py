@@ -70,6 +70,8 @@ def export(
         say(f"not exported: {clean(reason, 500)}", stderr=True)
     for result in found:
         student, held = clean(result.submission, 80), ", ".join(result.held)
+        if result.standing == "doubled" and not chosen.needs_mark:
+            say(f"{student}: it has no mark: {clean(result.message)}", stderr=True)
         if result.standing == "empty":
             say(f"{student}: handed in no file of it; its mark is 0", stderr=True)
         if held:

@@ -103,6 +103,7 @@ class Mistakes:
     Attributes:
         names: the mistakes.
         in_branches: the same in one branch of the code alone.
+        can_be: returns whether two mistakes can be in one component.
         together: returns an answer to a question that the question itself does not hold, mostly of
             two mistakes together; None where it is not known.
         rounding: a distance that may be due to rounding alone, as a share of the tolerance.
@@ -112,6 +113,7 @@ class Mistakes:
 
     names: Sequence[str]
     in_branches: Sequence[str]
+    can_be: Callable[[Names], bool]
     together: Callable[[Names, Question], Known | None]
     rounding: float
     sampled: bool = False
@@ -134,7 +136,7 @@ class Fits:
         self._spent = 0
         self._together: dict[tuple[Names, Question], Known | None] = {}
         self._fits: dict[tuple[Names, Example], Fit] = {}
-        # Of what is answered, by its identity: many mistakes answer alike.
+        # By the identity of what is answered: many mistakes give equal answers.
         self._of_known: dict[tuple[int, Example], Fit] = {}
         self._again: dict[Question, list[Sequence[Reply]]] = {}
 
@@ -191,7 +193,7 @@ class Fits:
         return self._fits[key]
 
     def forget(self) -> None:
-        """Measure everything anew from now on."""
+        """Measure everything again from now on."""
         self._fits = {}
 
     def measured(self, names: Names, example: Example) -> Fit:

@@ -102,13 +102,14 @@ class _Table:
             )
             for question, right, answers in zip(written, rights, wrong, strict=True)
         ]
-        self.silent = {mistake["words"]: mistake["silent"] for mistake in mistakes}
         words = [mistake["words"] for mistake in mistakes]
         self._pairs = {frozenset(words[n] for n in pair["of"]): pair for pair in plain["pairs"]}
+        apart = {frozenset(words[n] for n in pair) for pair in plain["apart"]}
         self._order = words
         self.mistakes = Mistakes(
             names=tuple(one["words"] for one in mistakes if not one["branch"]),
             in_branches=tuple(one["words"] for one in mistakes if one["branch"]),
+            can_be=lambda names: names not in apart,
             together=self._together,
             rounding=_ROUNDING,
             sampled=True,
@@ -140,7 +141,6 @@ class _FitsAtHome(Fits):
             return [session.perform(request) for request in requests]
 
         super().__init__(table.mistakes, {}, ask)
-        self._table = table
         self._guessing = False
         self._evidence: dict[Names, bool] = {}
         for number, question in enumerate(table.questions):
@@ -246,10 +246,8 @@ class _FitsAtHome(Fits):
 
     def _may_show_together(self, names: Names, example: Example) -> bool:
         """Return whether a mistake that does not show may do so beside the other, which does."""
-        question = self.questions[example]
-        number, showing = self._table.questions.index(question), names & question.wrong.keys()
-        silent = (number in self._table.silent[name] for name in names - showing)
-        return bool(showing) and not example.passed and any(silent)
+        showing = names & self.questions[example].wrong.keys()
+        return not example.passed and 0 < len(showing) < len(names)
 
     def may_be_another_draw(self, names: Names, example: Example) -> bool:
         """Return whether an answer may be another random draw of what the mistakes answer."""

@@ -121,7 +121,7 @@ class Search:
             if self._fits.fit(RIGHT, example).exact <= self._mistakes.rounding:
                 showing = self._showing(example)
                 pairs = {pair for pair in pairs if len(pair & showing) != 1}
-        return sorted(pairs, key=sorted)
+        return sorted(filter(self._mistakes.can_be, pairs), key=sorted)
 
     def _showing(self, example: Example) -> Names:
         """Return the mistakes that show in an example by themselves."""

@@ -6,10 +6,10 @@ code. By component it has, as JSON:
 - `questions`: requests (`asks`, made up for this purpose), the tolerance (`slack`), the right
   answer, and whether right work may answer otherwise (`free`);
 - `mistakes`: words for the student, whether it is in one `branch` of the code alone, the criteria
-  that the mistake `loses`, its `answers` by the question's number, where they are not right, and
-  the questions that reach it but in which it is `silent`;
+  that the mistake `loses`, and its `answers` by the question's number, where they are not right;
 - `pairs`: two mistakes by their places (`of`), and what they answer together where both show: as
-  one of them does (`as`: which), or otherwise (`answers`). Where nothing is kept, it is not known.
+  one of them does (`as`: which), or otherwise (`answers`). Where nothing is kept, it is not known;
+- `apart`: two mistakes, by their places, that cannot be in one component.
 
 Of what was answered there are samples, of what was drawn quantiles, too, and of long tensors that
 were asked with a few values, which repeat; all to six digits.

@@ -12,10 +12,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
+from typing import Literal
 
 from autograder.assignment import Assignment
 from autograder.grading import accepted, store
-from autograder.grading.entries import Entry
+from autograder.grading.entries import Entry, doubled_words
 from autograder.grading.messages import GradeAnswer, GradeJob, Marked, Unchanged
 from autograder.grading.store import Held
 from autograder.grading.workers import CannotGrade, Tell, WorkerLost, WorkerPool, unheard
@@ -166,6 +167,10 @@ class Batch:
                 except BaseException as error:
                     future.set_exception(error)
 
+    def keep(self, result: SubmissionResult) -> None:
+        """Write a result once more, with other remarks."""
+        store.write(self._out, result)
+
     def _cancel(self) -> None:
         for future in self._begun.values():
             future.cancel()
@@ -188,6 +193,8 @@ class Batch:
 
     def _grade(self, entry: Entry) -> _Done:
         before = store.read(self._out, entry.id)
+        if entry.doubled:
+            return self._doubled(entry, before)
         if before is None and store.is_damaged(self._out, entry.id):
             self.damaged.append(entry.id)
         job = self._job(entry, before)
@@ -205,17 +212,32 @@ class Batch:
             # The run was stopped, not this submission at fault: the next run grades it.
             raise WorkerLost(answer.reason)
         else:
-            result = SubmissionResult(
-                submission=entry.id,
-                assignment=self._assignment.name,
-                status="error",
-                score=None,
-                max_score=self._assignment.max_score,
-                message=answer.reason,
-                sandbox=self._sandbox,
-                path=path,
-                late=entry.late,
-            )
+            result = self._without_mark(entry, "error", answer.reason)
+            result = result.model_copy(update={"path": path, "late": entry.late})
+        return self._written(before, result)
+
+    def _doubled(self, entry: Entry, before: SubmissionResult | None) -> _Done:
+        """Give an id that several entries have a result without a mark."""
+        words = doubled_words(entry.id, entry.doubled)
+        result = self._without_mark(entry, "rejected", words)
+        if result == before:
+            return result, True
+        return self._written(before, result)
+
+    def _without_mark(
+        self, entry: Entry, status: Literal["rejected", "error"], message: str
+    ) -> SubmissionResult:
+        return SubmissionResult(
+            submission=entry.id,
+            assignment=self._assignment.name,
+            status=status,
+            score=None,
+            max_score=self._assignment.max_score,
+            message=message,
+            sandbox=self._sandbox,
+        )
+
+    def _written(self, before: SubmissionResult | None, result: SubmissionResult) -> _Done:
         store.write(self._out, result)
         if before is not None:
             self.regraded.append((before, result))

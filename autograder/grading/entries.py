@@ -13,12 +13,15 @@ from autograder.archives import is_archive, without_ending
 from autograder.errors import UsageError
 from autograder.grading import downloads
 from autograder.grading.downloads import Known
+from autograder.text import clean
 
 # What a student may have handed in by mistake: it is rejected with a reason, not ignored.
 _HANDED_IN = (".py", ".ipynb", ".rar", ".7z", ".tar", ".gz", ".bz2", ".xz", ".zst", ".zipx")
 _WANTED = "give the folder that holds one submission an entry"
 # A file name has 255 bytes, and a result file is called <id>.json.
 _MAX_ID = 240
+# Of an id or a name these characters are told, and this number of names.
+_SHOWN, _NAMED = 60, 3
 # What a terminal acts on, and what turns a text around.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -28,7 +31,8 @@ class Entry:
     """One entry of a batch: the student's id and where the submission is.
 
     `exempt` names files that may call forbidden operations, as stand-ins do; no student's may.
-    `only` and `diagnose` are those of a `GradeJob`; `late` is what a download says of it.
+    `only` and `diagnose` are those of a `GradeJob`; `late` is what a download says of it. `doubled`
+    are the names of all entries with this id, where there are several; none of them is graded.
     """
 
     id: str
@@ -37,6 +41,7 @@ class Entry:
     only: tuple[str, ...] = ()
     diagnose: bool = True
     late: bool = False
+    doubled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,15 @@ class Listing:
     entries: list[Entry]
     ignored: Sequence[str] = ()
     doubled: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[Entry]:
+        """One entry for every id, sorted by it: those that are graded, and the doubled."""
+        doubled = [
+            Entry(name, Path(names[0]), doubled=tuple(names))
+            for name, names in self.doubled.items()
+        ]
+        return sorted([*self.entries, *doubled], key=lambda entry: entry.id)
 
 
 def discover(
@@ -107,6 +121,23 @@ def discover(
         ],
         ignored,
         {name: [p.name for p in of] for name, of in sorted(found.items()) if len(of) > 1},
+    )
+
+
+def all_of(batch: Path, name: str) -> tuple[str, ...]:
+    """Return the names of the entries with one id, where there are several; else none."""
+    found = sorted(p.name for p in batch.iterdir() if p.name.startswith(name) and _id_of(p) == name)
+    return tuple(found) if len(found) > 1 else ()
+
+
+def doubled_words(name: str, names: Sequence[str]) -> str:
+    """Say which entries have one id, and what to do about it."""
+    shown = [clean(one, _SHOWN) for one in names[:_NAMED]]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    are = "are both" if len(names) == 2 else "are all"
+    return (
+        f"{' and '.join(shown)}{more} {are} of {clean(repr(name), _SHOWN)}: keep one of them "
+        "and run it again"
     )
 
 

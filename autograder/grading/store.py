@@ -173,8 +173,8 @@ def write_table(out: Path, results: Sequence[SubmissionResult], components: Sequ
     """Write results.csv, one row a submission, and return its path; see `tables` for its cells."""
     rows: list[list[str | float | None]] = []
     for result in results:
-        # A rejected submission has no components and scores 0 in each; an error has no score.
-        missing = None if result.status == "error" else 0.0
+        # A rejected submission has no components and scores 0 in each, unless it has no score.
+        missing = None if result.score is None else 0.0
         found = result.components
         scores = [found[name].score if name in found else missing for name in components]
         about = [result.submission, result.status]

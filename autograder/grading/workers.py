@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from autograder.assignment import Assignment
+from autograder.environment import for_marks, program
 from autograder.errors import UsageError
 from autograder.grading.messages import (
     ANSWERS,
@@ -37,11 +38,6 @@ _LEVELS = ("2", "3", "fast")
 _PROFILED = ("--enable-optimizations", "-fprofile-use", "-fprofile-instr-use")
 _SYSTEMS = "--prefix=/usr"
 Tell = Callable[[str], None]
-
-# One thread each, before torch is imported: the worker and its fork server fork. For each GPU that
-# it sees, torch would start another.
-_SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_SINGLE["CUDA_VISIBLE_DEVICES"] = "-1"
 
 
 def cores() -> int:
@@ -132,7 +128,7 @@ class Worker:
         self._patience_s = patience_s(assignment)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         # Nothing is imported from the current folder, which may hold submissions.
-        command = [sys.executable, "-P", "-m", "autograder.judge.worker"]
+        command = [sys.executable, "-P", "-c", program("autograder.judge.worker")]
         command += [str(assignment.root), assignment.name, sandbox]
         command += [] if checking is None else [checking]
         self._process = subprocess.Popen(
@@ -140,7 +136,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env={**os.environ, **_SINGLE},
+            env=for_marks(),
         )
 
     @property
@@ -180,7 +176,7 @@ class Worker:
         """
         self._write(written(job))
         while isinstance(answer := self._read(), Stage):
-            # What it makes for every job counts for none: it is waited for anew.
+            # What it makes for every job counts for none: the time begins again.
             continue
         return answer
 

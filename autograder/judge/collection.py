@@ -22,10 +22,11 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
 from autograder.api.criterion import EXAMPLES, MARKER, criterion_of
+from autograder.api.reader import dotted_name
 from autograder.api.rules import resolve
 from autograder.api.run import VIEWS, drawings_of
-from autograder.api.scopes import dotted_name
 from autograder.assignment import Assignment
+from autograder.environment import alone
 from autograder.judge.cache import Cache
 from autograder.judge.places import cache_folder
 from autograder.judge.reference import ReferenceSession, solution_of, workplace
@@ -118,8 +119,10 @@ def collect(
 
 def _load_profile() -> None:
     """Have Hypothesis draw few examples and keep none; tests take it up when they are imported."""
+    # Not from the profile in force, which Hypothesis chooses by the environment.
     hypothesis.settings.register_profile(
         "gradeformer-judge",
+        hypothesis.settings.get_profile("default"),
         max_examples=EXAMPLES,
         phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
         deadline=None,
@@ -221,6 +224,9 @@ def _missing(assignment: Assignment) -> Iterator[str]:
                 f"there is no stand-in {assignment.stand_in(name)}, which components that use "
                 f"{name} are graded with when it is broken"
             )
+        own, given = assignment.own_stand_in(name), assignment.given_stand_in(name)
+        if own.is_file() and given.is_file():
+            yield f"both {own} and {given} stand in for {name}: keep one of them"
     for spec in assignment.components:
         for dotted in spec.rules.functions:
             try:
@@ -261,10 +267,10 @@ def _found_in(
     arguments += ["--import-mode=importlib", "--assert=plain", "--rootdir", str(folders[0])]
     arguments += ["-c", os.devnull, "--noconftest", "--collect-only", *map(str, files or folders)]
     loaded = set(sys.modules)
-    # Plugins that happen to be installed have no part in it, and take time to load.
-    alone = mock.patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-    with warnings.catch_warnings(), alone:
+    with warnings.catch_warnings(), alone():
         warnings.simplefilter("ignore")
+        # Plugins that happen to be installed have no part in it, and take time to load.
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         code = pytest.main(arguments, plugins=[collector])
     # Another assignment's test files have the same names.
     for name in set(sys.modules) - loaded:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from autograder.api.answer import CheckFailed, StudentRaised
 from autograder.api.component import Session
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
+from autograder.api.given import Given
 from autograder.api.local import files_of
 from autograder.api.messages import ForbiddenUse, Reply, Request
 from autograder.api.rules import used_by
@@ -56,6 +57,7 @@ class Judge:
         sandbox: a running sandbox.
         diagnoser: knows the misconceptions.
         provided: code and data that every component gets, by relative path.
+        given: the text that students are given, which earns nothing.
     """
 
     assignment: Assignment
@@ -63,6 +65,12 @@ class Judge:
     sandbox: Sandbox
     diagnoser: Diagnoser
     provided: Mapping[str, bytes] = field(default_factory=dict)
+    given: Given = field(default_factory=Given)
+
+    @cached_property
+    def stubs(self) -> Mapping[str, str]:
+        """The texts of the stubs, by file."""
+        return self.assignment.stubs()
 
 
 def budget_of(limits: Limits) -> Budget:
@@ -132,7 +140,8 @@ class ComponentRun:
     # outcomes, and the first death ends the component.
     thorough: bool
     explaining: bool  # keep also what was answered to hidden questions
-    free: bool  # whether it runs with all of Python, because a person said it may
+    # The files that run with all of Python, because a person said they may; None for all.
+    free: tuple[str, ...] | None
 
     def __post_init__(self) -> None:
         assignment, spec, provided = self.judge.assignment, self.spec, self.judge.provided
@@ -144,6 +153,7 @@ class ComponentRun:
             ours=(*self.exempt, *(name for name in provided if name.endswith(".py"))),
             others=tuple(files_of(used_by(spec.name, uses))),
             free=self.free,
+            stubs=self.judge.stubs,
         )
         claims = Claims(
             {Path(name).name: len(text.splitlines()) + 1 for name, text in self.files.items()},

@@ -18,7 +18,7 @@ from autograder.diagnosis.fits import Ask, Example, Fits, Mistakes, examples_of
 from autograder.diagnosis.search import Search
 from autograder.diagnosis.table import Names, Question
 from autograder.judge.cache import Cache
-from autograder.judge.misconceptions import Misconception, read, read_in_branches
+from autograder.judge.misconceptions import Misconception, read
 from autograder.judge.session import Planned
 from autograder.judge.variants import variants_of, widest
 from autograder.text import together
@@ -85,12 +85,9 @@ class Diagnoser:
     ) -> None:
         self._assignment, self._cache, self._tell = assignment, cache, tell
         self._known = {name: read(assignment, name) for name in assignment.totals}
-        self._in_branches = {
-            n: read_in_branches(assignment, n, known) for n, known in self._known.items()
-        }
         self._plans = {name: list(_examples_in(plans[name])) for name in plans}
         self._variants = {
-            name: variants_of(assignment, name)
+            name: variants_of(assignment, name, known)
             for name, known in self._known.items()
             if known and looking
         }
@@ -122,7 +119,7 @@ class Diagnoser:
             requests, right = [one.request for one in planned], [one.reply for one in planned]
             question = variants.question(requests, right, planned[0].slack or usual)
             question.cost = max(1, sum(one.work for one in planned) // _SHORT)
-            variants.complete(question, [*self._known[component], *self._in_branches[component]])
+            variants.complete(question)
             found.append(question)
         return found
 
@@ -137,7 +134,7 @@ class Diagnoser:
         if component not in self._variants:
             return Diagnosis()
         variants, table = self._variants[component], self.prepare(component)
-        known, branches = self._known[component], self._in_branches[component]
+        known = self._known[component]
         # By its requests, in which nobody else's answers had a part.
         asked = {
             tuple(id(one.request) for one in planned): question
@@ -159,8 +156,9 @@ class Diagnoser:
                     yield variants.question(requests, slack=slack)
 
         mistakes = Mistakes(
-            names=tuple(known),
-            in_branches=tuple(branches),
+            names=tuple(name for name, one in known.items() if not one.in_branch),
+            in_branches=tuple(name for name, one in known.items() if one.in_branch),
+            can_be=variants.can_be,
             together=variants.known,
             rounding=_ROUNDING,
             most=_MAX_COMPUTED,
@@ -170,7 +168,7 @@ class Diagnoser:
 
         def told(names: Names) -> tuple[Misconception, ...]:
             # In the order of the table, which is that of the file.
-            return tuple(one for name, one in (known | branches).items() if name in names)
+            return tuple(one for name, one in known.items() if name in names)
 
         explained = {criterion: told(names) for criterion, names in solution.explained.items()}
         return Diagnosis(told(solution.names), solution.either, explained)

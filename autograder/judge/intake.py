@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 from autograder.archives import is_archive
 from autograder.judge.folders import NotOrdinary, TooMany, Wanted, files_in
@@ -35,6 +35,10 @@ _MAX_PIECE = 4_000_000
 _MIN_HEADER = 30
 _DIGITS = re.compile(rb"\d{1000}")
 _MAX_DEPTH = 6
+# Where tools put packages that they install: nobody's own work, and often more than all of it.
+INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
+# Of Python, in which what components import is looked for.
+MAX_LOOKED_THROUGH = 4 * MAX_BYTES
 _MAX_NAME = 180
 
 
@@ -53,6 +57,14 @@ _DAMAGE = (
 )
 
 
+class Unfit(str):
+    """Why a file cannot be taken in; it continues the name of the file."""
+
+
+Content = bytes | Unfit
+_Content = TypeVar("_Content", bytes, bytes | Unfit)
+
+
 class Rejected(Exception):
     """A submission that cannot be taken in; the message says why and what to hand in instead."""
 
@@ -67,28 +79,81 @@ def take_in(path: Path) -> dict[str, bytes]:
     Raises:
         Rejected: it is no folder or readable archive, leaves its folder, or exceeds a cap.
     """
+    found = _collect(_files_of(path, wanted))
+    return apart(found if path.is_dir() else _unwrapped(found))
+
+
+def look_through(path: Path) -> tuple[dict[str, Content], list[str]]:
+    """Return a submission's Python files, or why one cannot be taken in.
+
+    Returns:
+        The files by their relative POSIX path, and the folders of installed packages, in which
+        nothing was looked at.
+
+    Raises:
+        Rejected: it is no folder or readable archive, or leaves its folder.
+    """
+    passed_over = PassedOver()
+    found = _gather_all(_files_of(path, passed_over.wanted))
+    return found if path.is_dir() else _unwrapped(found), sorted(passed_over.folders)
+
+
+def look_through_archive(data: bytes, name: str) -> dict[str, Content]:
+    """Return an archive's Python files; it is called `name`. Errors as of `look_through`."""
+    with _rejecting(name):
+        return _unwrapped(_gather_all(from_archive(io.BytesIO(data), name, wanted)))
+
+
+class PassedOver:
+    """Tells which files are wanted, and notes the folders of installed packages.
+
+    Attributes:
+        folders: their paths.
+    """
+
+    def __init__(self) -> None:
+        self.folders: set[str] = set()
+
+    def wanted(self, name: str) -> bool:
+        """Return whether an entry is a Python file that is taken in, by its path."""
+        parts = PurePosixPath(name).parts
+        place = next((n for n, part in enumerate(parts, 1) if part in INSTALLED), None)
+        if place is not None:
+            self.folders.add("/".join(parts[:place]))
+        return wanted(name)
+
+
+def _files_of(path: Path, file_wanted: Callable[[str], bool]) -> Iterator[tuple[str, Content]]:
+    """Yield the wanted files of a folder or an archive."""
     if path.is_symlink():
         # It could lead to the reference, or to a neighbour's work.
         raise Rejected(f"{path.name} is a link; hand in the folder or archive itself")
     with _rejecting(path.name):
         if path.is_dir():
-            found = _collect(_from_folder(path, wanted))
+            yield from _from_folder(path, file_wanted)
         elif not stat.S_ISREG(path.stat().st_mode):
             # Opening a named pipe would wait for ever.
             raise Rejected(f"{path.name} is no ordinary file; hand in the file")
         elif is_archive(path.name):
             with path.open("rb", buffering=0) as file:
-                return take_in_archive(file, path.name)
+                yield from from_archive(file, path.name, file_wanted)
         else:
             raise Rejected(f"{path.name} is no folder, .zip or .tar.gz")
-    return _apart(found)
 
 
-def take_in_archive(file: io.RawIOBase | IO[bytes], name: str) -> dict[str, bytes]:
-    """Return an archive's Python files; it is open, and called `name`. Errors as of `take_in`."""
-    with _rejecting(name):
-        found = _unwrapped(_collect(from_archive(file, name, wanted)))
-    return _apart(found)
+def _gather_all(files: Iterator[tuple[str, Content]]) -> dict[str, Content]:
+    """Gather files up to what is looked through."""
+    found: dict[str, Content] = {}
+    left = MAX_LOOKED_THROUGH
+    for name, content in files:
+        found[name] = content
+        left -= len(content)
+        if left < 0:
+            raise Rejected(
+                f"there are more than {MAX_LOOKED_THROUGH} bytes of Python; hand in the component "
+                "files alone"
+            )
+    return found
 
 
 def others(path: Path, wanted: Callable[[str], bool]) -> dict[str, bytes]:
@@ -110,9 +175,11 @@ def others(path: Path, wanted: Callable[[str], bool]) -> dict[str, bytes]:
     return found
 
 
-def _gather(found: dict[str, bytes], files: Iterator[tuple[str, bytes]]) -> None:
+def _gather(found: dict[str, bytes], files: Iterator[tuple[str, Content]]) -> None:
     left = 2 * MAX_BYTES
     for name, data in files:
+        if isinstance(data, Unfit):
+            continue
         left -= len(data)
         if left < 0:
             break
@@ -135,7 +202,7 @@ def _rejecting(name: str) -> Iterator[None]:
         raise Rejected(f"{name} is packed in a way that cannot be read: use plain zip") from error
 
 
-def _apart(found: dict[str, bytes]) -> dict[str, bytes]:
+def apart(found: dict[str, bytes]) -> dict[str, bytes]:
     """Return files in the order of their names, if they can lie side by side in a folder."""
     folders = {str(folder) for name in found for folder in PurePosixPath(name).parents}
     for name in sorted(folders.intersection(found)):
@@ -156,11 +223,13 @@ def digest(files: Mapping[str, bytes], remarks: Mapping[str, Sequence[str]] | No
     return total.hexdigest()
 
 
-def _collect(files: Iterator[tuple[str, bytes]]) -> dict[str, bytes]:
+def _collect(files: Iterator[tuple[str, Content]]) -> dict[str, bytes]:
     """Gather files up to the caps, which hold while they are read."""
     found: dict[str, bytes] = {}
     size = 0
     for name, data in files:
+        if isinstance(data, Unfit):
+            raise Rejected(f"{name} {data}")
         found[name] = data
         size += len(data)
         if len(found) > MAX_FILES:
@@ -172,15 +241,21 @@ def _collect(files: Iterator[tuple[str, bytes]]) -> dict[str, bytes]:
 
 def _from_folder(
     folder: Path, file_wanted: Callable[[str], bool], most: int = MAX_FILE_BYTES
-) -> Iterator[tuple[str, bytes]]:
+) -> Iterator[tuple[str, Content]]:
     """Read a folder without following a link, which could lead to the reference."""
-    wanted = Wanted(file_wanted, lambda name: _counts(PurePosixPath(name).name), MAX_ENTRIES)
+
+    def is_entered(name: str) -> bool:
+        if _is_installed(name):
+            # None is, and who asks for files notes those folders.
+            return file_wanted(name)
+        return _counts(PurePosixPath(name).name)
+
     try:
-        for name, file in files_in(folder, wanted):
+        for name, file in files_in(folder, Wanted(file_wanted, is_entered, MAX_ENTRIES)):
             if not isinstance(file, NotOrdinary):
-                yield name, _read(file, name, most)
+                yield name, _read(file, os.fstat(file.fileno()).st_size, most)
             elif file_wanted(name):
-                raise Rejected(f"{name} {file}; hand in the file")
+                yield name, Unfit(f"{file}; hand in the file")
     except TooMany:
         words = f"more than {MAX_ENTRIES} files and folders; hand in the component files only"
         raise Rejected(words) from None
@@ -191,7 +266,7 @@ def from_archive(
     name: str,
     wanted: Callable[[str], bool],
     most: int = MAX_FILE_BYTES,
-) -> Iterator[tuple[str, bytes]]:
+) -> Iterator[tuple[str, Content]]:
     """Yield those files of an archive that are `wanted`, of at most `most` bytes each."""
     reader = _from_zip if name.lower().endswith(".zip") else _from_tar
     return reader(cast(io.RawIOBase, file), name, wanted, most)
@@ -199,9 +274,10 @@ def from_archive(
 
 def _from_zip(
     file: io.RawIOBase, path: str, wanted: Callable[[str], bool], most: int
-) -> Iterator[tuple[str, bytes]]:
+) -> Iterator[tuple[str, Content]]:
     with _InPieces(file) as pieces, zipfile.ZipFile(pieces) as archive:
-        entries = archive.infolist()
+        listed = [(entry, _name_of(entry.filename)) for entry in archive.infolist()]
+        entries = [entry for entry, name in listed if wanted(name) or not _is_installed(name)]
         if len(entries) > MAX_ENTRIES:
             raise Rejected(f"{path} has {len(entries)} entries; at most {MAX_ENTRIES}")
         _check_apart(path, [e for e in entries if not e.is_dir() and wanted(_name_of(e.filename))])
@@ -211,14 +287,15 @@ def _from_zip(
                 continue
             _check_inside(name)
             if stat.S_ISLNK(entry.external_attr >> 16):
-                raise Rejected(f"{name} in {path} is a link; hand in the file")
+                yield name, Unfit("is a link; hand in the file")
+                continue
             if entry.flag_bits & 1:
                 raise Rejected(f"{path} is encrypted; hand in an open archive")
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 # The others unpack all that they are given at once, however much it is.
                 raise NotImplementedError
             with archive.open(entry) as member:
-                yield name, _read(member, name, most)
+                yield name, _read(member, entry.file_size, most)
 
 
 def _check_apart(path: str, entries: list[zipfile.ZipInfo]) -> None:
@@ -232,27 +309,28 @@ def _check_apart(path: str, entries: list[zipfile.ZipInfo]) -> None:
 
 def _from_tar(
     file: io.RawIOBase, path: str, wanted: Callable[[str], bool], most: int
-) -> Iterator[tuple[str, bytes]]:
+) -> Iterator[tuple[str, Content]]:
+    counted = 0
     with gzip.GzipFile(fileobj=cast(Any, file)) as plain:
         capped = _Capped(plain)
         with tarfile.open(fileobj=capped, mode="r:") as archive:
-            for number, entry in enumerate(archive):
+            for entry in archive:
                 # Or tarfile keeps them all, with every header that was ever given.
                 cast(Any, archive).members.clear()
                 archive.pax_headers = {}
-                if number >= MAX_ENTRIES:
-                    raise Rejected(f"{path} has more than {MAX_ENTRIES} entries")
                 name = _name_of(entry.name)
+                counted += not _is_installed(name)
+                if counted > MAX_ENTRIES:
+                    raise Rejected(f"{path} has more than {MAX_ENTRIES} entries")
                 if not entry.isdir() and wanted(name):
                     _check_inside(name)
-                    if not entry.isreg() or entry.issparse():
-                        words = "is a link or device; hand in the file"
-                        raise Rejected(f"{name} in {path} {words}")
-                    member = archive.extractfile(entry)
+                    ordinary = entry.isreg() and not entry.issparse()
+                    member = archive.extractfile(entry) if ordinary else None
                     if member is None:
-                        raise Rejected(f"{name} in {path} cannot be read")
-                    capped.left, capped.in_header = most + _MAX_HEADER, False
-                    yield name, _read(member, name, most)
+                        yield name, Unfit("is a link or device; hand in the file")
+                    else:
+                        capped.left, capped.in_header = most + _MAX_HEADER, False
+                        yield name, _read(member, entry.size, most)
                 capped.left, capped.in_header = _MAX_HEADER, True
         # To the end, where the checksum is.
         capped.seek(MAX_UNPACKED)
@@ -311,7 +389,14 @@ class _Capped(io.RawIOBase):
 
 def _counts(part: str) -> bool:
     # What leads out of an archive is judged, not ignored.
-    return (part == ".." or not part.startswith(".")) and part not in ("__MACOSX", "__pycache__")
+    if part in ("__MACOSX", "__pycache__", *INSTALLED):
+        return False
+    return part == ".." or not part.startswith(".")
+
+
+def _is_installed(name: str) -> bool:
+    """Return whether an entry lies in a folder of installed packages."""
+    return not INSTALLED.isdisjoint(name.split("/"))
 
 
 def wanted(name: str) -> bool:
@@ -339,14 +424,14 @@ def _check_inside(name: str) -> None:
         raise Rejected("an entry of the archive leads out of it; pack the component files alone")
 
 
-def _read(file: IO[bytes], name: str, most: int) -> bytes:
-    data = file.read(most + 1)
-    if len(data) > most:
-        raise Rejected(f"{name} is larger than {most} bytes")
-    return data
+def _read(file: IO[bytes], size: int, most: int) -> Content:
+    """Return what a file holds, which says of itself how large it is."""
+    data = b"" if size > most else file.read(most + 1)
+    is_larger = size > most or len(data) > most
+    return Unfit(f"is larger than {most} bytes") if is_larger else data
 
 
-def _unwrapped(files: dict[str, bytes]) -> dict[str, bytes]:
+def _unwrapped(files: dict[str, _Content]) -> dict[str, _Content]:
     """Take off the one top folder that an archive may wrap everything in."""
     tops = {name.partition("/")[0] for name in files}
     if len(tops) == 1 and all("/" in name for name in files):

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from autograder.environment import for_marks
 from autograder.judge.intake import MAX_BYTES, Rejected
 from autograder.judge.slips import Taken, taken
 
@@ -40,7 +41,9 @@ def take_in_limited(path: Path, components: Collection[str] = ()) -> Taken:
     words = [sys.executable, "-I", "-c", _PROGRAM, str(_PACKAGE.parent), str(path)]
     limits = [str(CPU_S), str(MEMORY), *components]
     try:
-        done = subprocess.run([*words, *limits], capture_output=True, timeout=WALL_S)
+        done = subprocess.run(
+            [*words, *limits], env=for_marks(), capture_output=True, timeout=WALL_S
+        )
     except subprocess.TimeoutExpired:
         raise TimeoutError(errno.ETIMEDOUT, f"it cannot be read within {WALL_S} s") from None
     line, _, data = done.stdout.partition(b"\n")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import sys
 from collections.abc import Iterator
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from autograder.api.executor import Executor
 from autograder.api.guard import PROVIDED
@@ -17,7 +15,6 @@ from autograder.api.local import Apart
 from autograder.api.messages import Reply, Request
 from autograder.api.wording import place
 from autograder.assignment import Assignment
-from autograder.judge.combining import combined
 from autograder.sandbox.scratch import temporary_folder
 from autograder.sandbox.wire import encode_request
 
@@ -50,13 +47,7 @@ def import_apart(
     Raises:
         ReferenceFault: it cannot be imported.
     """
-    edited = {path.stem for path in folder.glob("*.diff")}
-    if edited:
-        sys.path_importer_cache[str(folder)] = _with_edits(folder, name if program else "")
-    names = [*edited, *(path.stem for path in folder.glob("*.py"))]
-    provided = ((given or folder) / PROVIDED).glob("*.py")
-    names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
-    executor = Executor(folder, name, given=given, program=program, free=True, within=Apart(names))
+    executor = variant_of(folder, name, None, {}, given, program)
     error = executor.load_error
     if error is not None:
         where = place(error.file, error.line)
@@ -66,19 +57,32 @@ def import_apart(
     return executor
 
 
-def _with_edits(folder: Path, program: str) -> FileFinder:
-    """Return what finds modules in a folder in which some are written as edits of a solution."""
+def variant_of(
+    folder: Path,
+    name: str,
+    source: bytes | None,
+    own: dict[str, ModuleType],
+    given: Path | None = None,
+    program: bool = False,
+) -> Executor:
+    """Import a component with another text, as `import_apart` does.
 
-    class Edited(SourceFileLoader):
-        def get_data(self, path: str) -> bytes:
-            file = Path(path).with_suffix(".diff")
-            return combined(file, file.stem == program)
-
-        def path_stats(self, path: str) -> Any:
-            # Nothing compiled is taken for it: the solution is part of it, too.
-            raise OSError
-
-    return FileFinder(str(folder), (Edited, [".diff"]), (SourceFileLoader, SOURCE_SUFFIXES))
+    Args:
+        folder: where it lies.
+        name: the component.
+        source: what stands in its file, where that is not what lies there.
+        own: modules that were imported for it before; gets those that it imports.
+        given: where `provided` lies.
+        program: whether it is run as a program, and not imported.
+    """
+    names = [name, *(path.stem for path in folder.glob("*.py"))]
+    provided = ((given or folder) / PROVIDED).glob("*.py")
+    names += [PROVIDED, *(f"{PROVIDED}.{path.stem}" for path in provided)]
+    within = Apart(names, own)
+    executor = Executor(folder, name, given=given, program=program, within=within, source=source)
+    if executor.load_error is None:
+        own.update((other, module) for other, module in within.own.items() if other != name)
+    return executor
 
 
 class ReferenceSession:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import io
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from autograder.archives import is_archive
 from autograder.judge.intake import (
-    MAX_BYTES,
-    MAX_FILES,
-    Rejected,
+    Content,
+    look_through,
+    look_through_archive,
     others,
     take_in,
-    take_in_archive,
 )
+from autograder.judge.reached import Reached, reached
 from autograder.text import clean
 
 # As systems call a second copy: `layer_norm (1).py`, `layer_norm-1.py`.
@@ -26,6 +25,8 @@ _COPY = re.compile(r"(\s*\(\d+\)|-\d+)$")
 _CELL = re.compile(r"(?:#|%%(?:writefile|file))\s+(?:\./)?([A-Za-z_]\w*\.py)\s*$")
 _NOTEBOOK = ".ipynb"
 _LISTED = 5
+# What a release holds beside the components: to hand it in, too, is no slip.
+_HANDED_OUT = ("conftest.py", "tests/")
 _NAME = 60
 # Below this two names have too little in common.
 _NEAR = 0.6
@@ -54,9 +55,25 @@ def taken(path: Path, components: Collection[str]) -> Taken:
     Raises:
         Rejected: as for `take_in`; also of an archive in the archive.
     """
-    files = take_in(path)
-    if all(f"{name}.py" in files for name in components):
-        return Taken(files, {})
+    if not components:
+        return Taken(take_in(path), {})
+    files, installed = look_through(path)
+    remarks: dict[str, list[str]] = {}
+    if any(f"{name}.py" not in files for name in components):
+        files = _with_what_was_meant(path, files, components, remarks)
+    found = reached(files, components)
+    if any(f"{name}.py" in found.files for name in components):
+        _say_what_was_left(found, installed, remarks)
+    return Taken(found.files, remarks)
+
+
+def _with_what_was_meant(
+    path: Path,
+    files: dict[str, Content],
+    components: Collection[str],
+    remarks: dict[str, list[str]],
+) -> dict[str, Content]:
+    """Return the files with what was meant by a component that is not there; remark on it."""
     names: set[str] = set()
 
     def looked_at(name: str) -> bool:
@@ -65,11 +82,10 @@ def taken(path: Path, components: Collection[str]) -> Taken:
         return name.endswith(_NOTEBOOK) or is_archive(name)
 
     beside = others(path, looked_at)
-    remarks: dict[str, list[str]] = {}
     archives = [name for name in beside if is_archive(name)]
     if not files and len(archives) == 1:
         # One archive in another is entered, and no further.
-        files = take_in_archive(io.BytesIO(beside[archives[0]]), archives[0])
+        files = look_through_archive(beside[archives[0]], archives[0])
         remarks.setdefault("", []).append(f"taken from {_shown(archives[0])}, packed inside")
     files, folder = _entered(files, components)
     if folder:
@@ -92,12 +108,30 @@ def taken(path: Path, components: Collection[str]) -> Taken:
         more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
         words = f"handed in: {', '.join(map(_shown, listed[:_LISTED]))}{more}"
         remarks.setdefault("", []).append(words)
-    if len(files) > MAX_FILES or sum(map(len, files.values())) > MAX_BYTES:
-        raise Rejected(f"the Python files are too many or too large; at most {MAX_FILES}")
-    return Taken({name: files[name] for name in sorted(files)}, remarks)
+    return files
 
 
-def _entered(files: dict[str, bytes], components: Collection[str]) -> tuple[dict[str, bytes], str]:
+def _say_what_was_left(
+    found: Reached, installed: Collection[str], remarks: dict[str, list[str]]
+) -> None:
+    """Remark on what was not taken in: by component what it may import, and the rest for all."""
+    for component, unfit in found.unfit.items():
+        said = [f"{_shown(name)}, which it names, {why}" for name, why in unfit.items()]
+        remarks.setdefault(component, []).extend(_few(said, "; "))
+    named = [name for name in found.left if not name.startswith(_HANDED_OUT)]
+    if left := _few([*map(_shown, installed), *map(_shown, named)], ", "):
+        remarks.setdefault("", []).append(f"left out, as no component imports it: {left[0]}")
+
+
+def _few(words: Sequence[str], between: str) -> list[str]:
+    """Join the first of some words, and say how many more there are; nothing where none is."""
+    more = f" and {len(words) - _LISTED} more" if len(words) > _LISTED else ""
+    return [f"{between.join(words[:_LISTED])}{more}"] if words else []
+
+
+def _entered(
+    files: dict[str, Content], components: Collection[str]
+) -> tuple[dict[str, Content], str]:
     """Enter the one folder that holds components, if none lie above it; return its path, too."""
     named = [file for file in map(PurePosixPath, files) if _plain(file.stem) in components]
     folders = {str(file.parent) for file in named}
@@ -111,10 +145,10 @@ def _entered(files: dict[str, bytes], components: Collection[str]) -> tuple[dict
 
 def _meant(
     name: str,
-    files: Mapping[str, bytes],
+    files: Mapping[str, Content],
     cells: list[tuple[str, str, bytes]],
     others_named: Mapping[str, str],
-) -> tuple[bytes | None, str]:
+) -> tuple[Content | None, str]:
     """Return what was meant by a component that is not there, and what is to be said of it."""
     similar = [file for file in files if "/" not in file and _plain(file[:-3]) == name]
     own = [(notebook, text) for notebook, file, text in cells if file == f"{name}.py"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.api.criterion import Criterion
 from autograder.api.local import OWN, files_of, with_stand_ins
+from autograder.api.reading import imported
 from autograder.api.rules import used_by
-from autograder.api.scopes import Own
 from autograder.api.wording import lines_of
 from autograder.assignment import ComponentSpec
 from autograder.judge.component import ComponentRun, ComponentTime, Judge, counted
@@ -25,7 +25,7 @@ from autograder.results import (
     losing_points,
     total,
 )
-from autograder.sandbox.handle import Clock
+from autograder.sandbox.handle import ChildGone, Clock
 
 # The share of a submission's time that is kept for those components that are still to come.
 _RESERVED = 0.5
@@ -57,7 +57,8 @@ def grade_submission(
     Raises:
         SandboxFault, ReferenceFault: a fault of the grader; nothing was marked.
     """
-    read = review(judge.assignment, judge.sandbox, files, exempt, accepted)
+    read = review(judge.assignment, judge.sandbox, files, exempt, accepted, judge.provided)
+    given = _given_in(judge, files, exempt)
     # An author may try out the suite of one alone.
     asked = [
         spec
@@ -69,7 +70,8 @@ def grade_submission(
     results: dict[str, ComponentResult] = {}
     with ExitStack() as stack:
         for spec in asked:
-            part = _Component(judge, spec, files, exempt, read, thorough=diagnose)
+            said = given.get(spec.name, "")
+            part = _Component(judge, spec, files, exempt, read, thorough=diagnose, given=said)
             parts[spec.name] = stack.enter_context(closing(part))
             broken = [used for used in spec.uses if used in parts and parts[used].loses()]
             part.settle(broken, time)
@@ -93,11 +95,22 @@ def grade_component(
     Returns:
         Its result, and by criterion the attempt that is marked; none where it never ran.
     """
-    read = review(judge.assignment, judge.sandbox, files, exempt, accepted)
+    read = review(judge.assignment, judge.sandbox, files, exempt, accepted, judge.provided)
+    said = _given_in(judge, files, exempt).get(spec.name, "")
     time = SubmissionTime(2 * spec.limits.component_wall_s, 2)
-    with closing(_Component(judge, spec, files, exempt, read, True, explaining=True)) as part:
+    with closing(_Component(judge, spec, files, exempt, read, True, True, said)) as part:
         part.settle(broken, time)
         return part.finish(broken, time), part.marked
+
+
+def _given_in(judge: Judge, files: Mapping[str, bytes], exempt: Sequence[str]) -> dict[str, str]:
+    """Return for each component of a submission that is given text a sentence about it."""
+    own = {name: data for name, data in files.items() if name not in exempt}
+    # What kills its reader is held for a person.
+    with suppress(ChildGone):
+        if judge.given.names:
+            return judge.given.found_in(judge.sandbox.spell(own, judge.given.names))
+    return {}
 
 
 @dataclass
@@ -111,10 +124,10 @@ class _Component:
     read: Review
     thorough: bool  # look for misconceptions and show the work, beside giving marks
     explaining: bool = False  # keep also what was answered to hidden questions
+    given: str = ""  # of one that is text which students are given, a sentence that says so
 
     def __post_init__(self) -> None:
         name = self.spec.name
-        self._free = self.read.is_free(name) or f"{name}.py" in self.exempt
         # None that is held; a component that this one builds on and that is held counts as one
         # that is not there: its stand-in alone takes its place.
         self.files = self.read.runs(name, self.files)
@@ -210,6 +223,8 @@ class _Component:
         stub = self.judge.assignment.public / f"{name}.py"
         if stub.is_file() and source.split() == stub.read_bytes().split():
             return _unrun(self.criteria, "not_attempted", f"{name}.py is still the empty stub")
+        if self.given:
+            return _unrun(self.criteria, "forbidden", self.given)
         return None
 
     def _reached(self, broken: Sequence[str]) -> list[str]:
@@ -221,7 +236,7 @@ class _Component:
         def names(file: str) -> Collection[str]:
             text = self.files[file] if file in self.exempt else given.get(file)
             if text is not None:
-                return Own(broken).imported(ast.parse(text))[1]
+                return imported(ast.parse(text), broken)[1]
             named = self.read.named
             return {*named.get(file, ()), *named.get(file.removeprefix(OWN), ())}
 
@@ -247,7 +262,11 @@ class _Component:
         key = tuple(broken)
         if key not in self._runs:
             files, exempt = self._with_stand_ins(broken)
-            how = self.thorough, self.explaining, self._free
+            own = [file for file in files if file not in exempt]
+            free = tuple(file for file in own if file.removeprefix(OWN) in self.read.free)
+            # What is the grader's own has all of Python, and so has what it is proved with.
+            all_ = f"{self.spec.name}.py" in self.exempt
+            how = self.thorough, self.explaining, None if all_ else free
             self._runs[key] = ComponentRun(self.judge, self.spec, files, exempt, key, turn, *how)
         return self._runs[key]
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
+from autograder.api.executor import Executor
 from autograder.api.likeness import Comparison, Slack, same_reply
 from autograder.api.messages import Reply, Request
 from autograder.api.values import Unsendable
 from autograder.assignment import Assignment
 from autograder.diagnosis.table import RIGHT, Known, Names, Question
-from autograder.judge.misconceptions import file_of
-from autograder.judge.reference import import_apart
+from autograder.judge.misconceptions import Misconception, together
+from autograder.judge.reference import variant_of
 from autograder.sandbox.wire import encode_reply
 
 # A mistake that computes longer, in seconds, has no end: of it that is the answer.
@@ -31,11 +33,12 @@ def widest(slacks: Iterable[Slack]) -> Slack:
 
 
 class Variants:
-    """Answers questions with chosen mistakes in force.
+    """Answers questions with chosen mistakes.
 
     Args:
-        folder: the misconceptions of an assignment.
-        component: whose.
+        folder: the solutions of an assignment.
+        component: whose mistakes.
+        mistakes: the mistakes.
         given: where `provided` lies.
         program: whether the component is run as a program.
         longest_s: how long one answer may be computed.
@@ -45,21 +48,27 @@ class Variants:
         self,
         folder: Path,
         component: str,
+        mistakes: Mapping[str, Misconception],
         given: Path | None = None,
         program: bool = False,
         longest_s: float = LONGEST_S,
     ) -> None:
         self._longest_s = longest_s
-        self._executor = import_apart(folder, component, given, program)
+        self.mistakes = mistakes
+        self._folder, self._component, self._given = folder, component, given
+        self._program = program
+        # What they import is the same for all.
+        self._modules: dict[str, ModuleType] = {}
+        self._sources: dict[Names, bytes | None] = {RIGHT: None}
+        self._executors: dict[Names, Executor] = {}
 
     def perform(self, wrong: Names, request: Request) -> Reply:
-        """Answer one request with these mistakes in force, after those before it."""
-        self._put_in_force(wrong)
+        """Answer one request with these mistakes, after those before it."""
+        executor = self._executor(wrong)
         with at_most(self._longest_s):
-            reply = self._executor.perform(request)
+            reply = executor.perform(request)
         # What is kept is no measurement.
         reply.seconds = None
-        self._put_in_force(RIGHT)
         return reply
 
     def answer(self, wrong: Names, requests: Iterable[Request]) -> list[Reply]:
@@ -79,12 +88,12 @@ class Variants:
         known = Known(right, bool(again), False, again)
         return Question(requests, known, slack=slack or {}, free=free, complete=False)
 
-    def complete(self, question: Question, names: Iterable[str]) -> None:
-        """Note what each of these mistakes answers to a question, where it is not what is right."""
-        # Many mistakes answer alike, and these are one object.
+    def complete(self, question: Question) -> None:
+        """Note what each mistake answers to a question, where it is not what is right."""
+        # Many mistakes give equal answers, and these are one object.
         found: dict[tuple[bytes, bytes], Known] = {}
         wrong: dict[str, Known] = {}
-        for name in names:
+        for name in self.mistakes:
             known = self.known(frozenset([name]), question)
             if known is question.right:
                 continue
@@ -123,10 +132,29 @@ class Variants:
         again = self.answer(wrong, [request.reseeded() for request in requests])
         return () if all(map(same_reply, replies, again)) else again
 
-    def _put_in_force(self, wrong: Names) -> None:
-        self._executor.code.scope["WRONG"] = wrong
-        if self._executor.code.module is not None:
-            self._executor.code.module.WRONG = wrong
+    def can_be(self, wrong: Names) -> bool:
+        """Return whether these mistakes can be in one component."""
+        return not wrong or self._source(wrong) is not None
+
+    def _source(self, wrong: Names) -> bytes | None:
+        if wrong not in self._sources:
+            text = together([self.mistakes[name] for name in sorted(wrong)])
+            self._sources[wrong] = None if text is None else text.encode()
+        return self._sources[wrong]
+
+    def _executor(self, wrong: Names) -> Executor:
+        if wrong not in self._executors:
+            if not self.can_be(wrong):
+                raise ValueError(f"{sorted(wrong)} cannot be in one component")
+            self._executors[wrong] = variant_of(
+                self._folder,
+                self._component,
+                self._source(wrong),
+                self._modules,
+                self._given,
+                self._program,
+            )
+        return self._executors[wrong]
 
 
 def _bits(replies: Sequence[Reply]) -> bytes:
@@ -156,12 +184,9 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def variants_of(assignment: Assignment, component: str) -> Variants:
-    """Return the wrong variants of an assignment's component.
-
-    Raises:
-        ReferenceFault: they cannot be imported.
-    """
-    folder = file_of(assignment, component).parent
+def variants_of(
+    assignment: Assignment, component: str, mistakes: Mapping[str, Misconception]
+) -> Variants:
+    """Return the wrong variants of an assignment's component."""
     program = assignment.component(component).program
-    return Variants(folder, component, assignment.public, program)
+    return Variants(assignment.secret, component, mistakes, assignment.public, program)

@@ -22,6 +22,7 @@ from typing import IO
 from autograder.api.lazy import torch
 from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
+from autograder.given import given_by
 from autograder.grading.messages import (
     JOBS,
     Answer,
@@ -158,7 +159,8 @@ def _judge_of(
     stack.callback(sandbox.close)
     suite = collected.result()
     diagnoser = Diagnoser(assignment, suite.public_plans(), checking is None, cache, tell)
-    return Judge(assignment, suite, sandbox, diagnoser, assignment.provided()), description
+    given = given_by(assignment)
+    return Judge(assignment, suite, sandbox, diagnoser, assignment.provided(), given), description
 
 
 def _in_a_fork(judge: Judge, description: str, job: Job) -> bytes:

@@ -30,13 +30,14 @@ class Step(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A submission whose mark moved, the criteria that moved it, and why."""
+    """A submission whose mark moved, or components within it: the criteria that did, and why."""
 
     submission: str
     marks: tuple[str, str]
     steps: Sequence[Step]
     why: Sequence[str]
     maximum: bool  # it alone is another one
+    within: Sequence[str]  # the components that moved, in words, where the mark is the same
 
 
 def changes(before: Graded, after: Graded) -> list[str]:
@@ -63,14 +64,17 @@ def changes(before: Graded, after: Graded) -> list[str]:
 
 
 def moves(regraded: Sequence[Regraded]) -> list[Move]:
-    """Return the submissions whose mark moved, by id."""
+    """Return the submissions whose mark moved, or components within it, by id."""
     found = []
     for before, after in regraded:
-        if (before.score, before.max_score) != (after.score, after.max_score):
+        same = (before.score, before.max_score) == (after.score, after.max_score)
+        within = list(_components(before, after)) if same else []
+        if not same or within:
             most = before.max_score != after.max_score
             marks = (_mark(before, most), _mark(after, most))
             steps, why = list(_steps(before, after)), _why(before, after)
-            found.append(Move(after.submission, marks, steps, why, before.score == after.score))
+            maximum = most and before.score == after.score
+            found.append(Move(after.submission, marks, steps, why, maximum, within))
     return sorted(found, key=lambda move: move.submission)
 
 
@@ -86,8 +90,11 @@ def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
             line("no mark moved")
         return
     others = sum(move.maximum for move in found)
-    said = [f"{counted(len(found) - others, 'mark')} moved"] if len(found) > others else []
+    within = sum(bool(move.within) for move in found)
+    own = len(found) - others - within
+    said = [f"{counted(own, 'mark')} moved"] if own else []
     said += [f"{counted(others, 'mark')} of another maximum"] if others else []
+    said += [f"components moved within {counted(within, 'mark')}"] if within else []
     line(f"{', '.join(said)}:")
     rows: list[list[str | float | None]] = [["submission", "criterion", "before", "after", "why"]]
     for number, move in enumerate(found):
@@ -107,6 +114,7 @@ def report(console: Console, out: Path, regraded: Sequence[Regraded]) -> None:
 
 def _print(line: Callable[..., None], move: Move) -> None:
     marks = " -> ".join(move.marks) + ", another maximum" * move.maximum
+    marks = f"{move.marks[0]}, {', '.join(move.within)}" if move.within else marks
     line(f"{clean(move.submission, 60)} {marks}: {clean(' and '.join(move.why), 1000)}")
     for step in move.steps[:_CRITERIA]:
         line(f"{clean(step.criterion)} {step.words}", "  ")
@@ -118,6 +126,15 @@ def _print(line: Callable[..., None], move: Move) -> None:
 def _mark(result: SubmissionResult, most: bool) -> str:
     mark = "no mark" if result.score is None else points(result.score)
     return f"{mark} of {points(result.max_score)}" if most else mark
+
+
+def _components(before: SubmissionResult, after: SubmissionResult) -> Iterator[str]:
+    """Yield in words the components that moved, of a submission that was graded both times."""
+    if before.status == after.status == "graded":
+        for name, now in after.components.items():
+            then = before.components.get(name)
+            if then is not None and then.score != now.score:
+                yield f"{name} {points(then.score)} -> {points(now.score)}"
 
 
 def _why(before: SubmissionResult, after: SubmissionResult) -> list[str]:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.grading import accepted
-from autograder.grading.entries import Listing
+from autograder.grading.entries import Listing, doubled_words
 from autograder.reports.shown import LATE, Shown
 from autograder.reports.terminal import Printer, named
 from autograder.results import ComponentStanding, Standing, SubmissionResult
@@ -31,12 +31,13 @@ _MARKS: dict[ComponentStanding, tuple[str, str]] = {
     "import_error": ("imp", "cannot be imported"),
     "timeout": ("hang", "took too long"),
     "crashed": ("died", "its process died"),
-    "forbidden": ("ban", "a forbidden operation"),
+    "forbidden": ("ban", "a forbidden operation, or given text"),
     "held": ("held", "for review"),
 }
 _STANDINGS: dict[Standing, str] = {
     "empty": "no file of the assignment, in no mean",
     "rejected": "could not be taken in, in no mean",
+    "doubled": "several entries of one id, no mark",
     "error": "a fault of the grader, no mark",
 }
 
@@ -131,13 +132,9 @@ def print_left_out(console: Console, listing: Listing, results: Sequence[Submiss
     line = Printer(console).line
     if listing.ignored:
         line(f"ignored, no student's work: {named(listing.ignored)}")
-    for name, paths in listing.doubled.items():
-        both = " and ".join(clean(path, _ID) for path in paths[:3])
-        line(
-            f"not graded: {both} are both of {clean(repr(name), _ID)}: keep one of them "
-            "and run it again"
-        )
-    rejected = [result.submission for result in results if result.status == "rejected"]
+    for name, names in listing.doubled.items():
+        line(f"not graded: {doubled_words(name, names)}")
+    rejected = [result.submission for result in results if result.standing == "rejected"]
     if rejected:
         count = f"{len(rejected)} of {len(results)} submissions"
         line(f"{count} could not be taken in: {named(rejected)}")

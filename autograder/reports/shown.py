@@ -27,8 +27,10 @@ from autograder.results import (
     total,
 )
 from autograder.settings import Feedback
-from autograder.text import clean, out_of
+from autograder.text import clean, out_of, points
 
+# Smaller differences of points are rounding errors.
+ROUNDING = 1e-9
 # A line of a message, and how many there are of one kind.
 LINE = 1000
 _LINES = 40
@@ -48,6 +50,12 @@ STATUS_WORDS: dict[ComponentStanding, str] = {
     "held": "Held for review: it was not run, and has no points before your instructor accepts it.",
 }
 FAULT = "It could not be graded; your instructor has been told."
+
+
+def more_in_hidden(lost: float) -> str:
+    """Say how many points more hidden checks cost than what names a cause."""
+    more = f"{points(lost)} more in hidden checks, which name no mistake"
+    return f"{more}; they may have the same cause."
 
 
 class ShownCriterion(BaseModel):
@@ -75,6 +83,11 @@ class ShownCriterion(BaseModel):
     def lost(self) -> float:
         """The points that it did not earn."""
         return self.max_score - self.score
+
+    @property
+    def share(self) -> float:
+        """The share of its points that it earned; of none, 1 if it passed."""
+        return self.score / self.max_score if self.max_score else float(bool(self.passed))
 
     def lines(self, told: Sequence[str] = ()) -> list[Line]:
         """Return what is said of it, a line each; causes that were told before are not repeated."""
@@ -109,6 +122,15 @@ class ShownComponent(BaseModel):
     def whole(self) -> bool:
         """Whether its status says of all criteria at once why they earn nothing."""
         return self.status in WHOLE
+
+    @property
+    def beside(self) -> str:
+        """What is said after its causes: hidden checks name none, and may be lost by the same."""
+        hidden = [one for one in self.criteria if one.hidden and one.lost > ROUNDING]
+        named = any(one.causes for one in self.criteria if one.lost > ROUNDING)
+        if self.whole or not named or not hidden:
+            return ""
+        return more_in_hidden(total(one.lost for one in hidden))
 
     @property
     def said(self) -> list[str]:
@@ -278,6 +300,7 @@ def component_page(component: ShownComponent, withheld: str = "") -> str:
     headline = f"{out_of(component.score, component.max_score)} points"
     told = [Line(words) for words in (*component.said, withheld)]
     told += [Line(words, cause=True) for words in component.causes]
+    told += [Line(component.beside)]
     if component.whole:
         # Every criterion would say the same once more.
         return page(headline, told, [], [])

@@ -14,11 +14,12 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.abc import PathEntryFinder
-from importlib.machinery import FileFinder, PathFinder, SourceFileLoader
+from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
 from autograder.api.executor import Executor, unsent
+from autograder.api.given import spell
 from autograder.api.guard import Guard
 from autograder.api.messages import ForbiddenUse, Reply
 from autograder.api.reading import read_files
@@ -42,11 +43,11 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
     if "read" in listing:
         _send_json(pipe, read_files(files, listing["read"]))
         return
+    if "spell" in listing:
+        _send_json(pipe, spell(files, listing["spell"]))
+        return
     _move_in(task.scratch, files)
     profile = task.profile
-    if not profile.free:
-        # What finds a submission's own modules finds all others, too, where they lie now.
-        sys.meta_path.remove(PathFinder)
     folder = Path(task.scratch)
     guard.begin(folder, profile.rules, profile.ours, profile.others)
     free = {name: data for name, data in files.items() if name in profile.ours}
@@ -67,8 +68,10 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
         fatal=(),
         own_tensors=True,
         program=profile.program,
-        free=profile.free,
+        stubs=profile.stubs,
     )
+    if profile.free is not None:
+        executor.code.watch(profile.free)
     _answer(pipe, executor, guard, unreported)
 
 
@@ -110,6 +113,8 @@ def _move_in(scratch: str, files: Mapping[str, bytes]) -> None:
     sys.path_hooks.insert(0, imports_from(scratch, handed_over))
     # Looked up before, where everything could be written to.
     tempfile.tempdir = scratch
+    # A cache below one's home folder is a file of one's own, as any other.
+    os.environ["HOME"] = scratch
     # What torch settled for the fork server is settled again, in a folder that the child may write.
     os.environ.pop("TORCHINDUCTOR_CACHE_DIR", None)
 

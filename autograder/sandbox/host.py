@@ -184,6 +184,18 @@ class Sandbox:
         """
         return self._listed({"read": ordinary}, files)
 
+    def spell(
+        self, files: Mapping[str, bytes], names: Mapping[str, Sequence[str]]
+    ) -> list[list[str]]:
+        """Fork a child that reads what components define, and runs none of it.
+
+        Args, and what it returns, are those of `given.spell`.
+
+        Raises:
+            ChildGone: it died over it, or took longer than a call may.
+        """
+        return self._listed({"spell": dict(names)}, files)
+
     def settle(self) -> None:
         """Make every later fork cheaper, which takes as long as it saves with one submission."""
         self._ask({"settle": True})

@@ -31,7 +31,8 @@ class Profile:
         ours: files of its folder that are the grader's, as fallbacks and what is provided: they may
             use what is forbidden.
         others: files of components that it builds on, which have rules of their own.
-        free: whether it runs with all of Python, because a person said it may.
+        free: files that run with all of Python, because a person said they may; None for all.
+        stubs: the stubs of all components, by file: what they raise means that nothing is written.
     """
 
     budget: Budget
@@ -39,7 +40,8 @@ class Profile:
     program: bool = False
     ours: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    free: bool = False
+    free: tuple[str, ...] | None = ()
+    stubs: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Profile:

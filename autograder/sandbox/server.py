@@ -7,23 +7,21 @@ reads, so that no student's source is left in memory that a later child inherits
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import os
 import socket
 import sys
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from autograder.api.executor import seed_all
 from autograder.api.guard import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import run_child
-from autograder.sandbox.dynamo import load_later
 from autograder.sandbox.kernels import find_kernels
 from autograder.sandbox.profile import Profile, Setup, Task
+from autograder.sandbox.warm import complete_torch, warm_up
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -106,7 +104,7 @@ def serve(control: socket.socket, setup: Setup) -> None:
         if "settle" in request:
             confine.gather_pages()
         elif "complete" in request:
-            _complete_torch()
+            complete_torch()
             gc.freeze()
         elif "reap" in request:
             answer = _reap(request["reap"])
@@ -153,116 +151,3 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     while data and not data.endswith(b"\n"):
         data += control.recv(1 << 20)
     return data, descriptors
-
-
-def warm_up(packages: Mapping[str, Sequence[str]]) -> None:
-    """Run once what is slow the first time, so that no child pays for it.
-
-    Args:
-        packages: modules of the packages that an assignment names, by distribution.
-    """
-    import inspect
-
-    if "torch" in packages:
-        _warm_torch()
-    inspect.getsource(Path)
-    for package, modules in packages.items():
-        _import(package, modules)
-    # numpy imports its generators when they are used.
-    seed_all(0)
-    if "matplotlib" in packages:
-        _warm_matplotlib()
-    threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
-    if threads != 1:
-        raise RuntimeError(
-            f"one of the packages {', '.join(packages)} starts a thread when it is imported: "
-            "children cannot be given it"
-        )
-
-
-def _find_no_gpu() -> None:
-    """Have torch look for GPUs, which it does once, while no file can be opened.
-
-    Otherwise the GPU's driver starts a thread, also where no GPU is visible.
-    """
-    import resource
-    import warnings
-
-    import torch
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            # It looks when it computes the first gradient.
-            torch.autograd.backward(torch.zeros(1, requires_grad=True).sum())
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    # A child that asks for a GPU hears that there is none, as at home, and nothing about forks.
-    if hasattr(torch._C, "_cuda_init"):
-        torch.cuda._lazy_init = _no_gpu
-
-
-def _no_gpu() -> NoReturn:
-    raise RuntimeError("No CUDA GPUs are available")
-
-
-def _warm_torch() -> None:
-    import numpy
-    import torch.utils.checkpoint
-
-    torch.set_num_threads(1)
-    load_later()
-    _find_no_gpu()
-    x = torch.randn(2, 3, 4, requires_grad=True)
-    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Dropout(0.5))
-    for optimizer in (torch.optim.SGD, torch.optim.Adam):
-        step = optimizer(model.parameters(), lr=0.0)
-        loss = torch.einsum("bij,bkj->bik", model(x), x).softmax(-1).square().mean()
-        torch.autograd.backward(loss)
-        step.step()
-    torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False)
-    torch.func.vmap(lambda row: row.sum())(x.detach())
-    torch.from_numpy(numpy.zeros(2)).to(torch.bfloat16).sum().item()
-    torch.nn.Linear(4, 4).to("meta")(torch.empty(2, 4, device="meta"))
-    repr(x)
-    # No child can start a compiler, and what is compiled computes the same.
-    torch.compile = _uncompiled
-
-
-def _warm_matplotlib() -> None:
-    import matplotlib.pyplot
-
-    figure = matplotlib.pyplot.figure()
-    figure.subplots().plot([0, 1])
-    figure.canvas.draw()
-    matplotlib.pyplot.close(figure)
-
-
-def _complete_torch() -> None:
-    """Load what few use, and takes a second; that is done once, however often it is asked."""
-    import torch
-
-    x = torch.zeros(2)
-    torch.func.grad(lambda values: values.sum())(x)
-    torch.testing.assert_close(x, x)
-
-
-def _uncompiled(model: Any = None, **options: Any) -> Any:
-    """Stand where torch.compile does, with arguments or without, and compile nothing."""
-    return (lambda later: later) if model is None else model
-
-
-def _import(package: str, modules: Sequence[str]) -> None:
-    """Import what a distribution holds; one of its modules must be there for everyone."""
-    failed = None
-    for name in modules:
-        try:
-            importlib.import_module(name)
-        except Exception as error:
-            failed = failed or error
-        else:
-            return
-    if failed is not None:
-        raise RuntimeError(f"the package {package!r} cannot be imported in the sandbox: {failed}")

@@ -57,8 +57,9 @@ MAX_BYTES = 32 * 1024 * 1024
 MAX_HEADER = 4 * 1024 * 1024
 MAX_MARKS = 10 * MAX_ITEMS
 _MAX_SPAN = 2**40
-# Half a character, which no text of UTF-8 holds.
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+# The escape of half a character, which no text of UTF-8 holds. Before it is an even number of
+# backslashes: two of them are the text of one, whatever follows.
+_SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")
 _DEVICES = ("cpu", "meta", "cuda", "other")
 
 Receive = Callable[[int], bytes]

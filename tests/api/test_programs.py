@@ -50,12 +50,13 @@ def started(
     children = []
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    def start(source: str, beside: Mapping[str, str] | None = None) -> Component:
+    def start(source: str, beside: Mapping[str, str] | None = None, stub: str = "") -> Component:
         name = f"program_{next(NUMBER)}"
         files = {f"{name}.py": source.encode()}
+        stubs = {f"{name}.py": stub}
         files |= {file: text.encode() for file, text in (beside or {}).items()}
         if backend is not None:
-            child = backend.fork(name, files, Profile(BUDGET, Rules(), program=True))
+            child = backend.fork(name, files, Profile(BUDGET, Rules(), program=True, stubs=stubs))
             children.append(child)
             return Component(child, lambda answer: None)
         for stale in [n for n in sys.modules if n.partition(".")[0] in ("provided", "helper")]:
@@ -63,7 +64,7 @@ def started(
         for file, data in files.items():
             (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / file).write_bytes(data)
-        return Component(Executor(tmp_path, name, program=True), lambda answer: None)
+        return Component(Executor(tmp_path, name, program=True, stubs=stubs), lambda answer: None)
 
     yield start
     for child in children:
@@ -196,11 +197,14 @@ def test_a_program_that_cannot_be_read(started: Started) -> None:
 
 
 def test_a_stub_is_not_attempted(started: Started) -> None:
-    component = started(
-        "def main():\n    # Your code here.\n    raise NotImplementedError\n\n"
+    stub = (
+        '"""Prints."""\n\ndef main():\n    # Your code here.\n    raise NotImplementedError\n\n'
         "if __name__ == '__main__':\n    main()\n"
     )
-    assert error_of(component.run()).kind == "NotAttempted"
+    assert error_of(started(stub, stub=stub).run()).kind == "NotAttempted"
+    # Code in the place of the function, which raises the same.
+    other = "import sys\nif len(sys.argv) < 2:\n    raise NotImplementedError('no argument')\n"
+    assert error_of(started(other, stub=stub).run()).kind == "NotImplementedError"
 
 
 def test_an_error_after_an_error(started: Started) -> None:

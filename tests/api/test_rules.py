@@ -336,7 +336,12 @@ def guard() -> Iterator[Guard]:
 
 
 FUNCTIONS = ("numpy.linalg.lstsq", "numpy.linalg.inv")
-CLASSES = ("torch.nn.Conv2d", "torch.nn.LSTMCell", "collections.Counter")
+CLASSES = (
+    "torch.nn.Conv2d",
+    "torch.nn.LSTMCell",
+    "collections.Counter",
+    "torch.nn.Transformer",
+)
 
 
 def ran(folder: Path, source: str) -> dict[str, object]:
@@ -394,6 +399,7 @@ CLASS_USES = {
     "without making one": "c = nn.Conv2d.__new__(nn.Conv2d)\nnn.Conv2d.forward(c, 1)",
     "mapped": "list(map(nn.Conv2d, [1], [1], [1]))",
     "another": "nn.LSTMCell(1, 1)",
+    "a function that it lends": "nn.Transformer.generate_square_subsequent_mask(2)",
     "no module of torch": "import collections\ncollections.Counter('a')",
 }
 

@@ -191,8 +191,8 @@ def test_a_stub_that_another_stub_stops_is_not_attempted(tmp_path: Path) -> None
     (secret / "base.py").write_text(solved)
     (public / "base.py").write_text(stubs.make_stub(solved, "base.py"))
     (public / "tests" / "test_base.py").write_text(HEAD + BASE)
-    (public / "stand_ins").mkdir()
-    (public / "stand_ins" / "base.py").write_text("def shift(x):\n    return x + 1\n")
+    (secret / "stand_ins").mkdir()
+    (secret / "stand_ins" / "base.py").write_text("def shift(x):\n    return x + 1\n")
     found = checked(root)
     assert {name: stub.status for name, stub in found.stub.items()} == {
         "base": "not_attempted",

@@ -16,9 +16,9 @@ from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.release import kept_numbers, known_numbers
 from autograder.diagnosis.known import KnownMistakes
-from autograder.judge.misconceptions import file_of, read
+from autograder.judge.misconceptions import read
 from autograder.judge.reference import import_apart
-from autograder.judge.variants import Variants
+from autograder.judge.variants import Variants, variants_of
 from autograder.text import together
 from tests import foreign
 from tests.conftest import ROOT
@@ -87,9 +87,9 @@ def tensors_in(plain: Any) -> list[list[float]]:
 def test_known_mistakes_are_numbers_and_words_only(known: dict[str, Any]) -> None:
     assert sum(map(len, tensors_in(known))) > 1000
     for component, plain in known.items():
-        assert set(plain) == {"questions", "mistakes", "pairs"}
+        assert set(plain) == {"questions", "mistakes", "pairs", "apart"}
         for mistake in plain["mistakes"]:
-            assert set(mistake) == {"words", "branch", "loses", "answers", "silent"}
+            assert set(mistake) == {"words", "branch", "loses", "answers"}
             assert all(name.startswith(f"{component}.") for name in mistake["loses"])
             for word in ("def ", "import ", "return x", "lambda", "self."):
                 assert word not in mistake["words"]
@@ -101,7 +101,7 @@ def test_known_mistakes_are_numbers_and_words_only(known: dict[str, Any]) -> Non
 
 
 class Wrong:
-    """A component with some mistakes in force."""
+    """A component with some mistakes."""
 
     def __init__(self, variants: Variants, *names: str) -> None:
         self.variants, self.names = variants, frozenset(names)
@@ -116,7 +116,7 @@ def test_nearly_every_mistake_in_the_table_is_recognised_and_right_work_never(
     false, unsaid, shown = [], set(), set()
     for component, plain in known.items():
         mistakes = read(assignment, component)
-        variants = Variants(file_of(assignment, component).parent, component)
+        variants = variants_of(assignment, component, mistakes)
         for name in (None, *mistakes):
             words = mistakes[name].words if name else ""
             entry = next((m for m in plain["mistakes"] if m["words"] == words), {"loses": []})

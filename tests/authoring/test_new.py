@@ -174,7 +174,7 @@ def test_an_assignment_is_written_to_be_filled_in(course: Path) -> None:
         for place in ("assignments/{}/tests/test_{}.py", "reference/{}/tests/test_{}.py"):
             assert place.format("week_two", component) in words
         assert f"reference/week_two/{component}.py" in words
-        assert f"reference/week_two/misconceptions/{component}.py" in words
+        assert f"reference/week_two/misconceptions/{component}.diff" in words
     for file in ("assignment.toml", "README.md"):
         assert f"assignments/week_two/{file}" in words
 

@@ -118,9 +118,17 @@ COUNTING = """
 import pathlib
 
 
+def counted(function):
+    def called(*args, **kwargs):
+        with pathlib.Path(__file__).with_name("calls.txt").open("a") as calls:
+            print("called", file=calls)
+        return function(*args, **kwargs)
+
+    return called
+
+
+@counted
 def layer_norm(x, eps=1e-5):
-    with pathlib.Path(__file__).with_name("calls.txt").open("a") as calls:
-        print("called", file=calls)
     raise NotImplementedError
 """
 
@@ -132,6 +140,17 @@ def test_what_is_not_written_is_asked_once_by_every_check(folder: Path) -> None:
     assert "not attempted" in shown
     checks = (folder / "tests" / "test_layer_norm.py").read_text().count("def test_")
     assert len((folder / "calls.txt").read_text().splitlines()) <= checks
+
+
+@pytest.mark.slow
+def test_what_the_student_raises_is_told_in_its_own_words(folder: Path) -> None:
+    change(folder, "feed_forward", "ValueError", "NotImplementedError")
+    shown = run(folder, "-v", "tests/test_feed_forward.py").stdout
+    assert (
+        "it must raise ValueError, but raised NotImplementedError (feed_forward.py, line" in shown
+    )
+    assert "not attempted" not in shown
+    assert "not written yet" not in shown
 
 
 def test_condensed_lines_keep_within_their_share() -> None:

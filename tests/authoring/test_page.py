@@ -24,7 +24,7 @@ from autograder.api.run import Show
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring import stubs, workbook
 from autograder.judge.collection import collect
-from autograder.judge.misconceptions import read, with_mistakes
+from autograder.judge.misconceptions import read
 from tests.conftest import ROOT
 from tests.page import Example, examples, write_course
 
@@ -46,15 +46,13 @@ def variants(course: Assignment) -> dict[str, dict[str, bytes]]:
     """Return submissions by name: what the page calls right, and what it calls wrong."""
     right = {path.name: path.read_bytes() for path in course.secret.glob("*.py")}
     loops = course.secret / "right_variants" / "loops"
-    source = (course.secret / "misconceptions" / "rescale.py").read_bytes()
     found = {
         "right": right,
         "loops": {**right, **{path.name: path.read_bytes() for path in loops.glob("*.py")}},
         "stubs": {path.name: path.read_bytes() for path in course.public.glob("*.py")},
-        "none_wrong": {**right, "rescale.py": source},
     }
-    for name in read(course, "rescale"):
-        found[name] = {**right, "rescale.py": with_mistakes(source, [name])}
+    for name, one in read(course, "rescale").items():
+        found[name] = {**right, "rescale.py": one.wrong.encode()}
     return found
 
 
@@ -77,7 +75,7 @@ def graded(course: Assignment, tmp_path_factory: pytest.TempPathFactory) -> dict
 
 @pytest.mark.release
 def test_what_the_page_calls_right_keeps_every_point(graded: dict[str, Any]) -> None:
-    for name in ("right", "loops", "none_wrong"):
+    for name in ("right", "loops"):
         components = graded[name]["components"].values()
         messages = [c["message"] for part in components for c in part["criteria"]]
         assert graded[name]["score"] == 29, (name, [text for text in messages if text])

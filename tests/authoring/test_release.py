@@ -16,7 +16,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.new import new_assignment, new_course
 from autograder.authoring.release import conftest, kept_numbers, known_numbers, release
 from autograder.errors import UsageError
-from autograder.judge.misconceptions import read, source_of, with_mistakes
+from autograder.judge.misconceptions import read
 from tests.conftest import ROOT, lines_of_code
 
 # The project and what it needs are hidden from the run, as on a student's machine.
@@ -118,7 +118,7 @@ def test_a_source_that_is_hard_to_quote_is_held_as_it_is(
     sources = dict(zip(used, odd, strict=False))
     assert len(sources) == len(odd)
     for name in used:
-        path = replace(assignment, root=tmp_path).stand_in(name)
+        path = replace(assignment, root=tmp_path).given_stand_in(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(sources.setdefault(name, "x = 1"))
     tree = ast.parse(conftest(replace(assignment, root=tmp_path)))
@@ -306,8 +306,7 @@ def explained(
     folder = tmp_path_factory.mktemp("known") / "release"
     shutil.copytree(released, folder)
     for component, name in KNOWN.items():
-        source = source_of(assignment, component)
-        (folder / f"{component}.py").write_bytes(with_mistakes(source, [name]))
+        (folder / f"{component}.py").write_text(read(assignment, component)[name].wrong)
     done = run(folder, *(f"tests/test_{component}.py" for component in KNOWN))
     assert done.returncode == 1
     return " ".join(done.stdout.split())

@@ -215,26 +215,16 @@ def test_there_is_enough_to_prove_them_with(assignment: Assignment) -> None:
     assert {r.kind for r in rows} >= {"solution", "stand-in", "right", "stub"}
 
 
-MISTAKES = """
-MISCONCEPTIONS = {{
-    "biased": ("you added a constant", "page 1"),
-    "flat": ("you took the rows apart", "page 2"),{more}
-}}
-WRONG = frozenset()
-
-
-def wrong(name):
-    return name in WRONG
-
-
-def layer_norm(x, eps=1e-5):
-    deviation = x - x.mean(dim=-1, keepdim=True)
-    result = deviation / (deviation.square().mean(dim=-1, keepdim=True) + eps).sqrt()
-    if wrong("{flat}"):
-        return result.flatten()
-    if wrong("biased"):
-        return result + 0.5
-    return result{unseen}
+LINE = "    return deviation / torch.sqrt(variance + eps)"
+MISTAKES = f"""\
+@@ biased: page 1
+you added a constant
+-{LINE}
++{LINE} + 0.5
+@@ flat: page 2
+you took the rows apart
+-{LINE}
++    return (deviation / torch.sqrt(variance + eps)).flatten()
 """
 
 
@@ -242,19 +232,18 @@ def layer_norm(x, eps=1e-5):
 def project(tmp_path: Path) -> Callable[..., Path]:
     """Write the smallest project, with misconceptions."""
 
-    def write(more: str = "", flat: str = "flat", unseen: str = "") -> Path:
+    def write(more: str = "") -> Path:
         root = write_tiny(tmp_path / "project")
         folder = root / "reference" / "norm" / "misconceptions"
         folder.mkdir()
-        text = MISTAKES.format(more=more, flat=flat, unseen=unseen)
-        (folder / "layer_norm.py").write_text(text)
+        (folder / "layer_norm.diff").write_text(MISTAKES + more)
         return root
 
     return write
 
 
 def test_a_mistake_that_no_check_sees_fails_it(autograder, project) -> None:
-    root = project(more='"unseen": ("x", "y")', unseen=' + 0 * wrong("unseen")')
+    root = project(f"@@ unseen: y\nx\n-{LINE}\n+{LINE} + 0\n")
     options = ("--json", "--sandbox", "none", "--jobs", "1", "--mutants", "0")
     done = autograder("selftest", "norm", "--root", root, *options)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -264,7 +253,7 @@ def test_a_mistake_that_no_check_sees_fails_it(autograder, project) -> None:
     assert "misconception layer_norm.unseen loses no points" in found.faults
     figures = found.figures
     assert (figures.misconceptions, figures.named_alone, figures.hidden_alone) == (2, 1, 1)
-    assert {row.kind for row in found.rows} >= {"solution", "right", "stub", "misconception"}
+    assert {row.kind for row in found.rows} >= {"solution", "stub", "misconception"}
     lost = {row.id: row.lost for row in found.rows if row.kind == "misconception"}
     assert lost == {
         "layer_norm.biased": ["layer_norm.values"],
@@ -281,11 +270,24 @@ def test_a_mistake_that_no_check_sees_fails_it(autograder, project) -> None:
     assert "fault misconception layer_norm.unseen loses no points" in printed
 
 
-def test_a_malformed_table_is_refused_in_a_sentence(autograder, project) -> None:
-    done = autograder("selftest", "norm", "--root", project(flat="falt"))
+def test_a_mistake_that_does_not_apply_is_refused_in_a_sentence(autograder, project) -> None:
+    root = project(f"@@ lost: y\nx\n-{LINE} * 1\n")
+    done = autograder("selftest", "norm", "--root", root)
     assert done.returncode == 2, done.stdout + done.stderr
     said = " ".join(done.stderr.split())
-    assert "has the misconception 'falt' in its code only" in said
+    assert "layer_norm.diff:11: lost: of" in said
+    assert "does not stand there: take the lines over from it as they are now" in said
+
+
+def test_a_file_of_the_earlier_form_is_refused_with_what_to_do(autograder, project) -> None:
+    root = project()
+    folder = root / "reference" / "norm" / "misconceptions"
+    (folder / "layer_norm.py").write_text("WRONG = frozenset()\n")
+    done = autograder("selftest", "norm", "--root", root)
+    assert done.returncode == 2, done.stdout + done.stderr
+    said = " ".join(done.stderr.split())
+    assert f"{folder / 'layer_norm.py'}: misconceptions are patches now" in said
+    assert f"write each mistake into {folder / 'layer_norm.diff'}" in said
 
 
 @pytest.mark.release

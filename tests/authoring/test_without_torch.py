@@ -99,25 +99,11 @@ def test_many(component, reference, expect):
     rows = np.arange(60.0).reshape(20, 3) ** 0.5
     expect.same(component.call("means", rows).array, reference.call("means", rows).array)
 '''
-MISTAKES = """
-import numpy as np
-
-MISCONCEPTIONS = {
-    "first_row": ("you leave the first row out of the mean", "page 2"),
-}
-WRONG: frozenset[str] = frozenset()
-
-
-def wrong(name):
-    return name in WRONG
-
-
-def means(rows):
-    return rows[1 if wrong("first_row") else 0 :].mean(axis=0)
-
-
-def spread(rows):
-    return float(rows.std())
+MISTAKES = """\
+@@ first_row: page 2
+you leave the first row out of the mean
+-    return rows.mean(axis=0)
++    return rows[1:].mean(axis=0)
 """
 # As on a machine without torch: whoever asks for it is refused.
 RUN = "import sys; sys.modules['torch'] = None; import pytest; sys.exit(pytest.main(sys.argv[1:]))"
@@ -137,7 +123,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         secret / "words.py": WORDS,
         secret / "means.py": MEANS,
         secret / "tests/test_means.py": HIDDEN,
-        secret / "misconceptions/means.py": MISTAKES,
+        secret / "misconceptions/means.diff": MISTAKES,
     }
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -256,7 +242,7 @@ def test_a_child_imports_torch_only_if_its_own_code_does() -> None:
     ("changed", "current"),
     [
         ("", {"words", "means"}),
-        ("reference/counts/misconceptions/means.py", {"words"}),
+        ("reference/counts/misconceptions/means.diff", {"words"}),
         ("assignments/counts/tests/test_words.py", {"means"}),
         ("assignments/counts/tests/test_means.py", {"words"}),
         ("reference/counts/tests/test_means.py", {"words"}),

@@ -34,7 +34,7 @@ from autograder.grading.messages import Answer, GradeJob, Marked
 from autograder.grading.workers import Worker
 from autograder.judge import reference as reference_module
 from autograder.judge.collection import collect
-from autograder.judge.misconceptions import read, source_of, with_mistakes
+from autograder.judge.misconceptions import Misconception, read, together
 from autograder.results import SubmissionResult
 from autograder.sandbox import handle, host
 
@@ -188,6 +188,13 @@ def bench_warm(rounds: int, submission: Path) -> tuple[list[float], list[float],
     return walls, cpus, memory
 
 
+def _several(known: list[Misconception], count: int, draw: random.Random) -> bytes:
+    """Return a component with some mistakes that can be in one."""
+    while (found := together(draw.sample(known, count))) is None:
+        pass
+    return found.encode()
+
+
 def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
     """Grade submissions with mistakes; return their CPU as multiples of a right one's.
 
@@ -206,16 +213,14 @@ def bench_failing(each: int, bank: int) -> dict[str, list[float]]:
     solutions = {path.name: path.read_bytes() for path in RIGHT.glob("*.py")}
     draw = random.Random(0)
     for name in assignment.totals:
-        source = source_of(assignment, name)
-        known = list(read(assignment, name))
+        known = [one for one in read(assignment, name).values() if not one.in_branch]
         for wrong in draw.sample(known, each):
-            mistaken = {f"{name}.py": with_mistakes(source, [wrong])}
+            mistaken = {f"{name}.py": wrong.wrong.encode()}
             rows["one mistake"].append({**solutions, **mistaken})
-            pair = {f"{name}.py": with_mistakes(source, draw.sample(known, 2))}
+            pair = {f"{name}.py": _several(known, 2, draw)}
             rows["a pair"].append({**solutions, **pair})
         everywhere |= mistaken
-        three = with_mistakes(source, draw.sample(known, min(3, len(known))))
-        thrice |= {f"{name}.py": three}
+        thrice |= {f"{name}.py": _several(known, 3, draw)}
         foreign = read_variants(assignment, name)
         for variant in draw.sample(foreign, min(bank, len(foreign))):
             variants.append({**solutions, f"{name}.py": variant.source})

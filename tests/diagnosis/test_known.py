@@ -54,7 +54,6 @@ def table() -> dict[str, Any]:
             {
                 "words": name,
                 "branch": False,
-                "silent": [],
                 "loses": ["double.large"] if name == "cut at 20" else ["double.works"],
                 "answers": {
                     str(number): answer(function, x)
@@ -70,6 +69,7 @@ def table() -> dict[str, Any]:
             | {"answers": {"2": answer(both, INPUTS[2])} if (one, other) == (0, 2) else {}}
             for one, other in itertools.combinations(range(len(MISTAKES)), 2)
         ],
+        "apart": [],
     }
 
 
@@ -180,11 +180,12 @@ def drawn_table() -> dict[str, Any]:
             | {"free": False}
         ],
         "mistakes": [
-            {"words": name, "branch": False, "silent": [], "loses": ["double.works"]}
+            {"words": name, "branch": False, "loses": ["double.works"]}
             | {"answers": {"0": drawn(function)}}
             for name, function in DROPPING.items()
         ],
         "pairs": [{"of": [0, 1], "as": {}, "answers": {}}],
+        "apart": [],
     }
 
 
@@ -245,11 +246,12 @@ def test_what_is_drawn_otherwise_is_named_by_its_distribution(
             | {"free": False}
         ],
         "mistakes": [
-            {"words": name, "branch": False, "silent": [], "loses": ["double.works"]}
+            {"words": name, "branch": False, "loses": ["double.works"]}
             | {"answers": {"0": drawn(*rate)}}
             for name, rate in RATES.items()
         ],
         "pairs": [{"of": [0, 1], "as": {}, "answers": {}}],
+        "apart": [],
     }
 
     class Asked(Student):
@@ -260,12 +262,10 @@ def test_what_is_drawn_otherwise_is_named_by_its_distribution(
     assert KnownMistakes(plain).causes("double.works", Asked(student)) == named
 
 
-def test_two_mistakes_may_show_together_where_one_of_them_is_silent() -> None:
+def test_two_mistakes_may_show_together_where_one_of_them_does_not_show() -> None:
     plain = table()
     # What neither does by itself; "cut at 20" does not show in that question.
     student = Student(lambda x: 5 * x if float(x.max()) == 1.0 else both(x))
-    assert KnownMistakes(plain).causes("double.works", student) == []
-    plain["mistakes"][2]["silent"] = [0, 1]
     assert KnownMistakes(plain).causes("double.works", student) == ["three times"]
     assert KnownMistakes(plain).causes("double.large", student) == ["cut at 20"]
     # What is right there speaks against it all the same.
@@ -277,7 +277,7 @@ def test_a_draw_where_nothing_is_to_be_drawn_is_named_by_its_form() -> None:
     plain = table()
     always = write_known(Known([Reply(value=torch.zeros(3))], drawn=True))
     plain["mistakes"].append(
-        {"words": "always drawn", "branch": False, "silent": [], "loses": ["double.works"]}
+        {"words": "always drawn", "branch": False, "loses": ["double.works"]}
         | {"answers": {str(number): always for number in range(len(INPUTS))}}
     )
     plain["pairs"] += [{"of": [one, 4], "as": {}, "answers": {}} for one in range(4)]
@@ -348,3 +348,12 @@ def test_what_is_as_it_is_right_is_not_repeated_and_read_from_there() -> None:
         type(read_known(write_known(two[1], write_known(two[0])), two[0]).replies[0].value) is float
     )
     assert read_known(json.loads(json.dumps(beside))).replies[1].error == right.replies[1].error
+
+
+def test_two_that_cannot_be_in_one_component_are_never_told() -> None:
+    plain = table()
+    words = [mistake["words"] for mistake in plain["mistakes"]]
+    told = KnownMistakes(plain).solution(Student(both)).names
+    assert len(told) == 2
+    plain["apart"] = [sorted(map(words.index, told))]
+    assert KnownMistakes(plain).solution(Student(both)).names != told

@@ -92,7 +92,9 @@ def counts(suites: dict[str, Suite]) -> str:
         assignment = _load(name)
         found = [criterion for one in suite.criteria.values() for criterion in one]
         public = sum(criterion.visibility == "public" for criterion in found)
-        known = sum(len(read(assignment, one.name)) for one in assignment.components)
+        # One that may be in a branch alone is one all the same.
+        misconceptions = [read(assignment, one.name) for one in assignment.components]
+        known = len({one.id for found in misconceptions for one in found.values()})
         wrong = sum(len(read_variants(assignment, one.name)) for one in assignment.components)
         figures = [len(assignment.components), public, len(found) - public, known, wrong]
         rows.append(f"| `{name}` | " + " | ".join(map(str, figures)) + " |")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from autograder.assignment import Assignment
+from autograder.given import given_by
 from autograder.judge.cache import Cache
 from autograder.judge.component import Judge, all_forbidden, largest_budget
 from autograder.judge.diagnosis import Diagnoser
@@ -23,7 +24,7 @@ def grade(assignment: Assignment, suite: Suite) -> Iterator[Grade]:
     """Grade a submission, given its files' texts by name, and how it is to be done."""
     sandbox = Sandbox(0, largest_budget(assignment), all_forbidden(assignment))
     diagnoser = Diagnoser(assignment, suite.public_plans(), cache=Cache(cache_folder()))
-    judge = Judge(assignment, suite, sandbox, diagnoser)
+    judge = Judge(assignment, suite, sandbox, diagnoser, {}, given_by(assignment))
 
     def of(files: Mapping[str, str], **how: Any) -> dict[str, ComponentResult]:
         sources = {name: text.encode() for name, text in files.items()}

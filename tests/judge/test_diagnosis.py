@@ -125,33 +125,35 @@ def test_a_component_that_uses_a_broken_one_is_diagnosed_with_a_stand_in(
 
 
 # Diagnosis by itself: a component `double`, whose mistakes show on some inputs only.
-DOUBLE = """
-MISCONCEPTIONS = {
-    "large_cut": ("you cut large results off", "page 1"),
-    "always_three": ("you multiplied by three", "page 2", ("negative",)),
-    "three_if_small": ("you multiplied small inputs by three", "page 3"),
-    "three_if_tiny": ("you multiplied tiny inputs by three", "page 4"),
-}
-BRANCHES = {"negative": "of negative numbers"}
-WRONG = frozenset()
-RUNNING = ""
-
-
-def wrong(name):
-    return name in WRONG or f"{name} in {RUNNING}" in WRONG
-
-
+DOUBLE = """\
 def double(x):
-    global RUNNING
-    RUNNING = "negative" if float(x.max()) < 0 else ""
     y = 2 * x
-    if wrong("always_three"):
-        y = 3 * x
-    if wrong("three_if_small") and float(x.abs().max()) < 5:
-        y = 3 * x
-    if wrong("three_if_tiny") and float(x.abs().max()) < 2:
-        y = 3 * x
-    return y.clamp(max=20) if wrong("large_cut") else y
+    return y
+"""
+PATCHES = """\
+@@ large_cut: page 1
+you cut large results off
+-    return y
++    return y.clamp(max=20)
+@@ always_three: page 2
+you multiplied by three
+-    y = 2 * x
++    y = 3 * x
+@@ three_if_small: page 3
+you multiplied small inputs by three
+     y = 2 * x
++    if float(x.abs().max()) < 5:
++        y = 3 * x
+@@ three_if_tiny: page 4
+you multiplied tiny inputs by three
+     y = 2 * x
++    if float(x.abs().max()) < 2:
++        y = 3 * x
+@@ always_three.negative: page 2
+of negative numbers, you multiplied by three
+     y = 2 * x
++    if float(x.max()) < 0:
++        y = 3 * x
 """
 
 
@@ -163,6 +165,7 @@ def diagnose(
     passed: Sequence[float] = (),
     free: bool = False,
     asked_on: float | None = None,
+    patches: str = PATCHES,
 ) -> tuple[Diagnosis, int]:
     """Ask a student's `double` about inputs; return the diagnosis and how much more it asked.
 
@@ -171,10 +174,11 @@ def diagnose(
     """
     secret = tmp_path / "secret"
     (secret / "misconceptions").mkdir(parents=True)
-    (secret / "misconceptions" / "double.py").write_text(DOUBLE)
+    (secret / "misconceptions" / "double.diff").write_text(patches)
+    (secret / "double.py").write_text(DOUBLE)
     (tmp_path / "student").mkdir()
     (tmp_path / "student" / "handed_in.py").write_text(student)
-    base = Executor(secret / "misconceptions", "double")
+    base = Executor(secret, "double")
     theirs = Executor(tmp_path / "student", "handed_in")
     for executor in (base, theirs):
         assert executor.load_error is None
@@ -212,7 +216,7 @@ def diagnose(
 
 
 def named(diagnosis: Diagnosis) -> list[str]:
-    return [misconception.name for misconception in diagnosis.found]
+    return [misconception.id.removeprefix("double.") for misconception in diagnosis.found]
 
 
 def test_one_that_fits_alone_needs_no_further_question(tmp_path: Path) -> None:
@@ -241,6 +245,18 @@ def test_two_mistakes_are_named_together(tmp_path: Path) -> None:
 
 # Negative numbers have lines of their own.
 TWO_WAYS = "def double(x):\n    return 3 * x if float(x.max()) < 0 else 2 * x\n"
+
+
+def test_two_that_change_the_same_words_are_never_named_together(tmp_path: Path) -> None:
+    """What they would answer together is not known."""
+    student = "def double(x):\n    return (3 * x).clamp(max=20)\n"
+    cut = "-    return y\n+    return y.clamp(max=20)\n"
+    assert cut in PATCHES
+    touching = PATCHES.replace(cut, "-    y = 2 * x\n+    y = (2 * x).clamp(max=20)\n")
+    for patches, names in ((PATCHES, ["large_cut", "always_three"]), (touching, [])):
+        (tmp_path / str(len(names))).mkdir()
+        found, _ = diagnose(tmp_path / str(len(names)), student, [1.0, 9.0], patches=patches)
+        assert named(found) == names
 
 
 def test_a_mistake_in_one_branch_is_named_with_the_branch(tmp_path: Path) -> None:

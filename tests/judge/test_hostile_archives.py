@@ -434,19 +434,19 @@ def long_names(place: Path) -> None:
     put_tar(place, tarred((NAME, HONEST), *((name, BROKEN) for name in names)))
 
 
-@recipe("have a message hold terminal commands, by the name of a link", "rejected")
+@recipe("have a message hold terminal commands, by the name of a link", "full")
 def commands_in_name(place: Path) -> None:
     name = "\x1b[2J\x1b]0;owned\x07\r\u202e14.py"
     put_tar(place, tarred((NAME, HONEST), (name, b""), type=tarfile.SYMTYPE, linkname=NAME))
 
 
-@recipe("have a message hold what no encoding can write, by the name of a link", "rejected")
+@recipe("have a message hold what no encoding can write, by the name of a link", "full")
 def half_characters_in_name(place: Path) -> None:
     name = os.fsdecode(b"\xff\xfe\x80.py")
     put_tar(place, tarred((NAME, HONEST), (name, b""), type=tarfile.SYMTYPE, linkname=NAME))
 
 
-@recipe("have a message hold what no encoding can write, by the name of a file", "rejected")
+@recipe("have a message hold what no encoding can write, by the name of a file", "missing")
 def half_characters_in_folder(place: Path) -> None:
     place.mkdir()
     (place / os.fsdecode(b"\xff\x1b[2J.py")).symlink_to(NAME)

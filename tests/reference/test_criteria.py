@@ -1,14 +1,17 @@
 """A criterion of the assignment is lost for what its title says, and public ones for all of it."""
 
+import ast
 import shutil
 from pathlib import Path
 
 import pytest
 
-from autograder.assignment import Assignment
-from autograder.judge.misconceptions import read, source_of, with_mistakes
+from autograder.assignment import Assignment, load_assignment
+from autograder.judge.misconceptions import read
 from autograder.judge.reference import import_apart
 from autograder.judge.suite import Suite
+
+ROOT = Path(__file__).resolve().parents[2]
 
 NO_BUILDING_BLOCK = """import math
 
@@ -96,10 +99,45 @@ def test_every_known_mistake_loses_public_points(
 ) -> None:
     unseen = []
     for component in assignment.totals:
-        source = source_of(assignment, component)
-        for name in read(assignment, component):
-            wrong = with_mistakes(source, [name]).decode()
-            public, _ = lost(assignment, suite, component, wrong, tmp_path / f"{component}.{name}")
+        for name, one in read(assignment, component).items():
+            place = tmp_path / f"{component}.{name}"
+            public, _ = lost(assignment, suite, component, one.wrong, place)
             if not public:
                 unseen.append(f"{component}.{name}")
     assert unseen == []
+
+
+@pytest.mark.parametrize("name", ["transformer_block", "language_model"])
+def test_a_component_is_asked_for_nothing_that_another_one_defines(name: str) -> None:
+    """It may import that by `import encoder`, or not at all: what it imports is not its answer."""
+    assignment = load_assignment(ROOT, name)
+    defined = {
+        component: names_defined(assignment.secret / f"{component}.py")
+        for component in assignment.totals
+    }
+    foreign = [
+        (folder.name, path, asked)
+        for component in assignment.totals
+        for folder in (assignment.public, assignment.secret)
+        for path in [f"tests/test_{component}.py"]
+        for asked in names_asked(folder / path)
+        if asked not in defined[component] and any(asked in names for names in defined.values())
+    ]
+    assert foreign == []
+
+
+def names_defined(path: Path) -> set[str]:
+    """Return the classes and functions of a file."""
+    body = ast.parse(path.read_text()).body
+    return {node.name for node in body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+
+
+def names_asked(path: Path) -> set[str]:
+    """Return what a test file builds, calls or makes by name."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    return {
+        str(call.args[0].value).partition(".")[0]
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("build", "call", "make")
+        if call.args and isinstance(call.args[0], ast.Constant)
+    }

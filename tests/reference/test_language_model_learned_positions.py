@@ -29,7 +29,7 @@ def loaded(path: Path) -> ModuleType:
 
 @pytest.fixture(scope="module", params=["solution", "stand-in"])
 def positions(request):
-    folder = REFERENCE if request.param == "solution" else ASSIGNMENT / "stand_ins"
+    folder = REFERENCE if request.param == "solution" else REFERENCE / "stand_ins"
     return loaded(folder / "learned_positions.py").LearnedPositionalEmbedding
 
 

@@ -221,3 +221,32 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     pair = (result("s01", {"c.a": (1, 1)}), result("s01", {"c.a": (0, 1)}))
     with pytest.raises(UsageError, match=r"moved\.csv cannot be written \(Is a directory\)"):
         moved.report(Console(file=io.StringIO()), tmp_path, [pair])
+
+
+def test_components_that_trade_places_within_a_mark_are_named(report, tmp_path: Path) -> None:
+    def parts(student: str, norm: float, block: float, **more: object) -> SubmissionResult:
+        one, two = (
+            result(student, {f"{name}.a": (score, 18)}, **more)
+            for name, score in (("norm", norm), ("block", block))
+        )
+        both = {"norm": one.components["c"], "block": two.components["c"]}
+        total = {"score": norm + block, "max_score": 36.0}
+        return one.model_copy(update={"components": both, **total})
+
+    traded = parts("s01", 0, 18), parts("s01", 18, 0, accepted={"norm": "d"})
+    text = report(traded)
+    assert text.startswith(
+        "components moved within 1 mark:\ns01 18, norm 0 -> 18, block 18 -> 0: norm was accepted\n"
+    )
+    assert "  norm.a gained (0 of 18 -> 18 of 18)\n  block.a lost (18 of 18 -> 0 of 18)\n" in text
+    assert [row[:4] for row in rows(tmp_path)[1:]] == [
+        ["s01", "total", "18", "18"],
+        ["s01", "norm.a", "0", "18"],
+        ["s01", "block.a", "18", "0"],
+    ]
+    moved_, same = parts("s02", 18, 0), parts("s03", 18, 0)
+    text = report(traded, (parts("s02", 0, 0), moved_), (same, same))
+    assert text.startswith("1 mark moved, components moved within 1 mark:\n")
+    # What was rejected has no components that could move.
+    gone = other("s04", "rejected").model_copy(update={"max_score": 36.0})
+    assert report((parts("s04", 0, 0), gone)) == "no mark moved\n"

@@ -236,8 +236,8 @@ def test_what_no_mark_stands_for_is_named_and_long_lists_are_cut() -> None:
     doubled = {"[s]": ["[s]", "[s].zip", "[s].tar.gz", "[s].more"], "t": ["t", "t.zip" + "x" * 90]}
     text = left_out(Listing([], doubled=doubled), [])
     assert text.startswith(
-        "not graded: [s] and [s].zip and [s].tar.gz are both of '[s]': keep one of them and run it "
-        "again\nnot graded: t and t.zipxxx"
+        "not graded: [s] and [s].zip and [s].tar.gz and 1 more are all of '[s]': keep one of them "
+        "and run it again\nnot graded: t and t.zipxxx"
     )
     assert len(text.splitlines()[1]) < 150
 
@@ -256,4 +256,4 @@ def test_what_is_held_is_marked_and_explained_apart_from_what_is_forbidden() -> 
     lines = printed([one, other], ["norm", "head"]).splitlines()
     cells = [line.split()[2] for line in lines if line.startswith((" s0", "s0"))]
     assert cells == ["held", "ban"]
-    assert "ban a forbidden operation; held for review" in lines
+    assert "ban a forbidden operation, or given text; held for review" in lines

@@ -39,6 +39,14 @@ pytestmark = pytest.mark.slow
 HOSTILE = ROOT / "tests" / "hostile"
 SOLUTIONS = ROOT / "reference" / "transformer_block"
 COMPONENTS = ("layer_norm", "attention", "multi_head_attention")
+# What tests/hostile/functions goes around.
+NAMED = """\
+functions = [
+    "torch.nn.functional.layer_norm", "torch.layer_norm", "torch.native_layer_norm",
+    "torch.nn.LayerNorm",
+]
+modules = ["numpy"]
+"""
 # The real ones are generous; what is shown here does not hang on how long a hang may last. But what
 # traces a layer for a compiler must come to what is forbidden: that takes up to 0.2 s when quiet.
 LIMITS = {
@@ -184,27 +192,45 @@ def graded(tier: str, tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
     They run though most of them are out of the ordinary: what they meet is the sandbox.
     """
-    return grade(tmp_path_factory.mktemp("hostile"), about(rules=False), "note", tier)
+    return grade(tmp_path_factory.mktemp("hostile"), others(), "note", tier)
 
 
 @pytest.fixture(scope="module")
 def ruled(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """Those that go around rules, as they are graded usually."""
-    return grade(tmp_path_factory.mktemp("ruled"), about(rules=True), "hold", "tier1")
+    return grade(tmp_path_factory.mktemp("ruled"), about("rules"), "hold", "tier1")
 
 
-def about(rules: bool) -> list[Hostile]:
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """Those that go around forbidden functions and modules, which no kernel watches."""
+    return grade(tmp_path_factory.mktemp("named"), about("functions"), "hold", "tier1", NAMED)
+
+
+def about(kind: str) -> list[Hostile]:
+    return [submission for submission in everything() if submission.path.parent.name == kind]
+
+
+def others() -> list[Hostile]:
     return [
-        submission for submission in everything() if submission.name.startswith("rules") is rules
+        submission
+        for submission in everything()
+        if submission.path.parent.name not in ("rules", "functions")
     ]
 
 
-def grade(folder: Path, submissions: list[Hostile], review: str, tier: str) -> Graded:
+def grade(
+    folder: Path, submissions: list[Hostile], review: str, tier: str, rules: str = ""
+) -> Graded:
     root = make_project(folder / "project", "hostile", COMPONENTS)
     set_limits(root, "hostile", LIMITS)
     settings = root / "assignments" / "hostile" / "assignment.toml"
-    text = settings.read_text().replace("[rules]\n", f'[rules]\nreview = "{review}"\n')
-    settings.write_text(text)
+    text = settings.read_text()
+    if rules:
+        # In the place of the assignment's, of which torch's kernels refuse most.
+        text = re.sub(r"\[rules\]\n.*?\n\n", f"[rules]\n{rules}\n", text, count=1, flags=re.DOTALL)
+        text = re.sub(r"^rules = \{.*?\}\n", "", text, flags=re.DOTALL | re.MULTILINE)
+    settings.write_text(text.replace("[rules]\n", f'[rules]\nreview = "{review}"\n'))
     batch = folder / "batch"
     batch.mkdir()
     step = max(1, len(submissions) // CONTROLS)
@@ -253,11 +279,15 @@ def test_every_submission_has_a_mark(graded: Graded) -> None:
 
 
 def test_none_gets_more_than_its_honest_part(graded: Graded) -> None:
-    assert more_than_honest(graded, about(rules=False)) == []
+    assert more_than_honest(graded, others()) == []
 
 
 def test_who_goes_around_rules_earns_nothing(ruled: Graded) -> None:
-    assert more_than_honest(ruled, about(rules=True)) == []
+    assert more_than_honest(ruled, about("rules")) == []
+
+
+def test_who_goes_around_functions_and_modules_earns_what_is_said(named: Graded) -> None:
+    assert more_than_honest(named, about("functions")) == []
 
 
 def more_than_honest(
@@ -276,10 +306,10 @@ def more_than_honest(
     return wrong
 
 
-def test_honest_submissions_keep_every_point(graded: Graded, ruled: Graded) -> None:
-    found = [(name, r) for batch in (graded, ruled) for name, r in batch.results.items()]
+def test_honest_submissions_keep_every_point(graded: Graded, ruled: Graded, named: Graded) -> None:
+    found = [(name, r) for batch in (graded, ruled, named) for name, r in batch.results.items()]
     controls = [(name, result) for name, result in found if name.endswith("control")]
-    assert len(controls) >= 2 * CONTROLS
+    assert len(controls) >= 3 * CONTROLS
     for name, result in controls:
         lost = [
             (criterion["id"], criterion["message"])

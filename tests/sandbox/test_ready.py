@@ -79,10 +79,10 @@ def test_nothing_is_begun_meanwhile_where_it_does_not_start(
 
 GPU_BUILD = """
 import torch
-from autograder.sandbox import server
+from autograder.sandbox import warm
 # What only torch for a GPU has.
 torch._C._cuda_init = lambda: None
-server.warm_up({"torch": ["torch"]})
+warm.warm_up({"torch": ["torch"]})
 torch.manual_seed(0)
 print(torch.cuda.is_available())
 try:

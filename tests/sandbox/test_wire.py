@@ -492,6 +492,24 @@ def test_what_is_no_reply_is_refused(plain: object) -> None:
         decode_reply(Source(framed(plain)))
 
 
+@pytest.mark.parametrize("before", ["", "\\", "\\\\", "a \\ b", "\u00e9"])
+def test_a_text_may_spell_half_a_character(before: str) -> None:
+    """As JSON of an emoji does: backslash, u, four digits are six characters like others."""
+    text = before + "\\ud83d\\ude00"
+    error = StudentError("KeyError", "call", text)
+    reply = Reply(value=[text, {text: text}], error=error)
+    _, found = decode_reply(Source(wire.encode_reply(reply, 7)))
+    assert found.value == [text, {text: text}]
+    assert found.error == error
+
+
+@pytest.mark.parametrize("backslashes", [1, 3, 5])
+def test_half_a_character_is_refused_behind_any_backslashes(backslashes: int) -> None:
+    form = b'{"parts": {"value": "' + b"\\" * backslashes + b'ud83d"}}'
+    with pytest.raises(WireError, match="no text"):
+        decode_reply(Source(framed(form)))
+
+
 def test_more_bytes_than_tensors_are_refused() -> None:
     with pytest.raises(WireError, match="more bytes"):
         decode_reply(Source(framed({"parts": {}}, bytes(16))))

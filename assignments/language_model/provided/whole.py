@@ -21,6 +21,13 @@ def language_model(vocab_size: int, max_len: int) -> nn.Module:
     return LanguageModel(vocab_size, max_len, 16, 2, 32, 2, dropout=0.0)
 
 
+def encoder(vocab_size: int, max_len: int, *sizes: int, **options: Any) -> nn.Module:
+    """Make your `Encoder`; its further sizes are d_model, num_heads, d_ff and num_layers."""
+    from encoder import Encoder
+
+    return Encoder(vocab_size, max_len, *sizes, **options)
+
+
 def deep_model(vocab_size: int, max_len: int, norm: str) -> nn.Module:
     """Make a language model of your `Encoder` with 12 blocks and this norm, "pre" or "post"."""
     from encoder import Encoder

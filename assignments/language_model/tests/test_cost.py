@@ -69,20 +69,20 @@ def test_meeting(component, expect, d, f, right):
 def test_counted(component, expect, length):
     """counted_cost agrees with the formulas for your own encoder"""
     # The difference of two counts is one block, whatever else the encoder computes.
-    counts = []
+    whole, counts = component.provided("whole"), []
     for layers in (1, 2):
-        built = component.build("Encoder", 9, 12, 8, 2, 20, layers)
+        built = whole.build("encoder", 9, 12, 8, 2, 20, layers)
         counts.append(component.call("counted_cost", built, length).number)
     right = 4 * length * 8 * 8 + 2 * length * length * 8 + 2 * length * 8 * 20
     what = "the count with two blocks, minus that with one block,"
     expect.same(counts[1] - counts[0], right, what)
 
 
-@pytest.mark.criterion(points=0.5, source=SOURCE)
+@pytest.mark.criterion(points=0.5, source=SOURCE, form=True)
 @pytest.mark.parametrize("training", [True, False])
 def test_encoder_as_it_was(component, expect, training):
     """counted_cost does not change the encoder's mode or weights"""
-    built = component.build("Encoder", 3, 9, 8, 2, 20, 1).train(training)
+    built = component.provided("whole").build("encoder", 3, 9, 8, 2, 20, 1).train(training)
     before = built.state().entries
     expect.that(component.call("counted_cost", built, 4))
     word = "training" if training else "evaluation"

@@ -414,7 +414,7 @@ def cost(component, show):
         note=f"64 features, 256 inside. By your count, attention has at least half of the "
         f"multiplications from {met} tokens on; the handout says 384.",
     )
-    built = component.build("Encoder", 7, 32, 8, 2, 20, 2)
+    built = component.provided("whole").build("encoder", 7, 32, 8, 2, 20, 2)
     rows = []
     for n in (1, 8, 32):
         counted = component.call("counted_cost", built, n).number

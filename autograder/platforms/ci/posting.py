@@ -137,10 +137,10 @@ def status_of(result: SubmissionResult, seen: Shown | None, fail_under: float) -
         seen: what of it its student may see; None if it has no points.
         fail_under: the percentage of the points that are seen below which its state is a failure.
     """
-    if seen is None or seen.score is None:
-        return "error", "The grader failed; that is not your fault, and it is tried again"
     if result.status == "rejected":
         return "failure", f"Not accepted: {clean(result.message)}"
+    if seen is None or seen.score is None:
+        return "error", "The grader failed; that is not your fault, and it is tried again"
     line = f"{out_of(seen.score, seen.max_score)} points"
     if seen.withheld:
         line += "; hidden checks are not shown"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import fnmatch
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,8 @@ from autograder.grading import store
 from autograder.grading.lock import alone
 from autograder.platforms.nbgrader.collected import results_folder
 from autograder.platforms.nbgrader.exchange import forgive
-from autograder.platforms.nbgrader.preprocessors import GradeSubmission
+from autograder.platforms.nbgrader.preprocessors import HANDED_IN, GradeSubmission
+from autograder.text import clean, counted
 
 # Where a browser would begin a tag; outside of one, `<` is only a sign.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
@@ -29,8 +33,10 @@ _MOST_BYTES = 50_000_000
 _MOST_CELLS = 2_000
 _REPLACED = (
     "The submitted workbook is missing or cannot be read. The files beside it were graded, and "
-    "their marks are below; there were no written answers to mark."
+    "their marks are below; written answers wait for a person."
 )
+# Of a workbook that cannot be read, in characters.
+_SHOWN = 20_000
 
 
 class WorkbookExporter(NotebookExporter):  # type: ignore[misc]
@@ -43,18 +49,134 @@ class WorkbookExporter(NotebookExporter):  # type: ignore[misc]
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
         forgive(self.parent)
+        self.given: frozenset[str] = frozenset()
+        self.found = Found(None)
         # `grade --gradebook` has locked it already.
         if isinstance(self.parent, Autograde) and not hasattr(self.parent, "gradeformer"):
+            _expect_workbooks(self.parent)
             convert = self.parent.convert_notebooks
             self.parent.convert_notebooks = lambda: _alone(self.parent, convert)
 
     def from_filename(self, filename: str, resources: Any = None, **more: Any) -> Any:
         """Convert a workbook, or an empty one in its place, which gets its graded cells back."""
-        if is_readable(Path(filename)):
+        path = Path(filename)
+        if not getattr(self.parent, "_sanitizing", False) and is_readable(path):
             return super().from_filename(filename, resources=resources, **more)
+        released = _released(self.parent)
+        self.given = frozenset(text for one in released for text in _texts(one))
+        self.found = handed_in(path, {one.name for one in released})
+        for words in self.found.said:
+            self.log.warning("%s: %s", filename, words)
+        if self.found.notebook is not None:
+            return self.from_notebook_node(self.found.notebook, resources=resources, **more)
         self.log.warning("%s is missing or cannot be read; an empty workbook is used", filename)
-        empty = new_notebook(cells=[new_markdown_cell(_REPLACED, id="replaced")])
+        cells = [new_markdown_cell(_REPLACED, id="replaced")]
+        if self.found.text:
+            cells.append(new_code_cell(self.found.text, id="unreadable"))
+        empty = new_notebook(cells=cells)
         return self.from_notebook_node(empty, resources=resources, **more)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was handed in as a workbook.
+
+    Attributes:
+        notebook: the workbook; None if it is missing or cannot be read.
+        said: what is to be said of it.
+        sure: whether no answer can be anywhere but in it.
+        text: the beginning of what cannot be read.
+    """
+
+    notebook: Any
+    said: tuple[str, ...] = ()
+    sure: bool = True
+    text: str = ""
+
+
+def handed_in(path: Path, released: Collection[str]) -> Found:
+    """Return the workbook that was handed in, under its name or as the only other one.
+
+    Args:
+        path: where it should be.
+        released: the names of the assignment's workbooks.
+    """
+    folder = path.parent
+    beside = [
+        other
+        for other in sorted(folder.glob("*.ipynb")) + sorted(folder.glob("*.IPYNB"))
+        if other.name not in {path.name, *released} and other.is_file() and not other.is_symlink()
+    ]
+    named = ", ".join(clean(other.name, 60) for other in beside[:3])
+    said: list[str] = []
+    if not path.is_file():
+        said.append(f"there is no {path.name}" + (f", but {named}" if beside else ""))
+        if len(beside) != 1:
+            return Found(None, tuple(said), sure=False)
+        path = beside[0]
+        said.append(f"it was taken from {named}")
+    elif beside:
+        said.append(f"there is also {named}: look there for answers")
+    try:
+        return Found(_notebook(path), tuple(said), sure=not beside or path in beside)
+    # Whatever a hostile file makes of the reader, RecursionError among it.
+    except Exception as error:
+        text = path.read_bytes()[:_SHOWN].decode(errors="replace")
+        said.append(f"{clean(path.name, 60)} cannot be read ({clean(str(error), 100)})")
+        return Found(None, tuple(said), sure=False, text=_writable(text))
+
+
+def _notebook(path: Path) -> Any:
+    """Read a notebook whose cells are in order.
+
+    Raises:
+        Exception: it is none.
+    """
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"it is larger than {_MOST_BYTES} bytes")
+    # A byte-order mark, or another encoding of Unicode, is seen through.
+    read = json.loads(path.read_bytes())
+    if isinstance(read.get("cells"), list):
+        # What editors and converters lose.
+        read = {"metadata": {}, "nbformat": 4, "nbformat_minor": 5, **read}
+        read["cells"] = [
+            {"metadata": {}, **({"outputs": []} if c.get("cell_type") == "code" else {}), **c}
+            for c in read["cells"]
+        ]
+    notebook = nbformat.reads(json.dumps(read), as_version=4)
+    cells = notebook.cells
+    if len(cells) > _MOST_CELLS:
+        raise ValueError(f"it has more than {_MOST_CELLS} cells")
+    if not all(map(_is_cell, cells)):
+        raise ValueError("its cells are not in order")
+    return notebook
+
+
+def _released(converter: Any) -> list[Path]:
+    """Return the workbooks that a course has handed out, or would."""
+    coursedir = getattr(converter, "coursedir", None)
+    if coursedir is None:
+        return []
+    places = (coursedir.release_directory, coursedir.source_directory)
+    name = coursedir.assignment_id
+    folders = [Path(coursedir.format_path(place, ".", name)) for place in places]
+    return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
+
+
+def _texts(path: Path) -> list[str]:
+    """Return the texts of a workbook's cells; none where it cannot be read."""
+    with contextlib.suppress(Exception):
+        return [cell.source.strip() for cell in _notebook(path).cells]
+    return []
+
+
+def _expect_workbooks(converter: Autograde) -> None:
+    """Have nbgrader ask for the released workbooks, where one is called otherwise, too."""
+    names = {path.name for path in _released(converter)}
+    wanted = converter.coursedir.notebook_id
+    names = {name for name in names if fnmatch.fnmatch(name, f"{wanted}.ipynb")}
+    for folder in converter.assignments if names else ():
+        converter.assignments[folder] = [str(Path(folder, name)) for name in sorted(names)]
 
 
 def _alone(converter: Autograde, convert: Callable[[], None]) -> None:
@@ -76,15 +198,10 @@ def _alone(converter: Autograde, convert: Callable[[], None]) -> None:
 
 def is_readable(path: Path) -> bool:
     """Return whether a file is a notebook whose cells are in order."""
-    try:
-        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
-            return False
-        notebook = nbformat.read(path, as_version=4)
-        cells = notebook.cells
-        return isinstance(cells, list) and len(cells) <= _MOST_CELLS and all(map(_is_cell, cells))
-    # Whatever a hostile file makes of the reader, RecursionError among it.
-    except Exception:
-        return False
+    with contextlib.suppress(Exception):
+        _notebook(path)
+        return True
+    return False
 
 
 def _is_cell(cell: Any) -> bool:
@@ -112,9 +229,59 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
         with Gradebook(names["db_url"]) as gradebook:
             released = gradebook.find_notebook(names["notebook"], names["assignment"])
             kernel = json.loads(released.kernelspec) if released.kernelspec else {}
-            nb.cells = _restored(nb.cells, _cells_of(released))
-        nb.metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+            cells = _cells_of(released)
+        found = getattr(self.parent, "found", Found(nb))
+        waits = _waiting(nb.cells, cells, getattr(self.parent, "given", frozenset()), found)
+        said = [*found.said, *dict.fromkeys(waits.values())]
+        nb.cells = _restored(nb.cells, cells)
+        if said:
+            lines = "\n".join(f"- {_TAG.sub('&lt;', words)}" for words in said)
+            remarks = new_markdown_cell(f"**About this workbook**\n\n{lines}", id="remarks")
+            nb.cells.insert(0, remarks)
+        about = {"waits": waits, "said": said}
+        nb.metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, HANDED_IN: about}
         return nb, resources
+
+
+def _waiting(
+    submitted: list[Any], released: dict[str, Any], given: Collection[str], found: Found
+) -> dict[str, str]:
+    """Return why questions wait for a person that look as if nobody had answered them.
+
+    Only a question whose cell is there and untouched, in a workbook without another text of the
+    student's, was left unanswered.
+    """
+    place = {_name_of(cell): number for number, cell in enumerate(submitted)}
+    texts = {*given, _REPLACED, "", *(cell.source.strip() for cell in released.values())}
+    kept = {n for name, n in place.items() if name in released and _is_answer(released[name])}
+    more = sum(
+        _writable(cell.source).strip() not in texts
+        for number, cell in enumerate(submitted)
+        if number not in kept
+    )
+    waits = {}
+    for name, cell in released.items():
+        if not _is_answer(cell):
+            continue
+        if found.notebook is None:
+            waits[name] = "the workbook is missing or cannot be read: its questions are not marked"
+        elif name not in place:
+            waits[name] = f"the cell of {name} is not in the workbook: look at its other cells"
+        elif submitted[place[name]].source.strip() != cell.source.strip():
+            continue
+        elif more:
+            waits[name] = (
+                f"the workbook has {counted(more, 'other cell')} with text: look there for answers"
+            )
+        elif not found.sure:
+            waits[name] = f"the cell of {name} is untouched, and there is another notebook"
+        elif submitted[place[name]].get("attachments"):
+            waits[name] = f"the cell of {name} has a picture"
+    return waits
+
+
+def _is_answer(cell: Any) -> bool:
+    return bool(cell.metadata["nbgrader"]["solution"])
 
 
 def _cells_of(notebook: Any) -> dict[str, Any]:
@@ -179,14 +346,22 @@ def _restored(submitted: list[Any], released: dict[str, Any]) -> list[Any]:
     """Give every released cell its place; where a student doubled one, the last counts."""
     cells = [_harmless(cell, number) for number, cell in enumerate(submitted)]
     place = {_name_of(cell): number for number, cell in enumerate(submitted)}
+    written_over: list[tuple[int, Any]] = []
     for name in released.keys() & place.keys():
         right, own = released[name], cells[place[name]]
         if not right.metadata["nbgrader"]["locked"] or right.metadata["nbgrader"]["solution"]:
             right.source = own.source
             if "attachments" in own and right.cell_type == "markdown":
                 right.attachments = own.attachments
+        elif own.source.strip() != right.source.strip():
+            shown = own.copy()
+            shown.id = f"{own.id}-own"
+            written_over.append((place[name], shown))
         right.id = own.id
         cells[place[name]] = right
+    for number, shown in sorted(written_over, key=lambda one: one[0], reverse=True):
+        # What a student wrote into a locked cell is shown behind it.
+        cells.insert(number + 1, shown)
     before: set[str] = set()
     for name, right in released.items():
         if name not in place:

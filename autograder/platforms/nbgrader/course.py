@@ -17,9 +17,10 @@ from autograder.assignment import Assignment
 from autograder.authoring import release as releasing
 from autograder.authoring import stubs, workbook
 from autograder.authoring.folders import must_be_new
+from autograder.authoring.selftest import must_earn_nothing
 from autograder.authoring.stubs import must_be_filled_in
 from autograder.errors import UsageError
-from autograder.grading.entries import Entry, discover
+from autograder.grading.entries import Listing, discover
 from autograder.platforms.nbgrader.collected import (
     CONFIG,
     EXCHANGE,
@@ -125,6 +126,8 @@ def init(
                     f"{folder} lies around or in {inside}: give a folder outside of it"
                 )
         must_be_filled_in(assignment)
+    for assignment in assignments:
+        must_earn_nothing(assignment, tell)
     known = {
         one.name: releasing.known_numbers(one, tell, must_not_have_drifted) for one in assignments
     }
@@ -210,22 +213,28 @@ def assignment_in(submitted: Path, root: Path) -> str:
     return found[0]
 
 
-def handed_in(submitted: Path, assignment: str) -> list[Entry]:
-    """Return the submissions of an assignment, sorted by student.
+def handed_in(submitted: Path, assignment: str) -> Listing:
+    """Return the submissions of an assignment.
 
     Who has handed in something else has no mark for this one, not even zero.
 
     Raises:
         UsageError: nobody has handed it in.
     """
-    found = [
+    listing = discover(submitted, assignment)
+    entries = [
         entry
-        for entry in discover(submitted, assignment).entries
+        for entry in listing.entries
         if entry.path.name == assignment and entry.path.parent.parent == submitted
     ]
-    if not found:
+    doubled = {
+        name: names
+        for name, names in listing.doubled.items()
+        if (submitted / name / assignment).is_dir()
+    }
+    if not entries and not doubled:
         raise UsageError(f"{submitted} holds no submission of {assignment}: collect some first")
-    return found
+    return Listing(entries, doubled=doubled)
 
 
 def passed_over(submitted: Path, assignment: str) -> list[str]:

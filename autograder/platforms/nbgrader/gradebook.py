@@ -106,7 +106,12 @@ class ClassGradebook(Autograde):  # type: ignore[misc]
                 progress(last, kept)
             return last
 
-        self.gradeformer = Run(result_of, self._feedback)
+        def keep(result: SubmissionResult) -> None:
+            nonlocal last
+            batch.keep(result)
+            last, found[result.submission] = result, light(result)
+
+        self.gradeformer = Run(result_of, self._feedback, keep)
         self._entries, self._again = {entry.id: entry for entry in entries}, again
         complete = False
         try:

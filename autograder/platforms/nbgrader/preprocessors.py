@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ from autograder.assignment import Assignment, load_assignment
 from autograder.errors import UsageError
 from autograder.grading import accepted, store
 from autograder.grading.batch import Batch
-from autograder.grading.entries import Entry, submission_in
+from autograder.grading.entries import Entry, all_of, submission_in
 from autograder.grading.workers import cores
 from autograder.platforms.nbgrader.collected import results_folder, why_not
 from autograder.project import find_root
@@ -38,6 +38,8 @@ from autograder.results import SubmissionResult
 from autograder.settings import Feedback
 
 _KEY = "gradeformer"
+# In the metadata of a restored workbook: which questions wait for a person, and what to remark.
+HANDED_IN = "handed_in"
 # A worker holds some 500 MB: workers that nobody needs are ended after this.
 _IDLE_S = 60.0
 
@@ -48,11 +50,26 @@ class Run:
 
     Attributes:
         result_of: returns the result of a submission as soon as it is there.
+        keep: writes a result whose remarks have changed.
         feedback: what the assignment says about hidden criteria.
     """
 
     result_of: Callable[[Entry], SubmissionResult]
     feedback: Feedback
+    keep: Callable[[SubmissionResult], None]
+
+    def noted(
+        self, result: SubmissionResult, notebook: str, said: Sequence[str]
+    ) -> SubmissionResult:
+        """Return a result with what is said of a workbook; keep it, if that is new."""
+        start = f"{notebook}.ipynb: "
+        others = [words for words in result.notes if not words.startswith(start)]
+        notes = [*others, *(f"{start}{words}" for words in said)]
+        if notes == result.notes:
+            return result
+        new = result.model_copy(update={"notes": notes})
+        self.keep(new)
+        return new
 
 
 class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
@@ -99,7 +116,10 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
                 "%s: %s; accept it with `%s` and autograde it again",
                 *(entry.id, result.remarks, typed),
             )
-        resources[_KEY] = fill_in(nb, result, run.feedback, now), {*result.held}
+        about = nb.metadata.pop(HANDED_IN, {})
+        result = run.noted(result, names["notebook"], about.get("said", ()))
+        waits = about.get("waits", {})
+        resources[_KEY] = fill_in(nb, result, run.feedback, now), {*result.held}, waits, result
         workbook = entry.path / f"{names['notebook']}.ipynb"
         nb.metadata[_KEY] = stamp(result, workbook, run.feedback.shows(now))
         return nb, resources
@@ -126,7 +146,7 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
                 batch.ahead(coming)
                 return batch.result(entry)[0]
 
-        return Run(result_of, assignment.feedback)
+        return Run(result_of, assignment.feedback, lambda result: store.write(out, result))
 
     def _entry(self, assignment: str, student: str) -> Entry:
         """Return the entry of a submission, as a batch would find it."""
@@ -134,8 +154,10 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         # Not resolved: where a link leads is none of the student's work.
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
         folder = folder.absolute()
-        ours = folder.name == assignment
-        return Entry(student, submission_in(folder.parent, assignment) if ours else folder)
+        if folder.name != assignment:
+            return Entry(student, folder)
+        own = folder.parent
+        return Entry(student, submission_in(own, assignment), doubled=all_of(own.parent, student))
 
     def _coming(self, course: Path, names: Mapping[str, str]) -> Iterator[Entry]:
         """Yield the submissions that this run will process after this one, by nbgrader's rule."""
@@ -217,9 +239,10 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
         """Write all marks of a workbook in one transaction."""
         if _KEY not in resources:
             found: tuple[Any, Any] = super().preprocess(nb, resources)
+            self._let_wait(nb.metadata.get(HANDED_IN, {}).get("waits", {}), resources["nbgrader"])
             return found
         names = resources["nbgrader"]
-        marks, held = resources[_KEY]
+        marks, held, waits, result = resources[_KEY]
         with Gradebook(names["db_url"]) as gradebook:
             notebook = gradebook.find_submission_notebook(
                 names["notebook"], names["assignment"], names["student"]
@@ -232,15 +255,30 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
                     grade = grades[name]
                     own = is_solution(cell)
                     grade.auto_score = determine_grade(cell)[0] if own else marks.get(name)
+                    if own and (name in waits or result.score is None):
+                        grade.auto_score = None
                     # A manual mark stays, and is to be looked at again.
                     unsure = grade.manual_score is not None or grade.auto_score is None
                     grade.needs_manual_grade = unsure or name in held
                 if name in comments:
                     unchanged = cell.metadata["nbgrader"]["checksum"] == compute_checksum(cell)
                     silent = unchanged and not is_task(cell)
-                    comments[name].auto_comment = "No response." if silent else None
+                    words = waits.get(name, "No response." if silent else None)
+                    comments[name].auto_comment = words
             gradebook.db.commit()
         return nb, resources
+
+    def _let_wait(self, waits: Mapping[str, str], names: Mapping[str, str]) -> None:
+        """Leave questions of an assignment that nbgrader executed to a person."""
+        with Gradebook(names["db_url"]) as gradebook:
+            notebook = gradebook.find_submission_notebook(
+                names["notebook"], names["assignment"], names["student"]
+            )
+            for grade in (grade for grade in notebook.grades if grade.name in waits):
+                grade.auto_score, grade.needs_manual_grade = None, True
+            for comment in (one for one in notebook.comments if one.name in waits):
+                comment.auto_comment = waits[comment.name]
+            gradebook.db.commit()
 
 
 def stamp(result: SubmissionResult, workbook: Path, outcomes: bool) -> dict[str, Any]:
@@ -251,10 +289,12 @@ def stamp(result: SubmissionResult, workbook: Path, outcomes: bool) -> dict[str,
         workbook: the workbook that was handed in.
         outcomes: whether it shows outcomes of hidden criteria.
     """
-    written = workbook.read_bytes() if workbook.is_file() else b""
+    # Another one may have been taken for it, or hold answers.
+    beside = sorted(path for path in workbook.parent.glob("*.ipynb") if path != workbook)
+    read = [path.read_bytes() for path in (workbook, *beside) if path.is_file()]
     return {
         "graded": result.graded.model_dump() if result.graded else None,
-        "workbook": hashlib.sha256(written).hexdigest(),
+        "workbook": hashlib.sha256(b"".join(read)).hexdigest(),
         "outcomes": outcomes,
     }
 
@@ -299,7 +339,7 @@ def _graded(
 ) -> tuple[float | None, str]:
     """Return the mark of a grade cell, None where a person marks it, and what the cell shows."""
     component = result.components.get(name)
-    if result.status == "rejected":
+    if result.standing == "rejected":
         return 0.0, fault_page(f"The submission could not be taken in: {seen.message}")
     if result.score is None:
         return None, fault_page(seen.message or FAULT)

@@ -6,6 +6,7 @@ run of RUN characters of what is left. Nothing of a submission is imported or ru
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import json
@@ -23,6 +24,7 @@ import numpy as np
 from autograder.assignment import Assignment
 from autograder.authoring.release import conftest
 from autograder.errors import UsageError, repairable
+from autograder.given import texts_of
 from autograder.grading.entries import discover
 from autograder.judge.intake import Rejected
 from autograder.judge.limited import take_in_limited
@@ -73,6 +75,27 @@ class Work:
             prints.token_coverage = int(get_token_coverage(prints.hash_idx, RUN, size))
         return sum(prints.token_coverage for prints in self.files.values())
 
+    def given(
+        self, components: Collection[str], hashes: set[int], threshold: float
+    ) -> dict[str, Part]:
+        """Return the components that are given text, by name, as parts.
+
+        Args:
+            components: those of the assignment; what else lies there is nobody's own work.
+            hashes: those of the text.
+            threshold: the share of a file's own text from which on it is given.
+        """
+        found = {}
+        for name, prints in self.files.items():
+            if name not in components:
+                continue
+            starts, ends = shared(prints, hashes)
+            size = int((ends - starts).sum())
+            part = Part(name, size / max(1, prints.token_coverage), size)
+            if size >= _LEAST_PART and part.share >= threshold:
+                found[name] = part
+        return found
+
     def parts(self, both: set[int]) -> list[Part]:
         """Return what is in both of a pair: of the whole, whose name is "", and of each file."""
         sizes = {}
@@ -100,7 +123,8 @@ class Part:
 class Pair:
     """Two submissions that share more than they should, of all and of each part.
 
-    The first `striking` of `parts` are above the threshold.
+    The first `striking` of `parts` are above the threshold. Of the files in `given` both are text
+    that the handout gives, handed in as own work.
     """
 
     first: Work
@@ -108,11 +132,13 @@ class Pair:
     whole: Part
     parts: tuple[Part, ...]
     striking: int
+    given: tuple[Part, ...] = ()
 
     @property
     def most(self) -> float:
         """The greatest share that is above the threshold, or that of the whole."""
-        return max([self.whole.share, *(part.share for part in self.parts[: self.striking])])
+        striking = (*self.parts[: self.striking], *self.given)
+        return max([self.whole.share, *(part.share for part in striking)])
 
 
 @dataclass(frozen=True)
@@ -149,11 +175,19 @@ def find(
     """
     tell("reading what is given and public")
     given = _all(map(prints_of, [*_given_by(assignment), *_public(public)]))
+    stubs = (assignment.public / f"{name}.py" for name in assignment.totals)
+    kept = _all(map(prints_of, _texts(path for path in stubs if path.is_file())))
+    pasted = _all(prints_of(ast.unparse(text.module.tree)) for text in texts_of(assignment))
     paths = (assignment.secret / f"{name}.py" for name in assignment.totals)
     solution = _all(map(prints_of, _texts(path for path in paths if path.is_file())))
     tell("reading the submissions")
     works, told = _read(batch, assignment)
     tell(f"comparing {counted(len(works), 'submission')}")
+    for work in works:
+        work.leave_out(kept)
+    handed_in = {
+        work.id: work.given(assignment.totals, pasted - kept, threshold / 100) for work in works
+    }
     theirs = [work.leave_out(given) for work in works]
     left = [work.leave_out(solution) for work in works]
     counts = Counter(h for work in works for h in work.hashes)
@@ -171,7 +205,10 @@ def find(
     ]
     if like:
         notes.append(f"much as in the reference solution: {named(like, NAMED)}")
-    found = (_weigh(one, two, threshold / 100) for one, two in combinations(works, 2))
+    found = (
+        _weigh(one, two, threshold / 100, _both(handed_in[one.id], handed_in[two.id]))
+        for one, two in combinations(works, 2)
+    )
     pairs = [pair for pair in found if pair is not None]
     pairs.sort(key=lambda p: (-p.most, -p.whole.size, p.first.id, p.second.id))
     return Findings(assignment, threshold, len(works), pairs, [*notes, *told])
@@ -183,9 +220,14 @@ def shared(prints: Any, hashes: Collection[int]) -> Any:
     return get_copied_slices(np.array(places, dtype=int), RUN)
 
 
-def _weigh(one: Work, two: Work, threshold: float) -> Pair | None:
+def _both(one: Mapping[str, Part], two: Mapping[str, Part]) -> tuple[Part, ...]:
+    """Return the given text that both of two hand in, as the one of which less is given."""
+    return tuple(min(one[name], two[name], key=_weight) for name in one if name in two)
+
+
+def _weigh(one: Work, two: Work, threshold: float, given: tuple[Part, ...]) -> Pair | None:
     both = one.hashes & two.hashes
-    if len(both) * RUN < _LEAST_PART:
+    if len(both) * RUN < _LEAST_PART and not given:
         return None
     # Of each part the side of which more is in the other.
     found: dict[str, Part] = {}
@@ -193,12 +235,13 @@ def _weigh(one: Work, two: Work, threshold: float) -> Pair | None:
         found[part.name] = max(part, found.get(part.name, part), key=_weight)
     whole = found.pop("")
     striking = [p for p in found.values() if p.size >= _LEAST_PART and p.share >= threshold]
-    if not striking and (whole.size < _LEAST_WHOLE or whole.share < threshold * _OF_THE_WHOLE):
+    whole_too = whole.size >= _LEAST_WHOLE and whole.share >= threshold * _OF_THE_WHOLE
+    if not (striking or given or whole_too):
         return None
     striking.sort(key=lambda part: (-part.share, -part.size, part.name))
     rest = [part for part in found.values() if part.size and part not in striking]
     rest.sort(key=lambda part: (-part.size, part.name))
-    return Pair(one, two, whole, (*striking, *rest), len(striking))
+    return Pair(one, two, whole, (*striking, *rest), len(striking), given)
 
 
 def _weight(part: Part) -> tuple[bool, float, int]:

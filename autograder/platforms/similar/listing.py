@@ -48,6 +48,15 @@ def _percent(share: float) -> str:
 
 def where(pair: Pair, most: int = NAMED) -> str:
     """Say in which components a pair is similar; of many, name the first."""
+    if pair.given:
+        names = ", ".join(part.name for part in pair.given[:most])
+        more = f" and {len(pair.given) - most} more" if len(pair.given) > most else ""
+        rest = f"; {_where(pair, most)}" if pair.striking else ""
+        return f"{names}{more}: given text handed in as own work{rest}"
+    return _where(pair, most)
+
+
+def _where(pair: Pair, most: int) -> str:
     if not pair.striking:
         return f"small parts of {len(pair.parts)}"
     named = pair.parts[: min(most, pair.striking)]
@@ -95,14 +104,16 @@ def write(found: Findings, out: Path) -> list[Path]:
 def _csv(found: Findings) -> bytes:
     names = list(found.assignment.totals)
     rows: list[list[str | float | None]] = [
-        ["first", "second", "most", "all", "shared", *names, "other files"]
+        ["first", "second", "most", "all", "shared", *names, "other files", "given text"]
     ]
     for pair in found.pairs:
         shares = {part.name: round(100 * part.share, 1) for part in pair.parts}
         others = "; ".join(clean(name, ID) for name in shares if name not in names)
         ids = (pair.first.id, pair.second.id)
         numbers = (round(100 * pair.most, 1), round(100 * pair.whole.share, 1), pair.whole.size)
-        rows.append([*ids, *numbers, *(shares.get(n, 0.0) for n in names), clean(others) or None])
+        given = clean("; ".join(clean(part.name, ID) for part in pair.given))
+        parts = (shares.get(name, 0.0) for name in names)
+        rows.append([*ids, *numbers, *parts, clean(others) or None, given or None])
     return table(rows)
 
 

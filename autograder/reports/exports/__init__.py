@@ -47,7 +47,7 @@ class Exported:
 
     text: str | None  # None where there was nothing to write
     left_out: Sequence[str]  # a sentence for each submission that is not in it
-    faults: bool  # the grader failed on some of it
+    faults: bool  # some of it has no mark: the grader failed, or several entries have its id
 
 
 def format_of(name: str) -> Format:
@@ -75,7 +75,7 @@ def export(chosen: Format, results: Sequence[SubmissionResult], about: About) ->
             f"{chosen.name} is of one submission, and there are {len(results)}: "
             "name one result file, DIR/results/<submission>.json"
         )
-    faults = any(result.status == "error" for result in results)
+    faults = any(result.standing in ("error", "doubled") for result in results)
     taken = [result for result in results if _is_taken(chosen, result)]
     left_out = [_why(result) for result in results if not _is_taken(chosen, result)]
     if not taken and (chosen.takes == "one" or not about.of_class):
@@ -84,12 +84,15 @@ def export(chosen: Format, results: Sequence[SubmissionResult], about: About) ->
 
 
 def _is_taken(chosen: Format, result: SubmissionResult) -> bool:
-    # What is not counted is nobody's failure; a fault of the grader's is told where it can be.
-    return result.score is not None or (result.status == "error" and not chosen.needs_mark)
+    # What is not counted is nobody's failure; why there is no mark is told where it can be.
+    without_mark = result.standing in ("error", "doubled")
+    return result.score is not None or (without_mark and not chosen.needs_mark)
 
 
 def _why(result: SubmissionResult) -> str:
     name = clean(result.submission, 80)
     if result.status == "error":
         return f"{name}: the grader failed on it, so it has no mark; grade it again"
+    if result.standing == "doubled":
+        return f"{name}: it has no mark: {clean(result.message)}"
     return f"{name}: it is not counted ({clean(result.status, 40)}), so it has no mark"

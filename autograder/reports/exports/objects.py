@@ -118,7 +118,8 @@ def _output(seen: Shown) -> Iterator[str]:
         yield seen.message
     for name, component in seen.components.items():
         causes = (f"likely cause: {words}" for words in component.causes)
-        yield from (f"{name}: {words}" for words in (*component.said, *causes))
+        said = (*component.said, *causes, component.beside)
+        yield from (f"{name}: {words}" for words in said if words)
     if seen.withheld:
         yield seen.withheld
 

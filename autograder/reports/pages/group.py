@@ -151,6 +151,7 @@ def _trouble(gathered: Gathered, people: Sequence[Person]) -> list[tuple[str, st
     return [
         ("Held for review", _ACCEPT, _places(people, "held")),
         ("The grader failed", "There is no mark: grade them again.", reasons("error")),
+        ("Doubled", "There is no mark: remove all entries but one.", reasons("doubled")),
         ("Rejected", "", reasons("rejected")),
         ("No file of the assignment", "", [("", empty, ())] if empty else []),
         ("Unsteady", "Repeated calls gave other answers: the mark may differ.", unsteady),

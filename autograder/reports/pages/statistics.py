@@ -249,7 +249,8 @@ class Mistake:
         said: what students are told, and how surely that is of this one alone.
         who: rows of the submissions that have it.
         perhaps: rows of those that have it or another one, which answers the same.
-        costs: points of the criteria that it explains, where it is the component's only one.
+        lost: all points that the component lost, for each that has it. How many of them are due to
+            it is not known: hidden criteria name no mistake.
         n: submissions in which the component was attempted.
     """
 
@@ -258,7 +259,7 @@ class Mistake:
     said: tuple[int, str]
     who: list[int] = field(default_factory=list)
     perhaps: list[int] = field(default_factory=list)
-    costs: list[float] = field(default_factory=list)
+    lost: list[float] = field(default_factory=list)
     n: int = 0
 
     @property
@@ -272,9 +273,9 @@ class Mistake:
         return sourced(self.said[1])[1]
 
     @property
-    def mean_cost(self) -> float | None:
-        """The points that it cost on average; None where it is nowhere for sure and alone."""
-        return sum(self.costs) / len(self.costs) if self.costs else None
+    def mean_lost(self) -> float | None:
+        """The points that a component with it lost on average; None where it is nowhere surely."""
+        return sum(self.lost) / len(self.lost) if self.lost else None
 
     @property
     def several(self) -> bool:
@@ -283,11 +284,11 @@ class Mistake:
 
 
 class Pair(NamedTuple):
-    """Mistakes that are together in a component, in which submissions, and their mean cost."""
+    """Mistakes that are together in a component, in which submissions, and its mean loss."""
 
     names: Sequence[str]
     rows: Sequence[int]
-    cost: float
+    lost: float
 
 
 class Nearest(NamedTuple):
@@ -312,9 +313,9 @@ class Nearest(NamedTuple):
 
 
 def mistakes_of(results: Sequence[SubmissionResult]) -> tuple[list[Mistake], list[Pair]]:
-    """Return the misconceptions that were recognised, the most frequent first, and those together.
+    """Return the misconceptions that were recognised, and those that are together.
 
-    What several cost in one component is that of all of them, and said of the pair alone.
+    First come those whose components lost most points, in all submissions that have them.
     """
     found: dict[tuple[str, str], Mistake] = {}
     pairs: dict[tuple[str, ...], list[tuple[int, float]]] = {}
@@ -323,9 +324,9 @@ def mistakes_of(results: Sequence[SubmissionResult]) -> tuple[list[Mistake], lis
         for name, component in result.components.items():
             attempted[name] += component.status not in _NOTHING
             said = _said(component)
-            cost = sum(c.max_score - c.score for c in component.criteria if c.causes)
+            lost = component.max_score - component.score
             if len(said) > 1 and not component.either:
-                pairs.setdefault(tuple(said), []).append((row, cost))
+                pairs.setdefault(tuple(said), []).append((row, lost))
             for mistake, words in said.items():
                 one = found.setdefault((name, mistake), Mistake(mistake, name, words))
                 one.said = min(one.said, words, key=lambda said: said[0])
@@ -333,13 +334,15 @@ def mistakes_of(results: Sequence[SubmissionResult]) -> tuple[list[Mistake], lis
                     one.perhaps.append(row)
                     continue
                 one.who.append(row)
-                if len(said) == 1:
-                    one.costs.append(cost)
+                one.lost.append(lost)
     for one in found.values():
         one.n = attempted[one.component]
-    mistakes = sorted(found.values(), key=lambda m: (-len(m.who), -len(m.perhaps), m.id))
+    # Sums of the same points in another order may differ in their last digit.
+    mistakes = sorted(
+        found.values(), key=lambda m: (-round(sum(m.lost), 4), -len(m.who), -len(m.perhaps), m.id)
+    )
     return mistakes, [
-        Pair(names, [row for row, _ in had], sum(cost for _, cost in had) / len(had))
+        Pair(names, [row for row, _ in had], sum(lost for _, lost in had) / len(had))
         for names, had in sorted(pairs.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     ]
 

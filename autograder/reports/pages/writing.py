@@ -127,15 +127,20 @@ def _fill(
     (made / STUDENTS).mkdir(parents=True)
     for result, name, file in zip(results, called, files, strict=True):
         before = earlier.get(result.submission)
+        other_suite = before is not None and _suite(before) != _suite(result)
         if anonymous:
             result = without_names(result, name)
             before = before and without_names(before, name)
         gathered.add(result)
         then = about.shown(before) if before else None
-        text = student_page(about.shown(result), then, about.title, about.now)
+        text = student_page(about.shown(result), then, about.title, about.now, other_suite)
         (made / STUDENTS / file).write_bytes(text.encode("utf-8", "replace"))
     index = class_page(gathered, files, about.title, about.now, near)
     (made / INDEX).write_bytes(index.encode("utf-8", "replace"))
+
+
+def _suite(result: SubmissionResult) -> str:
+    return "" if result.graded is None else result.graded.suite_hash
 
 
 def files_of(ids: Sequence[str]) -> list[str]:

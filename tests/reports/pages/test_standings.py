@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.reports.exports import FORMATS
 from autograder.reports.pages.group import class_page
 from autograder.reports.pages.statistics import Gathered, items_of, mistakes_of, together
 from autograder.reports.pages.student import costs, next_step, student_page
 from autograder.reports.pages.writing import write_pages
 from autograder.reports.shown import STATUS_WORDS, WHOLE, About, component_page, fault_page, shown
-from autograder.results import CriterionResult, SubmissionResult, Usage
+from autograder.results import CriterionResult, Graded, SubmissionResult, Usage
 from tests.reports.exports.made import (
     HELD,
     NOTHING,
@@ -181,7 +182,8 @@ def test_numbers_of_four_digits_are_whole_wherever_they_are() -> None:
     ]
     assert "norm , 3766 points in 2 criteria" in page.section("costs").text
     assert "a holds (1000.25 → 1234.5)" in page.section("changed").text
-    assert "c holds (not there → 1000)" in page.section("changed").text
+    assert "The assignment's checks changed in between" in page.section("changed").text
+    assert "c holds" not in page.section("changed").text
     assert "Then: 1000.25 of 4000 points. Now: 2234.5 of 6000.5 points." in page.text
     assert lists(page)[0].endswith("1234.5 / 4000")
     feedback = component_page(shown(found, OUTCOMES, NOW).components["norm"])
@@ -287,17 +289,146 @@ def test_next_says_the_first_note_alone_and_costs_add_up_to_four_decimals() -> N
     assert cost.points == 0.6666
 
 
-def test_what_is_new_and_what_is_gone_are_steps_and_a_new_zero_is_no_gain() -> None:
-    before = result({"norm": component([criterion("old", 1, 1)])})
-    after = result({"norm": component([criterion("new", 0, 1), criterion("more", 2, 2)])})
-    page = student(after, before)
-    steps = [(e.all("summary")[0].text, [i.text for i in e.all("li")]) for e in page.all("details")]
-    assert steps[:2] == [
-        ("Gained in 1 criterion", ["norm: more holds (not there → 2)"]),
+@pytest.mark.parametrize(
+    ("before", "after", "gained", "lost"),
+    [
+        # Only the points of the suite changed.
+        ((1, 1), (3, 3), [], []),
+        ((1, 2), (1.5, 3), [], []),
+        ((0, 1), (0, 3), [], []),
+        ((1, 2), (3, 3), ["norm: a holds (1 of 2 → 3 of 3)"], []),
+        # More points, and less of them.
+        ((2, 2), (3, 6), [], ["norm: a holds (2 of 2 → 3 of 6)"]),
+        ((1, 3), (0, 3), [], ["norm: a holds (1 → 0)"]),
+    ],
+)
+def test_what_changed_is_the_share_and_other_points_are_said_to_be_the_suites(
+    before: tuple[float, float], after: tuple[float, float], gained: list[str], lost: list[str]
+) -> None:
+    then, now = (
+        result({"norm": component([criterion("a", *earned)])}) for earned in (before, after)
+    )
+    changed = student(now, then).section("changed")
+    steps = {
+        part.all("summary")[0].text.partition(" ")[0]: [item.text for item in part.all("li")]
+        for part in changed.all("details")
+    }
+    assert steps == {name: found for name, found in (("Gained", gained), ("Lost", lost)) if found}
+    other = before[1] != after[1]
+    assert ("The assignment's checks changed in between, or their points." in changed.text) == other
+    nothing = "No criterion earns more or less of its points than then."
+    assert (nothing in changed.text) == (not steps)
+
+
+def test_checks_that_only_one_attempt_has_are_neither_gained_nor_lost() -> None:
+    before = result({"norm": component([criterion("old", 1, 1), criterion("both", 1, 1)])})
+    new = [criterion("new", 0, 1), criterion("more", 2, 2), criterion("both", 0, 1)]
+    changed = student(result({"norm": component(new)}), before).section("changed")
+    assert [item.text for item in changed.all("li")] == ["norm: both holds (1 → 0)"]
+    assert "The assignment's checks changed in between" in changed.text
+
+
+def test_a_suite_that_changed_is_said_where_its_titles_and_points_are_the_same(
+    tmp_path: Path,
+) -> None:
+    def graded(suite: str) -> SubmissionResult:
+        about = Graded(submission_hash="1", suite_hash=suite, seed=1, versions={})
+        return result({"norm": component([criterion("a", 1, 2)])}, graded=about)
+
+    for earlier, said in (("old", True), ("new", False)):
+        for anonymous in (False, True):
+            out = tmp_path / f"{earlier}{anonymous}"
+            before = {"s01": graded(earlier)}
+            about = About("Norms", OUTCOMES, NOW)
+            write_pages([graded("new")], out, about, before, anonymous=anonymous)
+            (page,) = (out / "students").iterdir()
+            text = parsed(page.read_text()).section("changed").text
+            assert ("The assignment's checks changed in between" in text) == said
+            assert "No criterion earns more or less of its points than then." in text
+
+
+CAUSE = "you forgot eps"
+MORE = "more in hidden checks, which name no mistake; they may have the same cause."
+UNKNOWN = "No known mistake was recognised."
+HIDDEN = "Hidden checks, which name no mistake"
+
+
+@pytest.mark.parametrize(
+    ("criteria", "said"),
+    [
+        # One cause, in public and in hidden checks.
         (
-            "Lost in 2 criteria",
-            ["norm: new holds (not there → 0)", "norm: old holds (1 → not there)"],
+            [("a", CAUSE), ("b", CAUSE), ("c", None), ("d", None)],
+            ["norm , 2 points in 2 criteria: likely cause: you forgot eps 4 " + MORE],
         ),
+        # A public check that no name explains, and hidden ones.
+        ([("a", ""), ("c", None)], [f"norm , 1 point in 1 criterion: {UNKNOWN} 2 {MORE}"]),
+        # Hidden ones alone.
+        ([("c", None)], [f"norm , 2 points in 1 criterion: {HIDDEN}."]),
+        # A cause, a public check that it does not explain, and hidden ones.
+        (
+            [("a", CAUSE), ("b", ""), ("c", None)],
+            [
+                "norm , 1 point in 1 criterion: likely cause: you forgot eps",
+                f"norm , 1 point in 1 criterion: {UNKNOWN}",
+                f"norm , 2 points in 1 criterion: {HIDDEN}; they may have the same causes.",
+            ],
+        ),
+        # Two causes.
+        (
+            [("a", CAUSE), ("b", "you doubled it"), ("c", None)],
+            [
+                "norm , 1 point in 1 criterion: likely cause: you forgot eps",
+                "norm , 1 point in 1 criterion: likely cause: you doubled it",
+                f"norm , 2 points in 1 criterion: {HIDDEN}; they may have the same causes.",
+            ],
+        ),
+        # All that it cost is public.
+        ([("a", CAUSE)], ["norm , 1 point in 1 criterion: likely cause: you forgot eps"]),
+    ],
+)
+def test_hidden_checks_name_no_mistake_and_are_not_said_to_be_another(criteria, said) -> None:
+    lost = [
+        criterion(name, 0, 2, True)
+        if cause is None
+        else criterion(name, 0, 1, causes=[cause] if cause else [])
+        for name, cause in criteria
+    ]
+    causes = list(dict.fromkeys(cause for _, cause in criteria if cause))
+    found = result({"norm": component(lost, causes=["; and ".join(causes)] if causes else [])})
+    page = student(found)
+    assert [item.text for item in page.section("costs").all("li")] == said
+    # Wherever the cause is told for the component, the rest is, too.
+    beside = f"{2 * sum(cause is None for _, cause in criteria)} {MORE}"
+    has = bool(causes) and any(cause is None for _, cause in criteria)
+    about = About("Norms", OUTCOMES, NOW)
+    places = [
+        page.section("c1").text,
+        component_page(shown(found, OUTCOMES, NOW).components["norm"]),
+        FORMATS["markdown"].write([found], about),
+        FORMATS["gradescope"].write([found], about),
+    ]
+    assert [beside in text for text in places] == [has] * 4
+    # Where hidden outcomes are not shown, nothing is said of them.
+    sealed = component_page(shown(found, NOTHING, NOW).components["norm"])
+    assert "more in hidden" not in sealed
+
+
+def test_one_cause_in_two_components_tells_the_hidden_checks_of_both() -> None:
+    def part(*more: CriterionResult) -> object:
+        return component([criterion("a", 0, 1, causes=[CAUSE]), *more], causes=[CAUSE])
+
+    found = result(
+        {
+            "norm": part(criterion("b", 0, 2, True)),
+            "head": part(criterion("c", 0, 3, True)),
+            "tail": part(criterion("d", 0, 1), criterion("e", 0, 7, True)),
+        }
+    )
+    assert [item.text for item in student(found).section("costs").all("li")] == [
+        f"norm , 3 points in 3 criteria: likely cause: {CAUSE} 5 {MORE}",
+        f"tail , 1 point in 1 criterion: {UNKNOWN}",
+        f"tail , 7 points in 1 criterion: {HIDDEN}; they may have the same causes.",
     ]
 
 

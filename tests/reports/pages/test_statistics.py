@@ -176,7 +176,16 @@ def test_the_misconceptions_of_300_are_those_that_were_put_in(three_hundred) -> 
     found, pairs = mistakes_of(results)
     assert pairs == []
     assert {one.id: {results[row].submission for row in one.who} for one in found} == given
-    assert [len(one.who) for one in found] == sorted(map(len, given.values()), reverse=True)
+    whole = [
+        sum(
+            part.max_score - part.score
+            for result in results
+            if result.submission in given[one.id]
+            for part in [result.components[one.component]]
+        )
+        for one in found
+    ]
+    assert whole == pytest.approx(sorted(whole, reverse=True))
     cards = page_of(results).section("misconceptions").all("div", "card")
     assert len(cards) == len(given) > 20
     for card, one in zip(cards, found, strict=True):
@@ -213,9 +222,38 @@ def test_two_mistakes_of_one_submission_have_their_own_words_and_costs() -> None
             ("you halved it", "page 4"),
         ]
         assert [(len(f.who), len(f.perhaps)) for f in found.values()] == [(2, 1), (1, 0), (0, 1)]
-        assert [f.mean_cost for f in found.values()] == [3.0, None, None]
+        # All that the component lost, whoever else may be the reason.
+        assert [f.mean_lost for f in found.values()] == [8.0, 8.0, None]
     assert sourced("no place is named") == ("no place is named", "")
     assert sourced(both.components["norm"].causes[0]) == (both.components["norm"].causes[0], "")
+
+
+def test_mistakes_are_in_the_order_of_what_components_with_them_lost_and_that_is_said() -> None:
+    def handed_in(name: str, words: str, *lost: float) -> SubmissionResult:
+        # What the mistake explains, and what hidden checks took.
+        criteria = [criterion("a", 0, lost[0], causes=[words]), criterion("b", 0, lost[1], True)]
+        part = component(criteria, causes=[words], misconceptions=[f"norm.{words}"])
+        return result({"norm": part}, submission=name)
+
+    results = [
+        handed_in("s01", "frequent", 2, 0.5),
+        handed_in("s02", "frequent", 2, 0.5),
+        handed_in("s03", "frequent", 2, 0.5),
+        handed_in("s04", "dear", 1, 6),
+        handed_in("s05", "dear", 1, 6),
+    ]
+    cards = page_of(results).section("misconceptions").all("div", "card")
+    assert [card.all("h3")[0].text for card in cards] == [
+        "2 of 5: norm.dear",
+        "3 of 5: norm.frequent",
+    ]
+    said = [card.all("p", "small")[0].text for card in cards]
+    assert said == [
+        "Components with it lost 14 points in all, 7 on average.",
+        "Components with it lost 7.5 points in all, 2.5 on average.",
+    ]
+    intro = page_of(results).section("misconceptions").all("p")[0].text
+    assert "in the order of all the points that components with them lost" in intro
 
 
 def test_counts_means_and_distributions_are_those_of_the_class() -> None:

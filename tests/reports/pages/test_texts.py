@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import autograder
 from autograder.reports.pages.group import class_page
 from autograder.reports.pages.statistics import Gathered
 from autograder.reports.pages.student import student_page
@@ -290,3 +292,17 @@ def test_an_id_cannot_be_made_to_take_the_file_of_another() -> None:
     files = files_of(["a b", taken])
     assert len(set(files)) == 2
     assert files[0] == file
+
+
+def test_nothing_is_written_with_other_capitals_than_it_has() -> None:
+    """`layer_norm` is another name than `Layer_norm`: no style and no template changes letters."""
+    package = Path(autograder.__file__).parent
+    changing = re.compile(r"text-transform|font-variant: *small|\|\s*(capitalize|title|upper)\b")
+    code = re.compile(r"\.(capitalize|title|upper|swapcase)\(\)")
+    templates = [path for path in package.rglob("templates/**/*") if path.is_file()]
+    shown = [*(package / "reports").rglob("*.py"), *(package / "platforms").rglob("*.py")]
+    shown += [*(package / "api").rglob("*.py"), *(package / "judge").rglob("*.py")]
+    found = [path.name for path in templates if changing.search(path.read_text("utf-8"))]
+    found += [path.name for path in (*templates, *shown) if code.search(path.read_text("utf-8"))]
+    assert len(templates) > 20
+    assert found == []

@@ -1,7 +1,7 @@
 """With modules: their own shapes say what they cost."""
 
+import encoder
 import torch
-from encoder import Encoder
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -55,7 +55,7 @@ class Counter(FlopCounterMode):
         super().__init__(display=False)
 
 
-def counted_cost(encoder: Encoder, n: int) -> int:
+def counted_cost(encoder: "encoder.Encoder", n: int) -> int:
     """Count with no graph kept."""
     with Counter() as counter, torch.inference_mode():
         encoder(torch.ones(1, n, dtype=torch.long))

@@ -1,3 +1,5 @@
+import pdb
+
 import torch as th
 
 

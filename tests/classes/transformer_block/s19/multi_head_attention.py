@@ -1,6 +1,6 @@
-import torch
 import torch.nn as nn
-import torch.nn.functional as F
+
+from attention import scaled_dot_product_attention
 
 
 class MultiHeadAttention(nn.Module):
@@ -29,11 +29,7 @@ class MultiHeadAttention(nn.Module):
         query = query.view(B, T, self.num_heads, self.head_size).permute(0, 2, 1, 3)
         key = key.view(B, T, self.num_heads, self.head_size).permute(0, 2, 1, 3)
         value = value.view(B, T, self.num_heads, self.head_size).permute(0, 2, 1, 3)
-        scores = torch.matmul(query, key.permute(0, 1, 3, 2)) / self.head_size ** 0.5
-        if mask is not None:
-            scores = scores.masked_fill(torch.logical_not(mask), float('-inf'))
-        weights = F.softmax(scores, dim=-1)
-        result = torch.matmul(weights, value)
+        result, weights = scaled_dot_product_attention(query, key, value, mask)
         result = result.permute(0, 2, 1, 3)
         result = result.reshape(B, T, self.d_model)
         return (self.out_proj(result), weights)

@@ -1,0 +1,23 @@
+"""Goal: a forbidden module by a name that is computed.
+
+At most: 0
+Status: forbidden
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import importlib
+
+np = importlib.import_module("num" + "py")
+
+
+def layer_norm(x, eps=1e-5):
+    rows = x.detach().numpy()
+    mean, variance = np.mean(rows, -1), np.var(rows, -1)
+    scale = 1 / torch.sqrt(torch.as_tensor(variance) + eps)
+    return (x - torch.as_tensor(mean)[..., None]) * scale[..., None]
+
+
+# And LayerNorm as it should be.
