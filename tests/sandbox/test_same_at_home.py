@@ -124,7 +124,6 @@ def ask(
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_no_process_is_started(ask: Callable[[str], Reply], name: str) -> None:
     error = ask(name).error
     assert error is not None
