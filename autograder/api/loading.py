@@ -19,10 +19,10 @@ from tempfile import TemporaryDirectory
 from types import CodeType, ModuleType
 from typing import Any
 
-from autograder.api.guard import PROVIDED, belongs_to
-from autograder.api.own import own_builtins
-from autograder.api.reader import parsed
 from autograder.api.values import MAX_TEXT, Unsendable, Value
+from autograder.rules.guard import PROVIDED, belongs_to
+from autograder.rules.own import own_builtins
+from autograder.rules.reader import parsed
 
 
 class OwnModules:

@@ -29,7 +29,7 @@ from autograder.text import did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
-SHIPPED = ("api", "diagnosis", "text.py")
+SHIPPED = ("api", "rules", "student", "diagnosis", "text.py")
 _KNOWN_FILE = "known_mistakes.json.gz"
 # What decides the form of the table in it.
 _FORM = ("authoring/known_numbers.py", "diagnosis/table.py")

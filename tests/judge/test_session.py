@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Call, Reset
 from autograder.judge.session import (
     LATE,
@@ -24,6 +24,7 @@ from autograder.judge.session import (
     Planned,
     Recorder,
 )
+from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox.handle import ChildGone, Clock
 from autograder.sandbox.wire import decode_request, encode_reply, encode_request
 

@@ -8,11 +8,11 @@ import pytest
 
 from autograder.api.answer import Question, StudentRaised
 from autograder.api.executor import Executor
-from autograder.api.guard import NO_PROCESSES, Guard
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call
-from autograder.api.rules import Rules
 from autograder.api.wording import find
+from autograder.rules.forbidden import Rules
+from autograder.rules.guard import NO_PROCESSES, Guard
 from autograder.sandbox.profile import Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from tests.conftest import BUDGET, TIERS, skip

@@ -18,8 +18,7 @@ from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
-from autograder.api.messages import ForbiddenUse
-from autograder.api.rules import OPERATIONS, Rules, resolve
+from autograder.rules.forbidden import OPERATIONS, ForbiddenUse, Rules, resolve
 
 # The folder of provided code, as a package.
 PROVIDED = "provided"
