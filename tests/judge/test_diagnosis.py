@@ -16,7 +16,7 @@ from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
 from autograder.diagnosis.fits import examples_in
-from autograder.diagnosis.table import Names
+from autograder.diagnosis.table import Names, Question
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.session import Recorder
 from autograder.judge.variants import Variants
@@ -81,6 +81,26 @@ def test_what_is_named(results, student: str, names: list[str]) -> None:
 
 def test_right_work_keeps_every_point(results) -> None:
     assert results["right"].score == 14
+
+
+def test_right_work_never_waits_for_what_mistakes_answer(
+    grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    prepare = Diagnoser.prepare
+
+    def noted(self: Diagnoser, component: str) -> list[Question]:
+        asked.append(component)
+        return prepare(self, component)
+
+    monkeypatch.setattr(Diagnoser, "prepare", noted)
+    grade({"layer_norm.py": STUDENTS["right"]})
+    assert asked == []
+    # Nor does work of which nothing can be said.
+    grade({"layer_norm.py": "def layer_norm(:\n"})
+    assert asked == []
+    grade({"layer_norm.py": STUDENTS["unknown"]})
+    assert asked == ["layer_norm"]
 
 
 def test_the_message_explains_the_mistake(results) -> None:
