@@ -192,10 +192,6 @@ class Fits:
             self._fits[key] = self.measured(names, example)
         return self._fits[key]
 
-    def forget(self) -> None:
-        """Measure everything again from now on."""
-        self._fits = {}
-
     def measured(self, names: Names, example: Example) -> Fit:
         """Measure how near the answer with these mistakes is to the component's."""
         known = self.known(names, self.questions[example])

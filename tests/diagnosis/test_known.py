@@ -262,17 +262,6 @@ def test_what_is_drawn_otherwise_is_named_by_its_distribution(
     assert KnownMistakes(plain).causes("double.works", Asked(student)) == named
 
 
-def test_two_mistakes_may_show_together_where_one_of_them_does_not_show() -> None:
-    plain = table()
-    # What neither does by itself; "cut at 20" does not show in that question.
-    student = Student(lambda x: 5 * x if float(x.max()) == 1.0 else both(x))
-    assert KnownMistakes(plain).causes("double.works", student) == ["three times"]
-    assert KnownMistakes(plain).causes("double.large", student) == ["cut at 20"]
-    # What is right there speaks against it all the same.
-    student = Student(lambda x: 2 * x if float(x.max()) == 1.0 else both(x))
-    assert KnownMistakes(plain).causes("double.works", student) == []
-
-
 def test_a_draw_where_nothing_is_to_be_drawn_is_named_by_its_form() -> None:
     plain = table()
     always = write_known(Known([Reply(value=torch.zeros(3))], drawn=True))
