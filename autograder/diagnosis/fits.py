@@ -170,9 +170,10 @@ class Fits:
 
     def shows(self, names: Names, example: Example) -> bool:
         """Return whether the mistakes make another answer than the right one, other draws aside."""
-        known = self.known(names, self.questions[example])
+        question = self.questions[example]
+        known = self.known(names, question)
         # It is unknown only of two that both show.
-        return known is None or known.shows
+        return known is None or (known is not question.right and known.shows)
 
     def raises(self, names: Names, example: Example) -> bool:
         """Return whether the mistakes end in an exception, and not the right one."""

@@ -113,6 +113,14 @@ def test_what_is_named(student: Double, works: list[str], large: list[str]) -> N
     assert found.causes("double.large", session) == large
 
 
+def test_what_is_right_but_for_rounding_speaks_against_no_mistake_that_does_not_show_there() -> (
+    None
+):
+    # A twentieth more off than marks allow where the mistake does not show.
+    student = Student(lambda x: 3 * x if float(x.max()) < 2 else 2.000168 * x)
+    assert KnownMistakes(table()).causes("double.works", student) == ["three times if small"]
+
+
 def test_what_is_lost_by_two_mistakes_names_them_in_one_text() -> None:
     plain = table()
     plain["mistakes"][2]["loses"].append("double.works")
