@@ -170,9 +170,10 @@ class Fits:
 
     def shows(self, names: Names, example: Example) -> bool:
         """Return whether the mistakes make another answer than the right one, other draws aside."""
-        known = self.known(names, self.questions[example])
+        question = self.questions[example]
+        known = self.known(names, question)
         # It is unknown only of two that both show.
-        return known is None or known.shows
+        return known is None or (known is not question.right and known.shows)
 
     def raises(self, names: Names, example: Example) -> bool:
         """Return whether the mistakes end in an exception, and not the right one."""
@@ -191,10 +192,6 @@ class Fits:
         if key not in self._fits:
             self._fits[key] = self.measured(names, example)
         return self._fits[key]
-
-    def forget(self) -> None:
-        """Measure everything again from now on."""
-        self._fits = {}
 
     def measured(self, names: Names, example: Example) -> Fit:
         """Measure how near the answer with these mistakes is to the component's."""

@@ -52,14 +52,8 @@ class KnownMistakes:
     def solution(self, session: Session) -> Solution:
         """Return the known mistakes of a component, named by their words."""
         if self._found is None:
-            table = _Table(self._plain)
-            fits = _FitsAtHome(table, session)
+            fits = _FitsAtHome(_Table(self._plain), session)
             self._found = Search(fits).solve()
-            if not self._found.names:
-                fits.guess()
-                guessed = Search(fits).solve()
-                # Half of a pair, or a mistake of one criterion, is less than a guess.
-                self._found = guessed if len(guessed.names) == 2 else Solution()
         return self._found
 
 
@@ -141,22 +135,12 @@ class _FitsAtHome(Fits):
             return [session.perform(request) for request in requests]
 
         super().__init__(table.mistakes, {}, ask)
-        self._guessing = False
         self._evidence: dict[Names, bool] = {}
         for number, question in enumerate(table.questions):
             replies = ask(question.requests)
             asked = Example(str(number), False, question.requests, replies, question.free)
             example = replace(asked, passed=self._is_right(question, asked))
             self.questions[example] = question
-
-    def guess(self) -> None:
-        """From now on, take a pair's answer for unknown where `_may_show_together` holds.
-
-        A mistake that changes nothing by itself may change something together with another.
-        """
-        self._guessing = True
-        self.forget()
-        self._evidence = {}
 
     def _is_right(self, question: Question, example: Example) -> bool:
         """Return whether an answer may be right: a fitting sample is, unless a mistake gives it."""
@@ -177,8 +161,6 @@ class _FitsAtHome(Fits):
             return Fit(math.inf)
 
         fit = self.to_known(known, example)
-        if self._guessing and not fit.holds and self._may_show_together(names, example):
-            return self._unknown(names)
         if known.raised and not self._ends_alike(names, raised_wrongly):
             return replace(fit, voided=True)
         if names and fit.to_the_draw and not self.may_be_another_draw(names, example):
@@ -243,11 +225,6 @@ class _FitsAtHome(Fits):
         if example.passed or known is None or known is self.questions[example].right:
             return False
         return self.by_value(known, example).exact <= 1
-
-    def _may_show_together(self, names: Names, example: Example) -> bool:
-        """Return whether a mistake that does not show may do so beside the other, which does."""
-        showing = names & self.questions[example].wrong.keys()
-        return not example.passed and 0 < len(showing) < len(names)
 
     def may_be_another_draw(self, names: Names, example: Example) -> bool:
         """Return whether an answer may be another random draw of what the mistakes answer."""

@@ -13,7 +13,7 @@ everything, each lost criterion is explained by itself (`_in_part`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder.api.likeness import CLEARLY, all_alike, raised_wrongly
@@ -45,12 +45,10 @@ class Search:
 
     Args:
         fits: how near its answers are to those of mistakes.
-        further: yields questions that it was not asked.
+        further: questions that it was not asked.
     """
 
-    def __init__(
-        self, fits: Fits, further: Callable[[], Iterator[Question]] = lambda: iter(())
-    ) -> None:
+    def __init__(self, fits: Fits, further: Sequence[Question] = ()) -> None:
         self._fits = fits
         self._further = further
         self._mistakes = fits.mistakes
@@ -163,7 +161,7 @@ class Search:
     def _narrowed(self, found: list[Names]) -> list[Names]:
         """Put further questions on which candidates part; return those that are left."""
         asked = 0
-        for question in self._further():
+        for question in self._further:
             if len(found) <= 1 or asked == _MAX_QUESTIONS:
                 break
             answers = [self._fits.known(names, question) for names in found]

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from autograder.api.lazy import Tensor, torch
-from autograder.api.messages import Request
 from autograder.assignment import Assignment
 from autograder.diagnosis.fits import Ask, Example, Fits, Mistakes, examples_of
 from autograder.diagnosis.search import Search
@@ -29,7 +27,6 @@ _MAX_COMPUTED = 1500
 _SHORT = 500
 # Two ways to write the same differ by this share of what marks allow.
 _ROUNDING = 0.05
-_FACTORS = (3.0, 10.0, 0.1)
 
 
 @dataclass(frozen=True)
@@ -146,15 +143,6 @@ class Diagnoser:
             question = asked.get(tuple(map(id, example.requests)))
             return question or variants.question(example.requests, slack=slack)
 
-        def further() -> Iterator[Question]:
-            """Yield the suite's questions that were not asked, then all that were, magnified."""
-            put = list(fits.questions.values())
-            yield from (question for question in table if question not in put)
-            for factor in _FACTORS:
-                for question in put:
-                    requests = [_magnified(request, factor) for request in question.requests]
-                    yield variants.question(requests, slack=slack)
-
         mistakes = Mistakes(
             names=tuple(name for name, one in known.items() if not one.in_branch),
             in_branches=tuple(name for name, one in known.items() if one.in_branch),
@@ -163,8 +151,9 @@ class Diagnoser:
             rounding=_ROUNDING,
             most=_MAX_COMPUTED,
         )
-        fits = Fits(mistakes, {example: question_of(example) for example in examples}, ask)
-        solution = Search(fits, further).solve()
+        questions = {example: question_of(example) for example in examples}
+        further = [question for question in table if question not in questions.values()]
+        solution = Search(Fits(mistakes, questions, ask), further).solve()
 
         def told(names: Names) -> tuple[Misconception, ...]:
             # In the order of the table, which is that of the file.
@@ -178,18 +167,3 @@ def _examples_in(plans: Sequence[Sequence[Planned]]) -> Iterator[list[Planned]]:
     for plan in plans:
         for part in examples_of([planned.request for planned in plan]):
             yield [plan[index] for index in part]
-
-
-def _magnified(request: Request, factor: float) -> Request:
-    """Make a request's numbers larger and rougher, which shows what small smooth ones hide."""
-    if not request.tensors():
-        return request
-    generator = torch.Generator().manual_seed(len(request.ops))
-
-    def rougher(tensor: Tensor) -> Tensor:
-        if tensor.device.type == "meta" or not tensor.is_floating_point():
-            return tensor
-        noise = torch.randn(tensor.shape, generator=generator).to(tensor.dtype)
-        return factor * tensor + noise
-
-    return request.with_tensors(rougher)

@@ -24,21 +24,27 @@ from autograder.judge.suite import SuiteFault
 def prepare(assignment: Assignment, component: str) -> None:
     """Have what the mistakes of a component answer computed and kept, if anything is kept.
 
+    What was prepared once is not looked at again: a suite takes seconds to collect.
+
     Raises:
         UsageError: its suite or its misconceptions are broken.
     """
     folder = cache_folder()
     if folder is None:
         return
+    cache = Cache(folder)
+    done = cache.key_of(assignment, component, "prepared")
+    if cache.load(done):
+        return
     if assignment.uses_torch:
         torch.set_num_threads(1)
-    cache = Cache(folder)
     try:
         with workplace(assignment), warnings.catch_warnings(action="ignore"):
             suite = collect(assignment, only=component, cache=cache)
             Diagnoser(assignment, suite.public_plans(), cache=cache).prepare(component)
     except (SuiteFault, ReferenceFault) as error:
         raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
+    cache.save(done, True)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from autograder.api.messages import Request
 from autograder.api.operations import Call
 from autograder.assignment import Assignment, load_assignment
 from autograder.diagnosis.table import Question
+from autograder.judge import prepared
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.diagnosis import Diagnoser
@@ -303,6 +305,49 @@ def test_what_is_prepared_is_not_computed_again(
     monkeypatch.setattr(Variants, "answer", never)
     diagnoser = Diagnoser(assignment, suite.public_plans(), cache=Cache(folder))
     assert len(diagnoser.prepare("lm_head")) > 10
+
+
+def test_to_prepare_a_component_again_collects_nothing(
+    folder: Path, tiny: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(folder))
+    prepare(tiny, "layer_norm")
+
+    def never(*about: object, **options: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr(prepared, "collect", never)
+    prepare(tiny, "layer_norm")
+    # Of another suite it is not known.
+    path = tiny.secret / "tests" / "test_layer_norm.py"
+    path.write_text(path.read_text() + "\n")
+    with pytest.raises(AssertionError):
+        prepare(load_assignment(tiny.root, tiny.name), "layer_norm")
+
+
+def test_one_that_ends_while_it_keeps_a_value_harms_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", lambda *about: os.kill(os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            Cache(folder).save("a", [1])
+    assert len(list(folder.iterdir())) == 1
+    assert Cache(folder).load("a") is None
+    assert Cache(folder).kept("a", lambda: [2]) == [2]
+    assert Cache(folder).load("a") == [2]
+
+
+def test_two_that_make_the_same_value_at_once_do_not_disturb_each_other(folder: Path) -> None:
+    other = Cache(folder)
+
+    def make() -> list[int]:
+        assert other.kept("a", lambda: [1]) == [1]
+        return [1]
+
+    assert Cache(folder).kept("a", make) == [1]
+    assert other.load("a") == [1]
+    assert len(list(folder.iterdir())) == 1
 
 
 @pytest.mark.parametrize("damage", ["cut", "another component's", "gone"])
