@@ -25,8 +25,8 @@ from pydantic import (
 )
 from pydantic.functional_validators import AfterValidator, BeforeValidator
 
-from autograder.api.given import code_in
 from autograder.errors import UsageError
+from autograder.rules.given import code_in
 from autograder.sandbox.packages import PackageFault, check_name, modules_of
 from autograder.settings import Feedback, Forbidden, Limits, Strict, first_fault, number
 
@@ -42,7 +42,7 @@ _TAKEN = (*GIVEN, "tests", "torch", "numpy", "pytest", "hypothesis", "autograder
 _TORCH = re.compile(r"^\s*(import|from)\s+torch\b|(?<![.\w])make\.", re.MULTILINE)
 # What a worker imports: the rooms that decide a mark.
 DECIDING = (
-    *("api", "diagnosis", "sandbox", "judge"),
+    *("api", "rules", "student", "diagnosis", "sandbox", "judge"),
     *("archives.py", "assignment.py", "settings.py", "results.py", "errors.py", "text.py"),
     *("environment.py", "given.py"),
     "grading/messages.py",

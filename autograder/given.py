@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.api.given import WHOLE, Given, Module, code_in, module_of
 from autograder.assignment import GIVEN, Assignment
+from autograder.rules.given import WHOLE, Given, Module, code_in, module_of
 
 
 @dataclass(frozen=True)

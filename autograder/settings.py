@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from autograder.api.rules import OPERATIONS, Rules
+from autograder.rules.forbidden import OPERATIONS, Rules
 from autograder.text import did_you_mean
 
 # Of a value that is told.

@@ -130,7 +130,7 @@ def test_the_suite_hash_follows_what_decides_a_mark(
     assert found.suite_hash(package) != before
 
 
-@pytest.mark.parametrize("room", ["api", "diagnosis", "sandbox", "judge"])
+@pytest.mark.parametrize("room", ["api", "rules", "student", "diagnosis", "sandbox", "judge"])
 def test_the_suite_hash_follows_a_new_file_where_marks_are_decided(
     small_project: Path, package: Path, room: str
 ) -> None:

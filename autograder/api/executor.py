@@ -14,7 +14,6 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from autograder.api.guard import ForbiddenOperation, belongs_to
 from autograder.api.lazy import Tensor, loaded, torch
 from autograder.api.loading import ComponentCode
 from autograder.api.messages import ERROR_KINDS, MAX_TEXT, Reply, Request, StudentError
@@ -42,6 +41,7 @@ from autograder.api.values import (
     plain_tensor,
     with_tensors,
 )
+from autograder.rules.guard import ForbiddenOperation, belongs_to
 
 # Arguments of these types go to the component unchanged.
 _SIMPLE = frozenset((int, float, str, bool, type(None)))

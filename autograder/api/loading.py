@@ -19,10 +19,10 @@ from tempfile import TemporaryDirectory
 from types import CodeType, ModuleType
 from typing import Any
 
-from autograder.api.guard import PROVIDED, belongs_to
-from autograder.api.own import own_builtins
-from autograder.api.reader import parsed
 from autograder.api.values import MAX_TEXT, Unsendable, Value
+from autograder.rules.guard import PROVIDED, belongs_to
+from autograder.rules.own import own_builtins
+from autograder.rules.reader import parsed
 
 
 class OwnModules:
@@ -113,10 +113,7 @@ class ComponentCode:
         """Import the component; a program is only compiled."""
         file = str(self._file)
         if self._program:
-            if self._source is None and not self._file.is_file():
-                raise FileNotFoundError(f"there is no {self._file.name}")
-            source = self._source or self._file.read_bytes()
-            self._compiled = compile(source, file, "exec", dont_inherit=True)
+            self._compiled = compile(self._source or self._read(), file, "exec", dont_inherit=True)
         elif self._source is not None:
             self.module = sys.modules[self._name] = ModuleType(self._name)
             self.module.__file__ = file
@@ -124,6 +121,13 @@ class ComponentCode:
             exec(code, vars(self.module))  # noqa: S102 - running it is the purpose
         else:
             self.module = importlib.import_module(self._name)
+
+    def _read(self) -> bytes:
+        """Return the text by what would import it, which need not read it from a disk."""
+        spec = PathFinder.find_spec(self._name, [self._folder])
+        if spec is None or not isinstance(spec.loader, FileLoader):
+            raise FileNotFoundError(f"there is no {self._file.name}")
+        return spec.loader.get_data(str(self._file))
 
     def provided(self, name: str) -> ModuleType:
         """Return a provided module."""

@@ -29,6 +29,7 @@ from autograder.api.values import (
     Writer,
     tensors_in,
 )
+from autograder.rules.forbidden import ForbiddenUse
 
 # The kinds of error that a reply can name; a student cannot add any. First those that are not
 # Python's, then the built-in exceptions, except those that are made from more than a text.
@@ -85,15 +86,6 @@ class StudentError:
     def is_a(self, kind: str) -> bool:
         """Return whether `except kind` would catch it."""
         return kind == self.kind or kind in (self.bases if kind in ERROR_KINDS else self.classes)
-
-
-@dataclass(frozen=True)
-class ForbiddenUse:
-    """A forbidden operation that ran, and the line of the submission that called it."""
-
-    operation: str
-    file: str
-    line: int
 
 
 @dataclass

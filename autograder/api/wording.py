@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.api.answer import CheckFailed, Question, StudentRaised
-from autograder.api.guard import NO_PROCESSES
-from autograder.api.messages import ForbiddenUse, StudentError
-from autograder.api.rules import OPERATIONS
+from autograder.api.messages import StudentError
+from autograder.rules.forbidden import OPERATIONS, ForbiddenUse
+from autograder.rules.guard import NO_PROCESSES
 from autograder.text import clean
 
 CUT = (

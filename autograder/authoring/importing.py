@@ -538,7 +538,7 @@ def _files(source: Source, name: str) -> tuple[dict[str, str], dict[str, Any]]:
     """
     public, secret = (f"{part}/{name}" for part in FOLDERS)
     heading = re.search(r"^# +(.+)", source.handout, re.M)
-    title = clean(heading[1] if heading else "", 100) or name.replace("_", " ").capitalize()
+    title = clean(heading[1] if heading else "", 100) or name
     handout = source.handout.strip() or f"# {title}\n\n{MARK}: what students build here."
     names = [component.name for component in source.components]
     files = {f"{public}/provided/{stem}.py": text for stem, text in source.provided.items()}

@@ -6,12 +6,12 @@ another seed than the judge's. Nothing goes out but inputs, samples of answers a
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,11 @@ from autograder.api.lazy import torch
 from autograder.api.likeness import all_alike
 from autograder.api.messages import Reply, Request
 from autograder.assignment import Assignment
-from autograder.diagnosis.search import RIGHT, Example, Names, examples_of
+from autograder.diagnosis.fits import examples_of
 from autograder.diagnosis.table import (
     Known,
+    Names,
+    Question,
     read_question,
     sampled,
     write_known,
@@ -31,12 +33,10 @@ from autograder.diagnosis.table import (
 from autograder.errors import UsageError
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
-from autograder.judge.misconceptions import Misconception, read
+from autograder.judge.misconceptions import read
 from autograder.judge.places import cache_folder
-from autograder.judge.session import Planned
 from autograder.judge.suite import Suite, SuiteFault
-from autograder.judge.variants import Variants, variants_of
-from autograder.sandbox.wire import encode_request
+from autograder.judge.variants import Variants, variants_of, widest
 
 # Longer questions would only make the file long, in characters.
 _MAX_ASKED = 40_000
@@ -75,29 +75,31 @@ def of_component(assignment: Assignment, name: str, cache: Cache | None = None) 
         raise UsageError(f"the suite of {assignment.name} is broken: {error}") from error
     if not known:
         return {"questions": [], "mistakes": [], "pairs": [], "apart": []}
-    found: dict[str, Any] | None = cache.load(key)
-    if found is None:
-        found = _table(suite, variants_of(assignment, name, known), known)
-        cache.save(key, found)
-    return found
+    return cache.kept(key, lambda: _table(suite, variants_of(assignment, name, known)))
 
 
-def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception]) -> dict[str, Any]:
+def _table(suite: Suite, variants: Variants) -> dict[str, Any]:
     """Return the table of one component; `diagnosis/table.py` says what it holds."""
+    known = variants.mistakes
     component = next(iter(known.values())).component
     criteria = [c for c in suite.criteria[component] if c.visibility == "public"]
-    examples = _examples(suite, variants, criteria)
+    asks = [_Asked(variants, question) for question in _questions(suite, variants, criteria)]
+    # Of a criterion that compares no values.
+    usual = widest(ask.question.slack for ask in asks)
+    for ask in asks:
+        ask.question.slack = ask.question.slack or usual
+        variants.complete(ask.question)
     answers = {
         mistake: {
             number: answer
-            for number, example in enumerate(examples)
-            if (answer := _wrong_answer(variants, frozenset([mistake]), example)) is not None
+            for number, ask in enumerate(asks)
+            if (answer := ask.wrong_answer(frozenset([mistake]))) is not None
         }
         for mistake in known
     }
     telling = {mistake: _telling(found) for mistake, found in answers.items()}
-    used = _chosen(telling, examples)
-    asked = [examples[number] for number in used]
+    used = _chosen(telling, asks)
+    asked = [asks[number] for number in used]
     # Numbered as the questions that are written down.
     placed = {
         mistake: {place: found[number] for place, number in enumerate(used) if number in found}
@@ -109,12 +111,12 @@ def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception])
     return {
         "questions": [
             {
-                "asks": write_question(example.requests),
-                "slack": variants.allowed(example.requests),
-                "right": _right_answer(variants, example),
-                "free": example.free,
+                "asks": write_question(ask.question.requests),
+                "slack": ask.question.slack,
+                "right": ask.right,
+                "free": ask.question.free,
             }
-            for example in asked
+            for ask in asked
         ],
         "mistakes": [
             {
@@ -128,13 +130,13 @@ def _table(suite: Suite, variants: Variants, known: Mapping[str, Misconception])
         "pairs": [
             {"of": [told.index(mistake) for mistake in pair], **found}
             for pair in pairs
-            if variants.combine(frozenset(pair))
-            and (found := _together(variants, pair, placed, asked)) is not None
+            if variants.can_be(frozenset(pair))
+            and (found := _together(pair, placed, asked)) is not None
         ],
         "apart": [
             [told.index(mistake) for mistake in pair]
             for pair in pairs
-            if not variants.combine(frozenset(pair))
+            if not variants.can_be(frozenset(pair))
         ],
     }
 
@@ -161,51 +163,67 @@ def _lost_by(
     }
 
 
-def _examples(suite: Suite, variants: Variants, criteria: Sequence[Criterion]) -> list[Example]:
-    """Return the examples of criteria that can be written down shortly, with the right answers."""
-    found = []
+def _questions(
+    suite: Suite, variants: Variants, criteria: Sequence[Criterion]
+) -> Iterator[Question]:
+    """Yield the questions of criteria that can be written down shortly, with the right answers."""
     for criterion in criteria:
         plan = suite.plans[criterion.id]
         for indices in examples_of([planned.request for planned in plan]):
             written = write_question([plan[index].request for index in indices])
-            if len(str(written)) > _MAX_ASKED:
-                continue
-            # As a student's run will read them.
-            requests = read_question(written)
-            right = variants.answer(RIGHT, requests)
-            slack = plan[indices[0]].slack
-            pairs = zip(requests, right, strict=True)
-            variants.know([Planned(encode_request(one, 0), one, r, slack) for one, r in pairs])
-            found.append(Example(criterion.id, True, requests, right, criterion.free))
-    return found
+            if len(str(written)) <= _MAX_ASKED:
+                # As a student's run will read them.
+                requests, slack = read_question(written), plan[indices[0]].slack
+                yield variants.question(requests, slack=slack, free=criterion.free)
 
 
-def _known(variants: Variants, wrong: Names, example: Example) -> Known:
-    requests = example.requests
-    drawn = variants.drawn(RIGHT, requests) or variants.drawn(wrong, requests)
-    replies = variants.answer(wrong, requests)
-    # Devices clash for one reason.
-    errors = {reply.error.kind for reply in replies if reply.error} - {"DeviceMismatch"}
-    raised = bool(errors) and not any(reply.error for reply in example.replies)
-    return Known(replies, drawn, raised, len(wrong) > 1, right=example.replies)
+class _Asked:
+    """A question with the answers to it, as they are written down."""
 
+    def __init__(self, variants: Variants, question: Question) -> None:
+        self._variants, self.question = variants, question
 
-@functools.lru_cache(maxsize=256)
-def _right_answer(variants: Variants, example: Example, of_pair: bool = False) -> dict[str, Any]:
-    # Written once: each mistake's answer is written beside it.
-    return write_known(replace(_known(variants, RIGHT, example), of_pair=of_pair))
+    @cached_property
+    def size(self) -> int:
+        """How many numbers are asked with."""
+        tensors = (t for request in self.question.requests for t in request.tensors())
+        return sum(tensor.numel() for tensor in tensors)
 
+    @cached_property
+    def right(self) -> dict[str, Any]:
+        """The right answer, written down; each mistake's is written beside it."""
+        return write_known(self._written(self.question.right))
 
-def _wrong_answer(variants: Variants, wrong: Names, example: Example) -> dict[str, Any] | None:
-    """Return the answer of mistakes, if it is a telling one that is not right."""
-    requests = example.requests
-    if all_alike(example.replies, variants.answer(wrong, requests), requests):
-        return None
-    known = _known(variants, wrong, example)
-    right = sampled(example.replies, known.kept)
-    if all_alike(right, sampled(known.replies, known.kept), requests):
-        return None
-    return write_known(known, _right_answer(variants, example, known.of_pair))
+    @cached_property
+    def _right_of_pair(self) -> dict[str, Any]:
+        return write_known(self._written(self.question.right, of_pair=True))
+
+    def answer(self, wrong: Names) -> Known:
+        """Return the answer with mistakes."""
+        if len(wrong) > 1:
+            return self._variants.known(wrong, self.question)
+        (name,) = wrong
+        return self.question.wrong.get(name, self.question.right)
+
+    def wrong_answer(self, wrong: Names) -> dict[str, Any] | None:
+        """Return the answer of mistakes, written down, if it is a telling one that is not right."""
+        found, requests, right = self.answer(wrong), self.question.requests, self.question.right
+        if found is right or all_alike(right.replies, found.replies, requests):
+            return None
+
+        known = self._written(found, len(wrong) > 1)
+        sample = sampled(known.replies, known.kept)
+        if all_alike(sampled(right.replies, known.kept), sample, requests):
+            return None
+        return write_known(known, self._right_of_pair if known.of_pair else self.right)
+
+    def _written(self, known: Known, of_pair: bool = False) -> Known:
+        right = self.question.right
+        # Devices clash for one reason.
+        errors = {reply.error.kind for reply in known.replies if reply.error} - {"DeviceMismatch"}
+        raised = bool(errors) and not any(reply.error for reply in right.replies)
+        drawn = right.drawn or known.drawn
+        return Known(known.replies, drawn, raised=raised, of_pair=of_pair, right=right.replies)
 
 
 def _telling(found: _Answers) -> _Answers:
@@ -214,10 +232,7 @@ def _telling(found: _Answers) -> _Answers:
 
 
 def _together(
-    variants: Variants,
-    pair: Sequence[str],
-    answers: Mapping[str, _Answers],
-    asked: Sequence[Example],
+    pair: Sequence[str], answers: Mapping[str, _Answers], asked: Sequence[_Asked]
 ) -> dict[str, Any] | None:
     """Return what two mistakes answer to the shortest examples in which both show.
 
@@ -230,15 +245,12 @@ def _together(
     whose: dict[int, int] = {}
     found: _Answers = {}
     for place in sorted(sorted(met, key=lambda place: asked[place].size)[:_MET]):
-        example = asked[place]
-        together, *halves = (
-            variants.answer(frozenset(names), example.requests)
-            for names in (pair, pair[:1], pair[1:])
-        )
-        same = [all_alike(half, together, example.requests) for half in halves]
+        ask = asked[place]
+        together, *halves = (ask.answer(frozenset(names)) for names in (pair, pair[:1], pair[1:]))
+        same = [all_alike(half.replies, together.replies, ask.question.requests) for half in halves]
         if any(same):
             whose[place] = same.index(True)
-        elif (answer := _wrong_answer(variants, frozenset(pair), example)) is not None:
+        elif (answer := ask.wrong_answer(frozenset(pair))) is not None:
             found[place] = answer
     lengths = {place: len(str(answer)) for place, answer in found.items()}
     shortest = sorted(found, key=lambda place: (lengths[place], place))
@@ -247,12 +259,14 @@ def _together(
     return {"as": whose, "answers": {place: found[place] for place in kept}}
 
 
-def _chosen(answers: Mapping[str, _Answers], examples: Sequence[Example]) -> list[int]:
+def _chosen(answers: Mapping[str, _Answers], asks: Sequence[_Asked]) -> list[int]:
     """Choose few questions: every mistake shows, and no two look the same that need not.
 
     Greedy: the question comes first that serves most needs for its length, with its answers.
     """
-    lengths = Counter({n: len(str(write_question(e.requests))) for n, e in enumerate(examples)})
+    lengths = Counter(
+        {number: len(str(write_question(a.question.requests))) for number, a in enumerate(asks)}
+    )
     for found in answers.values():
         lengths.update({number: len(str(answer)) for number, answer in found.items()})
     needs: list[set[int]] = []

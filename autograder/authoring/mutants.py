@@ -6,19 +6,15 @@ is closed by a sharper check. The report shows a survivor so:
     running_mean.py:12
       - total = values.sum(dtype=torch.float64)
       + total = values.sum(dtype=torch.float32)
-      # equivalent: `float64 -> float32`: WHY
 
-An equivalent mutant behaves as the solution does. It is marked, with the reason, in a comment at
-the end of its line or right above it:
+An equivalent mutant behaves as the solution does. Its line is marked, with the reason, in a comment
+at the end of the line or right above it:
 
     # equivalent: REASON
-    # equivalent: `OLD -> NEW`: REASON
-    # equivalent: `OLD -> NEW`, `OLD -> NEW`: REASON
 
-The first form marks the one mutant of the line that survives; where several do, each is named by
-its change, as the report writes it. A reason may go on in the comments right below, indented by
-two spaces or more. A mark that marks no survivor is a fault, and a mark without a reason is
-refused. Stubs are written without the marks.
+The mark accepts every survivor of the line. A reason may go on in the comments right below,
+indented by two spaces or more. A mark that accepts no survivor is a fault, and a mark without a
+reason is refused. Stubs are written without the marks.
 
 An operator is a case of `_of_statement` or `_of_expression`: it yields a node of the syntax tree
 and the node that takes its place. `ast.unparse` writes the mutant, so its comments are gone and its
@@ -76,12 +72,12 @@ _BINARY: dict[type[ast.operator], type[ast.operator]] = {
     ast.RShift: ast.LShift,
 }
 _ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
-# The sign of an operator, and the method that Python calls when it works in place.
-_IN_PLACE: dict[type[ast.operator], tuple[str, str]] = {
-    ast.Add: ("+", "__iadd__"),
-    ast.Sub: ("-", "__isub__"),
-    ast.Mult: ("*", "__imul__"),
-    ast.Div: ("/", "__itruediv__"),
+# The method that Python calls when an operator works in place.
+_IN_PLACE: dict[type[ast.operator], str] = {
+    ast.Add: "__iadd__",
+    ast.Sub: "__isub__",
+    ast.Mult: "__imul__",
+    ast.Div: "__itruediv__",
 }
 # Of each comparison the boundary beside it, if there is one, and its opposite.
 _COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -106,15 +102,9 @@ _SYMMETRIC = {"transpose", "swapaxes", "max", "min", "maximum", "minimum", "add"
 _MAX_WORDS = 3
 # Fields that are not looked at: they decide nothing, or a change of them is no small one.
 _NOT_CHANGED = ("annotation", "msg", "type", "optional_vars", "type_params")
-_TOKEN = re.compile(
-    r"(\s*)(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|is\s+not\b|not\s+in\b|\w+|[-+*/%@&|^<>=!]=|//|[^\w\s])"
-)
-_MAX_SIDE = 36
 _COMMENT = re.compile(r"#\s*equivalent\s*(?::|$)(.*)", re.IGNORECASE)
-_NAMED = re.compile(r"\s*((?:`[^`]+`\s*,\s*)*`[^`]+`)\s*:(.*)")
 # A line that continues the reason of the mark above it.
 _MORE = re.compile(r"\s*#\s{2,}(\S.*?)\s*")
-_FORM = "write `# equivalent: REASON`, or name the change as the report does before the reason"
 
 
 @dataclass(frozen=True)
@@ -122,7 +112,6 @@ class Mutant:
     """A solution with one change in it, which begins in `line`, counted from 1.
 
     Attributes:
-        change: the old text and the new one, shortened; no two mutants of a line have the same.
         old: the lines that change, as one, written as `ast.unparse` writes them.
         new: the lines that take their place, as one.
         source: the whole file.
@@ -130,7 +119,6 @@ class Mutant:
 
     file: str
     line: int
-    change: str
     old: str
     new: str
     source: str = field(repr=False)
@@ -138,27 +126,19 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Mark:
-    """A comment in `line` on mutants of the line `target`.
-
-    `changes` are those that it names; empty for the only survivor of the line.
-    """
+    """A comment in `line` that accepts the survivors of the line `target`."""
 
     file: str
     line: int
     target: int
-    changes: tuple[str, ...]
     reason: str
 
 
 class _Change(NamedTuple):
-    """The node `old` becomes `new`; a decorator without a `new` goes.
-
-    `words` name the change where the two texts would do so at length.
-    """
+    """The node `old` becomes `new`; a decorator without a `new` goes."""
 
     old: ast.expr | ast.stmt
     new: ast.AST | None
-    words: str = ""
 
 
 def mutants_of(source: str, file: str) -> list[Mutant]:
@@ -177,7 +157,6 @@ def mutants_of(source: str, file: str) -> list[Mutant]:
         raise UsageError(f"{file} is no Python: {error}") from error
     before = _written(tree)
     seen = {_code(before)}
-    counts: Counter[tuple[int, str]] = Counter()
     found = []
     changes = _Operators(tree).block(tree.body, tree)
     for change in sorted(changes, key=lambda change: change.old.lineno):
@@ -189,12 +168,8 @@ def mutants_of(source: str, file: str) -> list[Mutant]:
         if code in seen:
             continue
         seen.add(code)
-        line, words = change.old.lineno, change.words or _described(change)
-        counts[line, words] += 1
-        if counts[line, words] > 1:
-            words += f" ({counts[line, words]})"
         old, new = _difference(before.split("\n"), after.split("\n"))
-        found.append(Mutant(file, line, words, old, new, after))
+        found.append(Mutant(file, change.old.lineno, old, new, after))
     return found
 
 
@@ -214,19 +189,18 @@ def marks_of(source: str, file: str) -> list[Mark]:
     """
     lines = source.split("\n")
     found = []
-    for number, column, more, text in _comments(source, file):
-        named = _NAMED.fullmatch(text)
-        reason = (named[2] if named else text).strip()
-        if not reason or (named is None and reason.startswith("`")):
-            raise UsageError(f"{file}, line {number}: the mark gives no reason: {_FORM}")
-        changes = re.findall(r"`\s*([^`]+?)\s*`", named[1]) if named else []
+    for number, column, more, reason in _comments(source, file):
+        if not reason:
+            raise UsageError(
+                f"{file}, line {number}: the mark gives no reason: write `# equivalent: REASON`"
+            )
         target = number
         if not lines[number - 1][:column].strip():
             # Alone on its line, it is about the next one that is no comment.
             target += more + 1
             while target <= len(lines) and lines[target - 1].lstrip().startswith("#"):
                 target += 1
-        found.append(Mark(file, number, target, tuple(changes), reason))
+        found.append(Mark(file, number, target, reason))
     return found
 
 
@@ -442,10 +416,8 @@ class _Operators:
         yield _Change(node, right)
         if operator in _IN_PLACE and self._was_given(left):
             # The caller's value is changed.
-            sign, method = _IN_PLACE[operator]
-            name = ast.unparse(left)
-            call = ast.Call(ast.Attribute(left, method, ast.Load()), [right], [])
-            yield _Change(node, call, f"{name} {sign} … -> {name} {sign}= …")
+            method = ast.Attribute(left, _IN_PLACE[operator], ast.Load())
+            yield _Change(node, ast.Call(method, [right], []))
         if operator in _ORDERED:
             yield _Change(node, _with(node, left=right, right=left))
 
@@ -480,8 +452,7 @@ class _Operators:
                 yield _Change(node, node.func.value)
                 return
         if node.args and not isinstance(node.args[0], ast.Starred):
-            function = ast.unparse(node.func).replace("`", "'")
-            yield _Change(node, node.args[0], f"{function}(…) -> …")
+            yield _Change(node, node.args[0])
 
     def _swaps(self, nodes: list[ast.expr]) -> Iterator[list[ast.expr]]:
         """Swap each two neighbours."""
@@ -589,45 +560,15 @@ def _without_lines(code: types.CodeType) -> types.CodeType:
     return code.replace(co_firstlineno=1, co_linetable=b"", co_consts=constants)
 
 
-def _shared(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Return how many items two sequences share at the start, and how many more at the end."""
-    most = min(len(old), len(new))
-    head = next((i for i in range(most) if old[i] != new[i]), most)
-    most -= head
-    return head, next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
-
-
 def _difference(before: list[str], after: list[str]) -> tuple[str, str]:
     """Return the lines that change and those that take their place, each as one line."""
-    head, tail = _shared(before, after)
+    most = min(len(before), len(after))
+    head = next((i for i in range(most) if before[i] != after[i]), most)
+    most -= head
+    tail = next((i for i in range(most) if before[-1 - i] != after[-1 - i]), most)
     sides = (lines[head : len(lines) - tail] for lines in (before, after))
     old, new = (" ".join(line.strip() for line in side) for side in sides)
     return old, new
-
-
-def _described(change: _Change) -> str:
-    """Return `OLD -> NEW` without the parts that stay."""
-    decorator = "@" if change.new is None else ""
-    old, new = (_TOKEN.findall(_text(node)) if node else [] for node in (change.old, change.new))
-    head, tail = _shared([token for _, token in old], [token for _, token in new])
-    # Something of the old is shown: a pure insertion stands with the token beside it.
-    head = min(head, len(old) - 1)
-    tail = min(tail, len(old) - 1 - head)
-    sides = (side[head : len(side) - tail] for side in (old, new))
-    texts = (_short("".join(space + token for space, token in side)) for side in sides)
-    return decorator + " -> ".join(text or "nothing" for text in texts)
-
-
-def _text(node: ast.AST) -> str:
-    """Return the text of a node, with double quotes where that is possible."""
-    text = ast.unparse(ast.fix_missing_locations(node))
-    return text if '"' in text else text.replace("'", '"')
-
-
-def _short(text: str) -> str:
-    # A mark holds it between backquotes.
-    text = " ".join(text.replace("`", "'").split())
-    return text if len(text) <= _MAX_SIDE else f"{text[: _MAX_SIDE - 1].rstrip()}…"
 
 
 def _comments(source: str, file: str) -> Iterator[tuple[int, int, int, str]]:

@@ -79,7 +79,7 @@ def new_assignment(root: Path, name: str, components: Sequence[str]) -> Assignme
         check_names(root, name, components)
     values = {
         "name": name,
-        "title": name.replace("_", " ").capitalize(),
+        "title": name,
         "components": list(components),
         "seed": new_seed(),
         "mark": MARK,

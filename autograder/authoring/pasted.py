@@ -11,11 +11,11 @@ import ast
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.api.given import Module, module_of
 from autograder.assignment import GIVEN, Assignment, ComponentSpec
 from autograder.authoring.folders import modules_in
 from autograder.given import Text, open_names, texts_of
 from autograder.results import SubmissionResult
+from autograder.rules.given import Module, module_of
 
 # What a helper of a test takes of the tests' own, which no answer can be made of.
 _OF_TESTS = {"component", "expect", "make", "reference", "show"}

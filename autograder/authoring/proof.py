@@ -123,7 +123,6 @@ class MutantReport(BaseModel):
     component: str
     file: str
     line: int
-    change: str
     old: str
     new: str
     caught: bool
@@ -441,7 +440,7 @@ def _mutants(
             continue
         survivors = [m for m, found in own.items() if found.score == found.max_score]
         text = (assignment.secret / f"{name}.py").read_text(encoding="utf-8-sig")
-        reasons, wrong_marks = settle(marks_of(text, f"{name}.py"), list(own), survivors)
+        reasons, wrong_marks = settle(marks_of(text, f"{name}.py"), survivors)
         faults += wrong_marks
         if left := len(survivors) - len(reasons):
             mutants = "1 mutant keeps" if left == 1 else f"{left} mutants keep"
@@ -460,33 +459,18 @@ def _mutants(
 
 
 def settle(
-    marks: Sequence[Mark], known: Collection[Mutant], survivors: Sequence[Mutant]
+    marks: Sequence[Mark], survivors: Sequence[Mutant]
 ) -> tuple[dict[Mutant, str], list[str]]:
-    """Return the reason for every marked survivor, and a sentence for every mark that is wrong.
-
-    `known` are all mutants of the solution that were graded.
-    """
+    """Return the reason for every survivor that is accepted, and a sentence for every idle mark."""
     reasons: dict[Mutant, str] = {}
     faults = []
-    for mark in sorted(marks, key=lambda mark: not mark.changes):
-        where = f"{mark.file}, line {mark.line}: the mark"
-        on_line = [m for m in survivors if m.line == mark.target and m not in reasons]
-        if mark.changes:
-            for change in mark.changes:
-                here = [mutant for mutant in on_line if mutant.change == change]
-                reasons |= dict.fromkeys(here, mark.reason)
-                if not here:
-                    caught = any(m.line == mark.target and m.change == change for m in known)
-                    why = "loses points" if caught else f"is none of line {mark.target}"
-                    faults.append(f"{where} marks nothing: the mutant `{change}` {why}: remove it")
-        elif len(on_line) == 1:
-            reasons[on_line[0]] = mark.reason
-        elif on_line:
-            changes = ", ".join(f"`{mutant.change}`" for mutant in on_line)
-            faults.append(f"{where} must name what it means, one or more of {changes}")
-        else:
+    for mark in marks:
+        accepted = [mutant for mutant in survivors if mutant.line == mark.target]
+        reasons |= dict.fromkeys(accepted, mark.reason)
+        if not accepted:
             faults.append(
-                f"{where} marks nothing: no mutant of line {mark.target} survives: remove it"
+                f"{mark.file}, line {mark.line}: the mark accepts nothing: no mutant of "
+                f"line {mark.target} survives: remove it"
             )
     return reasons, faults
 
@@ -569,14 +553,13 @@ def _print_survivors(say: _Say, survivors: list[MutantReport]) -> None:
         return
     say(
         "\n[bold]mutants that keep every point[/bold]: sharpen the check that should see the "
-        "change, or mark it\nin the solution, at the end of the line or right above it, "
-        "with the reason"
+        "change, or accept it\nin the solution, at the end of the line or right above it, "
+        "by # equivalent: REASON"
     )
     for mutant in survivors[:_SHOWN]:
         say(f"  {mutant.file}:{mutant.line}")
         say(f"    [red]{safe(f'- {mutant.old}', 160)}[/red]")
         say(f"    [green]{safe(f'+ {mutant.new}', 160)}[/green]")
-        say(f"    [dim]{safe(f'# equivalent: `{mutant.change}`: WHY', 160)}[/dim]")
     if len(survivors) > _SHOWN:
         say(f"  and {len(survivors) - _SHOWN} more: --component shows fewer, --json all")
     say()

@@ -29,7 +29,7 @@ from autograder.text import did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What ships to students: whole rooms. They import nothing but each other.
-SHIPPED = ("api", "diagnosis", "text.py")
+SHIPPED = ("api", "rules", "student", "diagnosis", "text.py")
 _KNOWN_FILE = "known_mistakes.json.gz"
 # What decides the form of the table in it.
 _FORM = ("authoring/known_numbers.py", "diagnosis/table.py")
@@ -127,7 +127,8 @@ def known_numbers(
     found = {} if keep else kept_numbers(assignment)
     with alone():
         missing = [name for name in assignment.totals if name not in found]
-        found |= _computed(assignment, missing, tell, check)
+        words = "what the known mistakes answer"
+        found |= _side_by_side(_known_numbers_of, assignment, missing, words, tell, check)
     numbers = {name: found[name] for name in assignment.totals}
     if keep:
         follow = _followed_from(assignment)
@@ -138,6 +139,17 @@ def known_numbers(
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     return numbers
+
+
+def prepare(assignment: Assignment, tell: Tell = unheard) -> None:
+    """Have the judge compute and keep what it needs when a component is first diagnosed.
+
+    Raises:
+        UsageError: the suite or the misconceptions are broken.
+    """
+    names, words = list(assignment.totals), "what grading compares with"
+    with alone():
+        _side_by_side(_prepare, assignment, names, words, tell)
 
 
 def kept_numbers(assignment: Assignment) -> dict[str, Any]:
@@ -179,13 +191,15 @@ def _packed(table: Mapping[str, Any]) -> bytes:
     return gzip.compress(json.dumps(table, separators=(",", ":")).encode(), mtime=0)
 
 
-def _computed(
+def _side_by_side(
+    work: Callable[[Assignment, str], Any],
     assignment: Assignment,
     names: Sequence[str],
+    words: str,
     tell: Tell,
-    check: Callable[[Assignment], None] | None,
+    check: Callable[[Assignment], None] | None = None,
 ) -> dict[str, Any]:
-    """Return the tables of some components, and call `check`.
+    """Return what a function of a module returns for some components, and call `check`.
 
     This process never imports torch, except for one or two components: a new process needs as long
     to import torch as a small component takes.
@@ -193,22 +207,22 @@ def _computed(
     side_by_side = min(cores(), len(names) // 2)
     if side_by_side < 2:
         if names:
-            tell("computing what the known mistakes answer")
+            tell(f"computing {words}")
         if check is not None:
             check(assignment)
-        return {name: _known_numbers_of(assignment, name) for name in names}
+        return {name: work(assignment, name) for name in names}
     # This process may have threads, so it is not forked itself.
     fresh = "forkserver" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if fresh else "spawn")
     context.set_forkserver_preload(["autograder.authoring.known_numbers"])
     with ProcessPoolExecutor(side_by_side, context, _end_with_parent) as pool:
         # The last components build on the others and take longest, so they begin.
-        begun = {name: pool.submit(_known_numbers_of, assignment, name) for name in names[::-1]}
+        begun = {name: pool.submit(work, assignment, name) for name in names[::-1]}
         checked = pool.submit(check, assignment) if check is not None else None
         try:
             for number, done in enumerate(as_completed(begun.values()), 1):
                 done.result()
-                tell(f"what the known mistakes answer: {number} of {len(names)} components")
+                tell(f"{words}: {number} of {len(names)} components")
             if checked is not None:
                 checked.result()
         except BaseException:
@@ -234,6 +248,13 @@ def _known_numbers_of(assignment: Assignment, name: str) -> dict[str, Any]:
     from autograder.authoring.known_numbers import of_component
 
     return of_component(assignment, name)
+
+
+def _prepare(assignment: Assignment, name: str) -> None:
+    # Likewise.
+    from autograder.judge.prepared import prepare
+
+    prepare(assignment, name)
 
 
 def conftest(assignment: Assignment) -> str:

@@ -186,7 +186,7 @@ def _mutant_rows(
     used: Mapping[str, bytes],
     count: int | None,
 ) -> Iterator[Row]:
-    """Yield the rows of a component's mutants: `count` of them, and all that are marked."""
+    """Yield the rows of a component's mutants: `count` of them, and all of marked lines."""
     file = f"{name}.py"
     text = _text(solutions[file], file)
     found = mutants_of(text, file)
@@ -195,7 +195,7 @@ def _mutant_rows(
         found = sampled(found, marked, count, f"{assignment.seed}{name}")
     for mutant in found:
         files = {**used, file: mutant.source.encode()}
-        row_id = f"{name}:{mutant.line}: {mutant.change}"
+        row_id = f"{name}:{mutant.line}: {mutant.new}"
         yield Row(row_id, "mutant", files, name, only=(name,), mutant=mutant)
 
 

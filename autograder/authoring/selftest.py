@@ -296,7 +296,7 @@ def nearest(
     for row, found in zip(rows, graded.results, strict=True):
         if row.mutant and row.component in found.components:
             failing = _failing(row.component, found.components[row.component])
-            change = f"`{row.mutant.change}` in line {row.mutant.line}"
+            change = f"`{row.mutant.new or 'nothing'}` in line {row.mutant.line}"
             near = by_failing.setdefault(failing, Nearest(row.component, [], []))
             near.changes.append(change)
     for result in results:

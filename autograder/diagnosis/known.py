@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import itertools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,31 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.component import Session
-from autograder.api.likeness import CLEARLY, Comparison, Slack, all_alike, raised_wrongly
+from autograder.api.likeness import raised_wrongly
 from autograder.api.messages import Reply, Request
-from autograder.diagnosis.search import (
-    RIGHT,
-    Answers,
-    Example,
-    Fit,
-    Names,
-    Once,
-    Search,
-    Solution,
-)
-from autograder.diagnosis.table import (
-    Known,
-    read_known,
-    read_question,
-    sampled,
-    with_drawn,
-)
+from autograder.diagnosis.fits import Example, Fit, Fits, Mistakes
+from autograder.diagnosis.search import Search, Solution
+from autograder.diagnosis.table import RIGHT, Known, Names, Question, read_known, read_question
 from autograder.text import together
 
 # An answer that is so much more off than marks allow may still be right except for rounding here.
 _NEARLY = 1.2
-# How many more times a component draws, where it draws otherwise than a known answer.
-_DRAWS = 3
+# The table has six digits.
+_ROUNDING = 0.15
 
 
 class KnownMistakes:
@@ -67,13 +52,8 @@ class KnownMistakes:
     def solution(self, session: Session) -> Solution:
         """Return the known mistakes of a component, named by their words."""
         if self._found is None:
-            answers = _Tabled(self._plain, session)
-            self._found = Search(answers, answers.examples).solve()
-            if not self._found.names:
-                answers.guess()
-                guessed = Search(answers, answers.examples).solve()
-                # Half of a pair, or a mistake of one criterion, is less than a guess.
-                self._found = guessed if len(guessed.names) == 2 else Solution()
+            fits = _FitsAtHome(_Table(self._plain), session)
+            self._found = Search(fits).solve()
         return self._found
 
 
@@ -100,170 +80,90 @@ class KnownTable:
         return {name: KnownMistakes(plain) for name, plain in table.items()}
 
 
-@dataclass(frozen=True)
-class _Question:
-    """A question of the table, by how much more than usual answers may be off, what is right."""
+class _Table:
+    """What a release knows of one component; mistakes go by their words."""
 
-    number: int
-    requests: Sequence[Request]
-    slack: Slack
-    right: Known
+    def __init__(self, plain: Mapping[str, Any]) -> None:
+        written, mistakes = plain["questions"], plain["mistakes"]
+        rights = [read_known(question["right"]) for question in written]
+        wrong: list[dict[str, Known]] = [{} for _ in rights]
+        for mistake in mistakes:
+            for number, answer in mistake["answers"].items():
+                wrong[int(number)][mistake["words"]] = read_known(answer, rights[int(number)])
+        self.questions = [
+            Question(
+                read_question(question["asks"]), right, answers, question["slack"], question["free"]
+            )
+            for question, right, answers in zip(written, rights, wrong, strict=True)
+        ]
+        words = [mistake["words"] for mistake in mistakes]
+        self._pairs = {frozenset(words[n] for n in pair["of"]): pair for pair in plain["pairs"]}
+        apart = {frozenset(words[n] for n in pair) for pair in plain["apart"]}
+        self._order = words
+        self.mistakes = Mistakes(
+            names=tuple(one["words"] for one in mistakes if not one["branch"]),
+            in_branches=tuple(one["words"] for one in mistakes if one["branch"]),
+            can_be=lambda names: names not in apart,
+            together=self._together,
+            rounding=_ROUNDING,
+            sampled=True,
+        )
 
-    def exact(self, known: Known, replies: Sequence[Reply]) -> Fit:
-        """Return how near a known answer is to a component's, value by value."""
-        mine, right = (sampled(some, known.kept) for some in (replies, self.right.replies))
-        compare = Comparison(self.slack, void=known is not self.right)
-        far = compare.replies(mine, known.replies, self.requests, right)
-        return Fit(far, voided=compare.voided)
-
-    def as_samples(self, known: Known, replies: Sequence[Reply], again: Sequence[Reply]) -> float:
-        """Return how far a known answer's distribution is from a component's.
-
-        Args:
-            known: an answer that is drawn.
-            replies: the component's.
-            again: the same drawn with other seeds.
-        """
-        mine = list(map(with_drawn, sampled(replies, known.kept), replies))
-        compare = Comparison(self.slack, drawn=True, enough=1.0)
-        return compare.replies(known.distributed, mine, self.requests, again)
-
-
-class _Tabled(Answers):
-    """The answers that a table holds; mistakes go by their words.
-
-    Every question counts as a criterion by itself, which is passed with the right answer.
-
-    Attributes:
-        examples: the questions, with the component's answers.
-    """
-
-    # The table has six digits.
-    rounding = 0.15
-
-    def __init__(self, plain: Mapping[str, Any], session: Session) -> None:
-        super().__init__()
-        rights = [read_known(question["right"]) for question in plain["questions"]]
-        self._wrong = {
-            mistake["words"]: {
-                int(n): read_known(answer, rights[int(n)])
-                for n, answer in mistake["answers"].items()
-            }
-            for mistake in plain["mistakes"]
-        }
-        words = list(self._wrong)
-        branches = {mistake["words"] for mistake in plain["mistakes"] if mistake["branch"]}
-        self.names = tuple(one for one in words if one not in branches)
-        self.in_branches = tuple(one for one in words if one in branches)
-        self._pairs = {
-            frozenset(words[place] for place in pair["of"]): pair for pair in plain["pairs"]
-        }
-        self._apart = {frozenset(words[place] for place in pair) for pair in plain["apart"]}
-        self._session = session
-        self._questions: dict[Example, _Question] = {}
-        self._guessing = False
-        for number, written in enumerate(plain["questions"]):
-            requests = read_question(written["asks"])
-            replies = [session.perform(request) for request in requests]
-            question = _Question(number, requests, written["slack"], rights[number])
-            passed = self._is_right(question, replies)
-            example = Example(str(number), passed, requests, replies, written["free"])
-            self._questions[example] = question
-        self.examples = tuple(self._questions)
-
-    def guess(self) -> None:
-        """From now on, take a pair's answer for unknown where `_may_show_together` holds.
-
-        A mistake that changes nothing by itself may change something together with another.
-        """
-        self._guessing = True
-        self.once = Once()
-
-    def _is_right(self, question: _Question, replies: Sequence[Reply]) -> bool:
-        """Return whether an answer may be right: a fitting sample is, unless a mistake gives it."""
-        fit = self._fit(question, question.right, replies)
-        if not fit.to_the_draw:
-            return fit.holds or fit.exact <= _NEARLY
-        wrong = (found.get(question.number) for found in self._wrong.values())
-        return not any(known and question.exact(known, replies).exact <= 1 for known in wrong)
-
-    def _fit(self, question: _Question, known: Known, replies: Sequence[Reply]) -> Fit:
-        fit = question.exact(known, replies)
-        if fit.exact <= 1 or not known.distributed:
-            return fit
-        again = self._again(question)
-        if all_alike(replies, again[0], question.requests):
-            # The component draws nothing.
-            return fit
-        # What follows from few drawn numbers, as from weights, is another sample with each draw.
-        pairs = itertools.pairwise([replies, *again])
-        drawn = min(question.as_samples(known, one, other) for one, other in pairs)
-        return replace(fit, drawn=drawn)
-
-    def _again(self, question: _Question) -> Sequence[Sequence[Reply]]:
-        """Return what the component answers with other seeds, several times."""
-
-        def asked() -> list[Sequence[Reply]]:
-            requests, found = question.requests, list[Sequence[Reply]]()
-            for _ in range(_DRAWS):
-                requests = [request.reseeded() for request in requests]
-                found.append([self._session.perform(request) for request in requests])
-            return found
-
-        return self.once("again", [question], asked)
-
-    def shows(self, names: Names, example: Example) -> bool:
-        return bool(self._moving(names, example))
-
-    def right(self, example: Example) -> Sequence[Reply]:
-        return self._questions[example].right.replies
-
-    def raises(self, names: Names, example: Example) -> bool:
-        known = self._known(names, example)
-        return known is not None and any(map(raised_wrongly, known.replies, self.right(example)))
-
-    def draws(self, example: Example) -> bool:
-        return self._questions[example].right.drawn
-
-    def unlike_right_draws(self, example: Example) -> bool:
-        fit = self.fit(RIGHT, example)
-        # Where nothing is drawn that is right, numbers tell.
-        return fit.drawn > 1 if self.draws(example) else fit.exact >= CLEARLY
-
-    def _moving(self, names: Names, example: Example) -> list[str]:
-        """Return those of the mistakes that show by themselves."""
-        number = self._questions[example].number
-        return [name for name in self._wrong if name in names and number in self._wrong[name]]
-
-    def _known(self, names: Names, example: Example) -> Known | None:
-        """Return what mistakes answer to a question; None where that is not known."""
-        question = self._questions[example]
-        moving = self._moving(names, example)
-        if not moving:
+    def _together(self, names: Names, question: Question) -> Known | None:
+        """Return what two mistakes answer to a question; None where that is not known."""
+        showing = [name for name in self._order if name in names and name in question.wrong]
+        if not showing:
             return question.right
-        if len(moving) == 1:
-            return self._wrong[moving[0]][question.number]
-        pair, place = self._pairs[names], str(question.number)
+        if len(showing) == 1:
+            return question.wrong[showing[0]]
+
+        pair, place = self._pairs[names], str(self.questions.index(question))
         if place in pair["as"]:
-            return self._wrong[moving[pair["as"][place]]][question.number]
+            return question.wrong[showing[pair["as"][place]]]
         answer = pair["answers"].get(place)
         return None if answer is None else read_known(answer, question.right)
 
+
+class _FitsAtHome(Fits):
+    """How near a component is to what a table knows, which has few questions, and samples.
+
+    Every question counts as a criterion by itself, which is passed with the right answer.
+    """
+
+    def __init__(self, table: _Table, session: Session) -> None:
+        def ask(requests: Sequence[Request]) -> Sequence[Reply]:
+            return [session.perform(request) for request in requests]
+
+        super().__init__(table.mistakes, {}, ask)
+        self._evidence: dict[Names, bool] = {}
+        for number, question in enumerate(table.questions):
+            replies = ask(question.requests)
+            asked = Example(str(number), False, question.requests, replies, question.free)
+            example = replace(asked, passed=self._is_right(question, asked))
+            self.questions[example] = question
+
+    def _is_right(self, question: Question, example: Example) -> bool:
+        """Return whether an answer may be right: a fitting sample is, unless a mistake gives it."""
+        self.questions[example] = question
+        fit = self.to_known(question.right, example)
+        wrong = [] if not fit.to_the_draw else question.wrong.values()
+        given = any(self.by_value(known, example).exact <= 1 for known in wrong)
+        del self.questions[example]
+        return not given if fit.to_the_draw else fit.holds or fit.exact <= _NEARLY
+
     def measured(self, names: Names, example: Example) -> Fit:
-        if names in self._apart:
-            return Fit(math.inf)
-        question, known = self._questions[example], self._known(names, example)
+        """Measure how near the answer with these mistakes is; of two it may be unknown."""
+        known = self.known(names, self.questions[example])
         if known is None:
             return self._unknown(names)
-        if known.drawn and not question.right.drawn and example.passed:
+        if known.drawn and not self.draws(example) and example.passed:
             # A draw is not right by chance.
             return Fit(math.inf)
-        fit = self._fit(question, known, example.replies)
-        if self._guessing and not fit.holds and self._may_show_together(names, example):
-            return self._unknown(names)
+
+        fit = self.to_known(known, example)
         if known.raised and not self._ends_alike(names, raised_wrongly):
             return replace(fit, voided=True)
-        if names and fit.to_the_draw and not self._may_be_another_draw(names, example):
+        if names and fit.to_the_draw and not self.may_be_another_draw(names, example):
             return Fit(fit.exact)
         if names and self._has_no_number(example) and not self._ends_alike(names, _lost_numbers):
             return replace(fit, voided=True)
@@ -276,11 +176,6 @@ class _Tabled(Answers):
         answer that fits is nearer. If not, it is infinite.
         """
         return Fit(1.0 if self._met(names) else math.inf, voided=True)
-
-    def _may_show_together(self, names: Names, example: Example) -> bool:
-        """Return whether a mistake that does not show may do so beside the other, which does."""
-        moving = self._moving(names, example)
-        return not example.passed and 0 < len(moving) < len(names)
 
     def _ends_alike(self, names: Names, ends: Callable[[Reply, Reply], bool]) -> bool:
         """Return whether the component ends so in exactly the questions where the mistake does.
@@ -298,11 +193,10 @@ class _Tabled(Answers):
         def ending(replies: Sequence[Reply], example: Example) -> bool:
             return any(map(ends, replies, self.right(example)))
 
-        return any(example.passed for example in self.examples) and all(
+        return any(example.passed for example in self.questions) and all(
             ending(example.replies, example)
-            == (known is not None and ending(known.replies, example))
-            for example in self.examples
-            for known in [self._wrong[name].get(self._questions[example].number)]
+            == (name in question.wrong and ending(question.wrong[name].replies, example))
+            for example, question in self.questions.items()
         )
 
     def _met(self, names: Names) -> bool:
@@ -311,33 +205,32 @@ class _Tabled(Answers):
         The pair explains at least two wrong answers, as one could be chance. In one of these, both
         mistakes show and no single mistake fits.
         """
+        if names not in self._evidence:
+            self._evidence[names] = self._explains_two(names)
+        return self._evidence[names]
 
-        def found() -> bool:
-            fitting = [example for example in self.examples if self._speaks_for(names, example)]
-            single = [frozenset([name]) for name in self.names]
-            met = any(
-                len(self._moving(names, example)) > 1
-                and not any(self.fit(alone, example).holds for alone in single)
-                for example in fitting
-            )
-            return len(fitting) > 1 and met
-
-        return self.once("met", [names], found)
+    def _explains_two(self, names: Names) -> bool:
+        fitting = [example for example in self.questions if self._speaks_for(names, example)]
+        single = [frozenset([name]) for name in self.mistakes.names]
+        met = any(
+            len(names & self.questions[example].wrong.keys()) > 1
+            and not any(self.fit(alone, example).holds for alone in single)
+            for example in fitting
+        )
+        return len(fitting) > 1 and met
 
     def _speaks_for(self, names: Names, example: Example) -> bool:
         """Return whether a wrong answer is what mistakes are known to answer, value by value."""
-        known = self._known(names, example)
-        if example.passed or known is None or not self._moving(names, example):
+        known = self.known(names, self.questions[example])
+        if example.passed or known is None or known is self.questions[example].right:
             return False
-        return self._questions[example].exact(known, example.replies).exact <= 1
+        return self.by_value(known, example).exact <= 1
 
-    def _may_be_another_draw(self, names: Names, example: Example) -> bool:
+    def may_be_another_draw(self, names: Names, example: Example) -> bool:
         """Return whether an answer may be another random draw of what the mistakes answer."""
-        # For a pair, a fitting sample is weak evidence: one of the two has to fit alone as well.
-        halves = [frozenset([name]) for name in names] if len(names) > 1 else []
-        if halves and not any(self.fit(half, example).holds for half in halves):
+        if not super().may_be_another_draw(names, example):
             return False
-        if not self._questions[example].right.drawn:
+        if not self.draws(example):
             return True
         # Where it is the right draw, or a known mistake's, the same is drawn here as there.
         right = self.fit(RIGHT, example)

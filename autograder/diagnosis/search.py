@@ -2,7 +2,7 @@
 
 1. Which mistakes could it be? Every one by itself; else one in a branch of the code; else every two
    together (`_pairs`).
-2. What would they answer? `Answers.fit` says how far that is from what the component answered.
+2. What would they answer? `Fits.fit` says how far that is from what the component answered.
 3. Which answers speak against them? Mistakes are found if they answer as the component did wherever
    an answer is wrong (`_nearer`), somewhere clearly unlike what is right (`_clear`), and if no
    answer is neither theirs nor beside the point (`_refutes`).
@@ -13,187 +13,19 @@ everything, each lost criterion is explained by itself (`_in_part`).
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, TypeVar
 
-from autograder.api.likeness import CLEARLY, raised_wrongly
-from autograder.api.messages import Reply, Request
-from autograder.api.operations import entries_of
-
-# Mistakes that are in one component together, by name.
-Names = frozenset[str]
-RIGHT: Names = frozenset()
-_T = TypeVar("_T")
+from autograder.api.likeness import CLEARLY, all_alike, raised_wrongly
+from autograder.diagnosis.fits import Example, Fit, Fits
+from autograder.diagnosis.table import RIGHT, Names, Question
 
 # Of more candidates than these nothing is said.
 _MOST_NAMED = 3
 # Before pairs are tried, the mistakes that show are looked up in this number of wrong examples.
 _PIVOTS = 4
-# An example that costs as much as this number of short ones is a long one.
-_LONG = 10
-
-
-@dataclass(frozen=True, eq=False)
-class Example:
-    """One example of a criterion: what was asked, and what the component answered.
-
-    `free` says that right work may answer otherwise than the solution.
-    """
-
-    criterion: str
-    passed: bool
-    requests: Sequence[Request]
-    replies: Sequence[Reply]
-    free: bool = False
-
-    @cached_property
-    def size(self) -> int:
-        """How many numbers were asked with."""
-        return sum(tensor.numel() for request in self.requests for tensor in request.tensors())
-
-    @cached_property
-    def entries(self) -> frozenset[str]:
-        """The names of the component's functions and classes that were asked."""
-        return frozenset().union(*(entries_of(request.ops) for request in self.requests))
-
-
-def examples_of(requests: Sequence[Request]) -> list[list[int]]:
-    """Group the indexes of a criterion's requests by example; each reset begins a new one."""
-    parts: list[list[int]] = []
-    for index, request in enumerate(requests):
-        if not parts or request.resets:
-            parts.append([])
-        parts[-1].append(index)
-    return parts
-
-
-def examples_in(
-    criterion: str, passed: bool, heard: Sequence[tuple[Request, Reply]], free: bool = False
-) -> list[Example]:
-    """Return the examples of a criterion, of all that was asked and answered for it."""
-    return [
-        Example(
-            criterion,
-            passed,
-            tuple(heard[index][0] for index in part),
-            tuple(heard[index][1] for index in part),
-            free,
-        )
-        for part in examples_of([request for request, _ in heard])
-    ]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """How far apart two answers are, as `Comparison` counts it: up to 1 they may be the same.
-
-    Attributes:
-        exact: value by value.
-        drawn: as samples, where both depend on random draws.
-        voided: whether something was not compared, because what the mistakes make is no number or
-            is not known.
-    """
-
-    exact: float
-    drawn: float = math.inf
-    voided: bool = False
-
-    @property
-    def holds(self) -> bool:
-        """Whether the one may be the other."""
-        return min(self.exact, self.drawn) <= 1
-
-    @property
-    def to_the_draw(self) -> bool:
-        """Whether they are the same as samples only."""
-        return self.exact > 1 >= self.drawn
-
-
-class Once:
-    """Computes everything once: by a name, and the identity of what it follows from."""
-
-    def __init__(self) -> None:
-        # The objects are kept, too: while they live no other has their identity.
-        self._found: dict[tuple[object, ...], tuple[Sequence[object], Any]] = {}
-
-    def __call__(self, name: Hashable, of: Sequence[object], make: Callable[[], _T]) -> _T:
-        """Return what `make` makes of these objects, now or the first time."""
-        key = (name, *map(id, of))
-        if key not in self._found:
-            self._found[key] = tuple(of), make()
-        found: _T = self._found[key][1]
-        return found
-
-
-class Answers(ABC):
-    """What a component answers with mistakes, beside what one component did answer.
-
-    Attributes:
-        names: the mistakes that are known.
-        in_branches: the same in one branch of the code alone.
-        rounding: a distance that may be due to rounding alone, as a share of the tolerance.
-        once: what was computed for this component.
-    """
-
-    names: Sequence[str]
-    in_branches: Sequence[str] = ()
-    rounding: float
-
-    def __init__(self) -> None:
-        self.once = Once()
-
-    def fit(self, names: Names, example: Example) -> Fit:
-        """Return how near the answer with these mistakes is to the component's."""
-        return self.once(names, [example], lambda: self.measured(names, example))
-
-    @abstractmethod
-    def measured(self, names: Names, example: Example) -> Fit:
-        """Compute how near the answer with these mistakes is to the component's."""
-
-    @abstractmethod
-    def shows(self, names: Names, example: Example) -> bool:
-        """Return whether the mistakes make another answer than the right one, other draws aside."""
-
-    @abstractmethod
-    def right(self, example: Example) -> Sequence[Reply]:
-        """Return the right answer."""
-
-    @abstractmethod
-    def raises(self, names: Names, example: Example) -> bool:
-        """Return whether the mistakes end in an exception, and not the right one."""
-
-    @abstractmethod
-    def draws(self, example: Example) -> bool:
-        """Return whether the right answer depends on random draws."""
-
-    @abstractmethod
-    def unlike_right_draws(self, example: Example) -> bool:
-        """Return whether the component's answer is surely no other draw of the right one."""
-
-    def showing(self, example: Example) -> Names:
-        """Return the mistakes that show in an example by themselves."""
-        return frozenset(name for name in self.names if self.shows(frozenset([name]), example))
-
-    def cost(self, example: Example) -> int:
-        """Return for how many short examples this one counts."""
-        return 1
-
-    def kept(self, example: Example) -> bool:
-        """Return whether answers to an example are kept from one component to the next."""
-        return True
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether a diagnosis has cost as much as it may."""
-        return False
-
-    def narrowed(self, found: list[Names], examples: Sequence[Example]) -> list[Names]:
-        """Put further questions on which candidates part; return those that are left."""
-        return found
+# How many further questions are put.
+_MAX_QUESTIONS = 12
 
 
 @dataclass(frozen=True)
@@ -212,17 +44,19 @@ class Search:
     """The search for what is behind the wrong answers of one component.
 
     Args:
-        answers: what it would answer with mistakes.
-        examples: what it was asked, with its answers.
+        fits: how near its answers are to those of mistakes.
+        further: questions that it was not asked.
     """
 
-    def __init__(self, answers: Answers, examples: Sequence[Example]) -> None:
-        self._answers = answers
-        self._examples = examples
+    def __init__(self, fits: Fits, further: Sequence[Question] = ()) -> None:
+        self._fits = fits
+        self._further = further
+        self._mistakes = fits.mistakes
+        self._examples = examples = tuple(fits.questions)
         # The first example of a criterion is drawn to be a telling one.
         first = {example.criterion: example for example in reversed(examples)}
         self._telling = [example for example in first.values() if example.passed]
-        lost = [(e, answers.fit(RIGHT, e)) for e in examples if not e.passed]
+        lost = [(e, fits.fit(RIGHT, e)) for e in examples if not e.passed]
         clear = {example.criterion for example, fit in lost if not fit.holds}
         # Where random draws hide what went wrong, mistakes have to fit to the draw.
         failing = [
@@ -235,7 +69,8 @@ class Search:
         self._free = [example for example in failing if example.free and bound]
         # Most candidates fail at the first one, so that the cheapest come first.
         self._failing = sorted(
-            bound or failing, key=lambda e: (not answers.kept(e), answers.cost(e), e.size)
+            bound or failing,
+            key=lambda e: (not fits.questions[e].complete, fits.questions[e].cost, e.size),
         )
 
     def solve(self) -> Solution:
@@ -243,7 +78,7 @@ class Search:
         if not self._failing:
             return Solution()
         found: list[Names] = []
-        for names in (self._answers.names, self._answers.in_branches):
+        for names in (self._mistakes.names, self._mistakes.in_branches):
             found = found or self._explaining([frozenset([name]) for name in names])
         found = found or self._explaining(self._pairs())
         whole = self._told(found) if found else self._in_part(self._failing)
@@ -256,7 +91,7 @@ class Search:
         """Return the candidates that fit all that is wrong and that nothing speaks against."""
         found = []
         for names in candidates:
-            if self._answers.exhausted:
+            if self._fits.exhausted:
                 break
             if (
                 all(self._nearer(names, example) for example in self._failing)
@@ -272,30 +107,30 @@ class Search:
 
         The answers of single mistakes are known; those of a pair mostly have to be computed.
         """
-        movers = [
-            [n for n in self._answers.names if self._answers.shows(frozenset([n]), example)]
-            for example in self._failing[:_PIVOTS]
-        ]
+        movers = [sorted(self._showing(example)) for example in self._failing[:_PIVOTS]]
         # One half at least goes wrong where the component did.
         few = min((some for some in movers if some), key=len, default=[])
         if few:
             # Where few mistakes show, few pairs are left after the first comparison.
             self._failing.insert(0, self._failing.pop(movers.index(few)))
-        pairs = {frozenset((one, o)) for one in few for o in self._answers.names if o != one}
+        pairs = {frozenset((one, o)) for one in few for o in self._mistakes.names if o != one}
         for example in self._telling:
-            # For a long example, to find the mistakes that show costs more than it saves.
-            if self._answers.cost(example) > _LONG:
-                continue
             # The answer is right, but a pair of which only one half shows would answer as that.
-            if self._answers.fit(RIGHT, example).exact <= self._answers.rounding:
-                showing = self._answers.showing(example)
+            if self._fits.fit(RIGHT, example).exact <= self._mistakes.rounding:
+                showing = self._showing(example)
                 pairs = {pair for pair in pairs if len(pair & showing) != 1}
-        return sorted(pairs, key=sorted)
+        return sorted(filter(self._mistakes.can_be, pairs), key=sorted)
+
+    def _showing(self, example: Example) -> Names:
+        """Return the mistakes that show in an example by themselves."""
+        return frozenset(
+            n for n in self._mistakes.names if self._fits.shows(frozenset([n]), example)
+        )
 
     def _told(self, found: list[Names]) -> Solution:
         """Return what is sure, or open between few, of candidates that each explain everything."""
         if len(found) > 1:
-            found = self._answers.narrowed(self._nearest(found), self._examples)
+            found = self._narrowed(self._nearest(found))
         if len(found) == 1:
             return Solution(found[0], False, self._shown(found[0]))
         if found and all(len(names) == 1 for names in found) and len(found) <= _MOST_NAMED:
@@ -309,7 +144,7 @@ class Search:
         """Return for each lost criterion those of the mistakes that show there, or all of them."""
         found: dict[str, Names] = {}
         for example in self._failing:
-            here = frozenset(n for n in names if self._answers.shows(frozenset([n]), example))
+            here = frozenset(n for n in names if self._fits.shows(frozenset([n]), example))
             found[example.criterion] = found.get(example.criterion, RIGHT) | here
         return {criterion: here or names for criterion, here in found.items()}
 
@@ -317,13 +152,32 @@ class Search:
         """Return all but those that another beats: clearly nearer once, clearly farther never."""
 
         def beaten(names: Names, other: Names) -> bool:
-            pairs = [
-                (self._answers.fit(names, e), self._answers.fit(other, e)) for e in self._failing
-            ]
+            pairs = [(self._fits.fit(names, e), self._fits.fit(other, e)) for e in self._failing]
             farther = any(self._parts(theirs, mine) for mine, theirs in pairs)
             return farther and not any(self._parts(mine, theirs) for mine, theirs in pairs)
 
         return [n for n in found if not any(beaten(n, other) for other in found if other != n)]
+
+    def _narrowed(self, found: list[Names]) -> list[Names]:
+        """Put further questions on which candidates part; return those that are left."""
+        asked = 0
+        for question in self._further:
+            if len(found) <= 1 or asked == _MAX_QUESTIONS:
+                break
+            answers = [self._fits.known(names, question) for names in found]
+            first, *others = [known.replies for known in answers if known is not None]
+            if all(all_alike(first, other, question.requests) for other in others):
+                continue
+
+            asked += 1
+            replies = self._fits.ask(question.requests)
+            if replies is None:
+                break
+
+            example = Example("", False, question.requests, replies)
+            self._fits.questions[example] = question
+            found = [names for names in found if self._fits.fit(names, example).holds]
+        return found
 
     def _in_part(self, lost: Sequence[Example]) -> Solution:
         """Explain each criterion by the one mistake that fits it, as far as there is one."""
@@ -336,8 +190,8 @@ class Search:
                 continue
             fitting = [
                 name
-                for name in self._answers.names
-                if not self._answers.exhausted
+                for name in self._mistakes.names
+                if not self._fits.exhausted
                 and all(self._nearer(frozenset([name]), example) for example in failing)
                 and any(self._clear(frozenset([name]), example) for example in telling)
                 and not self._contradicted(frozenset([name]), failing)
@@ -356,7 +210,7 @@ class Search:
         entries = frozenset().union(*(example.entries for example in explained))
         return any(
             not self._raised(example)
-            and any(reply.error is None for reply in self._answers.right(example))
+            and any(reply.error is None for reply in self._fits.right(example))
             and not entries.isdisjoint(example.entries)
             and not self._nearer(names, example)
             if example in self._failing
@@ -367,25 +221,25 @@ class Search:
 
     def _raised(self, example: Example) -> bool:
         """Return whether the component raised an exception that is not right."""
-        return any(map(raised_wrongly, example.replies, self._answers.right(example)))
+        return any(map(raised_wrongly, example.replies, self._fits.right(example)))
 
     def _nearer(self, names: Names, example: Example) -> bool:
         """Return whether the mistakes fit, and the right answer does worse."""
-        fit, right = self._answers.fit(names, example), self._answers.fit(RIGHT, example)
+        fit, right = self._fits.fit(names, example), self._fits.fit(RIGHT, example)
         return fit.holds and (fit.to_the_draw or fit.voided or fit.exact < right.exact)
 
     def _clear(self, names: Names, example: Example) -> bool:
         """Return whether an answer supports the mistakes: it fits, clearly unlike the right one."""
-        fit = self._answers.fit(names, example)
+        fit = self._fits.fit(names, example)
         if not fit.holds or fit.voided:
             return False
         if fit.to_the_draw:
-            return self._answers.unlike_right_draws(example)
-        return self._parts(fit, self._answers.fit(RIGHT, example))
+            return self._fits.unlike_right_draws(example)
+        return self._parts(fit, self._fits.fit(RIGHT, example))
 
     def _parts(self, fit: Fit, other: Fit) -> bool:
         """Return whether one answer is clearly nearer than another."""
-        return other.exact >= CLEARLY * max(fit.exact, self._answers.rounding)
+        return other.exact >= CLEARLY * max(fit.exact, self._mistakes.rounding)
 
     def _refutes(self, names: Names, example: Example) -> bool:
         """Return whether an answer speaks against the mistakes.
@@ -395,10 +249,10 @@ class Search:
         so does one that is not right either, unless the student may choose it, or it passed and
         the right answer depends on draws.
         """
-        if self._answers.fit(names, example).holds or not self._answers.shows(names, example):
+        if self._fits.fit(names, example).holds or not self._fits.shows(names, example):
             return False
-        if example.passed and self._answers.raises(names, example):
+        if example.passed and self._fits.raises(names, example):
             return False
-        if self._answers.fit(RIGHT, example).holds:
+        if self._fits.fit(RIGHT, example).holds:
             return True
-        return not example.free and not (example.passed and self._answers.draws(example))
+        return not example.free and not (example.passed and self._fits.draws(example))

@@ -1,6 +1,7 @@
-"""The table of known mistakes that travels with a release: numbers and words, no code.
+"""The table of known mistakes: questions, what is right, what each mistake answers otherwise.
 
-By component it holds, as JSON:
+The judge's holds answers as they are. One that travels with a release holds numbers and words, no
+code. By component it has, as JSON:
 
 - `questions`: requests (`asks`, made up for this purpose), the tolerance (`slack`), the right
   answer, and whether right work may answer otherwise (`free`);
@@ -17,11 +18,12 @@ were asked with a few values, which repeat; all to six digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 from autograder.api.lazy import Tensor, name_of, torch
+from autograder.api.likeness import Slack
 from autograder.api.messages import (
     GRADIENTS,
     PARTS,
@@ -34,6 +36,10 @@ from autograder.api.messages import (
     write_request,
 )
 from autograder.api.values import DTYPES, Reader, Writer, with_tensors
+
+# Mistakes that are there together, by name.
+Names = frozenset[str]
+RIGHT: Names = frozenset()
 
 _DIGITS = 6
 # How many numbers of a floating-point tensor are kept of an answer; of drawn ones more, since few
@@ -57,6 +63,8 @@ class Known:
 
     Attributes:
         drawn: whether it depends on random draws, so that right work may draw otherwise.
+        shows: whether it is another than the right one, other draws aside.
+        again: if it is drawn, the replies with other seeds, where they are kept.
         raised: whether it ends in an exception where none is right, as of many mistakes.
         of_pair: whether it is that of two mistakes together, of which less is kept.
         distributed: if it is drawn, the replies with values of the same distribution, where that is
@@ -66,6 +74,8 @@ class Known:
 
     replies: Sequence[Reply]
     drawn: bool = False
+    shows: bool = True
+    again: Sequence[Reply] = ()
     raised: bool = False
     of_pair: bool = False
     distributed: Sequence[Reply] = ()
@@ -80,6 +90,29 @@ class Known:
             for reply in self.right or self.replies
         )
         return [max(_LEAST_KEPT, most * _FEW_TENSORS // max(_FEW_TENSORS, n)) for n in counts]
+
+
+@dataclass(eq=False)
+class Question:
+    """One question on a component, and all that is known to be answered to it.
+
+    Attributes:
+        requests: what is asked.
+        right: the right answer.
+        wrong: the answers of mistakes, by their names, where they are not the right one.
+        slack: by how much more than usual answers may be off.
+        free: whether right work may answer otherwise.
+        cost: for how many short questions it counts.
+        complete: whether `wrong` has all mistakes.
+    """
+
+    requests: Sequence[Request]
+    right: Known
+    wrong: Mapping[str, Known] = field(default_factory=dict)
+    slack: Slack = field(default_factory=dict)
+    free: bool = False
+    cost: int = 1
+    complete: bool = True
 
 
 def with_drawn(reply: Reply, drawn: Reply) -> Reply:

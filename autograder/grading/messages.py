@@ -77,7 +77,7 @@ class ExplainJob(_AboutSubmission):
 
 
 class Stage(_Message):
-    """What the worker does while it starts, in words."""
+    """What the worker does while it starts, or what it makes for all jobs, in words."""
 
     kind: Literal["stage"] = "stage"
     words: str

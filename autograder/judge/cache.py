@@ -1,4 +1,4 @@
-"""A cache on disk: the examples, questions and answers of the solutions, the same in every run.
+"""A cache on disk: examples, questions, answers of solutions and mistakes, the same in every run.
 
 The key of a value is a hash of everything that the value follows from, so that no value is ever
 out of date. The folder lies outside every course, belongs to its owner alone, and can be deleted at
@@ -12,27 +12,28 @@ import functools
 import hashlib
 import io
 import itertools
+import os
 import pickle
 import platform
-import sqlite3
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from autograder.api.lazy import Tensor, torch
 from autograder.assignment import Assignment
 from autograder.sandbox.packages import version_of
 
-# Of the answers of one component's mistakes, which pairs of mistakes make many.
-_MOST_ANSWERS = 32 * 1024 * 1024
+_T = TypeVar("_T")
 _DIGEST = hashlib.sha256().digest_size
 
 
 class Cache:
-    """Values by their keys, a database each.
+    """Values by their keys, a file each.
 
     Args:
-        folder: the folder of the databases; with None nothing is kept.
-        most_bytes: beyond this size, the databases that were used least recently are deleted.
+        folder: the folder of the files; with None nothing is kept.
+        most_bytes: beyond this size, the files that were used least recently are deleted.
     """
 
     def __init__(self, folder: Path | None, most_bytes: int = 512 * 1024 * 1024) -> None:
@@ -58,28 +59,48 @@ class Cache:
         return digest.hexdigest()
 
     def load(self, key: str) -> Any | None:
-        """Return the value of a key; None if there is none, or it is damaged."""
-        store = self.answers(key)
-        found = store.get("")
-        store.close()
-        return None if found is None else found[0]
+        """Return the value of a key; None if there is none, or it is damaged or another key's."""
+        if self._folder is None:
+            return None
+        path = self._path(self._folder, key)
+        try:
+            data = path.read_bytes()
+            digest, written = data[:_DIGEST], data[_DIGEST:]
+            if _digest(key, written) != digest:
+                return None
+            # By when it was used last it is chosen to make room.
+            os.utime(path)
+            return pickle.loads(written)  # noqa: S301 - the folder is this user's alone
+        except Exception:
+            return None
 
     def save(self, key: str, value: object) -> None:
         """Keep a value. If that is not possible, it is computed again the next time."""
         if self._folder is None:
             return
-        self._make_room(self._folder)
-        store = self.answers(key)
-        store.put("", [value])
-        store.flush()
-        store.close()
+        try:
+            written = _pickled(value)
+            self._make_room(self._folder)
+            # Whole or not at all; several processes may make the same.
+            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
+                file.write(_digest(key, written) + written)
+            Path(file.name).replace(self._path(self._folder, key))
+        except Exception:
+            return
 
-    def answers(self, key: str) -> AnswerStore:
-        """Return the store of a key."""
-        return AnswerStore(None if self._folder is None else self._folder / f"{key}.sqlite")
+    def kept(self, key: str, make: Callable[[], _T]) -> _T:
+        """Return the value of a key, made and kept if it is not there."""
+        found: _T | None = self.load(key)
+        if found is None:
+            found = make()
+            self.save(key, found)
+        return found
+
+    def _path(self, folder: Path, key: str) -> Path:
+        return folder / f"{key}.pickle"
 
     def _make_room(self, folder: Path) -> None:
-        """Delete the databases that were used least recently; other processes may do the same."""
+        """Delete the files that were used least recently; other processes may do the same."""
         with contextlib.suppress(OSError):
             files = [(path.stat(), path) for path in folder.iterdir() if path.is_file()]
             files.sort(key=lambda one: one[0].st_mtime, reverse=True)
@@ -89,99 +110,8 @@ class Cache:
                     path.unlink(missing_ok=True)
 
 
-class AnswerStore:
-    """The answers of wrong variants, one row per example: a diagnosis reads few of very many.
-
-    Most mistakes show in few examples: many answers are equal: equal values are read once, and
-    are one object. Only `flush` writes, everything at once; several processes may do so.
-
-    Args:
-        path: the database; with None nothing is kept.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._added: dict[str, bytes] = {}
-        self._read: dict[bytes, list[Any]] = {}
-        self._opened: sqlite3.Connection | None = None
-
-    def get(self, name: str) -> list[Any] | None:
-        """Return the values that are kept under a name, or None."""
-        if self._path is None or not self._path.is_file():
-            return None
-        try:
-            query = "SELECT value FROM answers WHERE name = ?"
-            row = self._database(self._path).execute(query, (name,)).fetchone()
-            if row is None:
-                return None
-            digest, data = row[0][:_DIGEST], row[0][_DIGEST:]
-            if hashlib.sha256(data).digest() != digest:
-                raise ValueError("it is damaged")
-            return self._values(data)
-        except Exception as error:
-            self._give_up(error)
-            return None
-
-    def put(self, name: str, values: list[Any]) -> list[Any]:
-        """Keep values, once they are flushed, and return them as `get` will.
-
-        Those that cannot be written down are returned as they are.
-        """
-        try:
-            data = _pickled(values)
-        except Exception:
-            return values
-        if self._path is not None:
-            self._added[name] = data
-        return self._values(data)
-
-    def _values(self, data: bytes) -> list[Any]:
-        if data not in self._read:
-            self._read[data] = pickle.loads(data)  # noqa: S301 - the folder is this user's alone
-        return self._read[data]
-
-    def flush(self) -> None:
-        """Write the added answers; otherwise they are computed again the next time."""
-        if self._path is None or not self._added:
-            return
-        try:
-            database = self._database(self._path)
-            if self._path.stat().st_size < _MOST_ANSWERS:
-                rows = [
-                    (name, hashlib.sha256(data).digest() + data)
-                    for name, data in self._added.items()
-                ]
-                with database:
-                    database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
-        except Exception as error:
-            self._give_up(error)
-        self._added = {}
-
-    def close(self) -> None:
-        """Close the database; a process that forks must have none open."""
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
-
-    def _database(self, path: Path) -> sqlite3.Connection:
-        if self._opened is None:
-            # By when it was used last it is chosen to make room.
-            path.touch(mode=0o600)
-            self._opened = sqlite3.connect(path, timeout=10)
-            # It can be made again: that it is whole after a power cut is worth no waiting.
-            self._opened.execute("PRAGMA synchronous = OFF")
-            self._opened.execute(
-                "CREATE TABLE IF NOT EXISTS answers (name TEXT PRIMARY KEY, value BLOB)"
-            )
-        return self._opened
-
-    def _give_up(self, error: Exception) -> None:
-        """Go on without the database, which cannot be read or written; a damaged one is deleted."""
-        path, self._path = self._path, None
-        with contextlib.suppress(Exception):
-            self.close()
-            if path is not None and not isinstance(error, sqlite3.OperationalError | OSError):
-                path.unlink(missing_ok=True)
+def _digest(key: str, data: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\0" + data).digest()
 
 
 class _Pickler(pickle.Pickler):

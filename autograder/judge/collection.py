@@ -22,8 +22,6 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
 from autograder.api.criterion import EXAMPLES, MARKER, criterion_of
-from autograder.api.reader import dotted_name
-from autograder.api.rules import resolve
 from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment
 from autograder.environment import alone
@@ -31,6 +29,8 @@ from autograder.judge.cache import Cache
 from autograder.judge.places import cache_folder
 from autograder.judge.reference import ReferenceSession, solution_of, workplace
 from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
+from autograder.rules.forbidden import resolve
+from autograder.rules.reader import dotted_name
 from autograder.text import did_you_mean
 
 # None of these is needed to collect, and some cost seconds.

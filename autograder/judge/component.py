@@ -11,13 +11,10 @@ from typing import Any
 
 from autograder.api.answer import CheckFailed, StudentRaised
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
-from autograder.api.given import Given
-from autograder.api.local import files_of
-from autograder.api.messages import ForbiddenUse, Reply
-from autograder.api.rules import used_by
+from autograder.api.messages import Reply
 from autograder.api.wording import error_words, find, forbidden_words
 from autograder.assignment import Assignment, ComponentSpec
-from autograder.diagnosis.search import examples_in
+from autograder.diagnosis.fits import examples_in
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.intake import MAX_FILE_BYTES
 from autograder.judge.reference import ReferenceFault
@@ -33,10 +30,13 @@ from autograder.judge.session import (
 )
 from autograder.judge.suite import Attempt, Suite
 from autograder.results import ComponentStatus, Usage
+from autograder.rules.forbidden import ForbiddenUse, used_by
+from autograder.rules.given import Given
 from autograder.sandbox.handle import ChildGone, Clock, SandboxFault
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.settings import Limits
+from autograder.student.local import files_of
 
 _FAULTS = (SandboxFault, ReferenceFault, MemoryError, KeyboardInterrupt, SystemExit)
 _RUN_AGAIN = 2

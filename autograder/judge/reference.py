@@ -9,14 +9,14 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.api.executor import Executor
-from autograder.api.guard import PROVIDED
 from autograder.api.loading import DATA
-from autograder.api.local import Apart
 from autograder.api.messages import Reply, Request
 from autograder.api.wording import place
 from autograder.assignment import Assignment
+from autograder.rules.guard import PROVIDED
 from autograder.sandbox.scratch import temporary_folder
 from autograder.sandbox.wire import encode_request
+from autograder.student.local import Apart
 
 
 class ReferenceFault(Exception):

@@ -8,9 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from autograder.api.local import files_of
-from autograder.api.ordinary import is_computed
-from autograder.api.reading import (
+from autograder.assignment import GIVEN, Assignment
+from autograder.judge.intake import digest as digest_of
+from autograder.results import Held
+from autograder.rules.ordinary import is_computed
+from autograder.rules.reading import (
     Finding,
     Reading,
     each_reading,
@@ -19,11 +21,9 @@ from autograder.api.reading import (
     own_modules,
     reading_of,
 )
-from autograder.assignment import GIVEN, Assignment
-from autograder.judge.intake import digest as digest_of
-from autograder.results import Held
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
+from autograder.student.local import files_of
 
 HELD_WORDS = "held for review"
 _UNREAD = "cannot be read in the time and memory that there is"

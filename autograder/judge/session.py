@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 from autograder.api.component import Session
 from autograder.api.lazy import loaded
 from autograder.api.likeness import Slack, fineness, same_kinds
-from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.values import Unsendable, Value
 from autograder.results import Usage
+from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox.handle import Child, ChildGone, Clock
 from autograder.sandbox.wire import encode_reply, encode_request
 

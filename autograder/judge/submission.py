@@ -9,9 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.api.criterion import Criterion
-from autograder.api.local import OWN, files_of, with_stand_ins
-from autograder.api.reading import imported
-from autograder.api.rules import used_by
 from autograder.api.wording import lines_of
 from autograder.assignment import ComponentSpec
 from autograder.judge.component import ComponentRun, ComponentTime, Judge, counted
@@ -26,7 +23,10 @@ from autograder.results import (
     losing_points,
     total,
 )
+from autograder.rules.forbidden import used_by
+from autograder.rules.reading import imported
 from autograder.sandbox.handle import ChildGone, Clock
+from autograder.student.local import OWN, files_of, with_stand_ins
 
 # The share of a submission's time that is kept for those components that are still to come.
 _RESERVED = 0.5

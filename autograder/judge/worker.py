@@ -37,7 +37,7 @@ from autograder.grading.messages import (
     written,
 )
 from autograder.judge.begin import begin
-from autograder.judge.cache import AnswerStore, Cache
+from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
 from autograder.judge.component import Judge, all_forbidden, largest_budget
 from autograder.judge.diagnosis import Diagnoser
@@ -50,6 +50,7 @@ from autograder.results import SubmissionResult, total
 from autograder.sandbox import confine
 from autograder.sandbox.dynamo import load_later
 from autograder.sandbox.packages import PackageFault, versions
+from autograder.sandbox.scratch import temporary_folder
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 
 
@@ -126,10 +127,10 @@ def _judge_of(
     root = assignment.root
     secrets = [assignment.secret, root, *sorted(assignment.secret.glob("*.py"))]
     secrets += [root / "pyproject.toml"]
-    folder = cache_folder()
+    # Every job is a fork, in which nothing is kept for the next but in files.
+    folder = cache_folder() or stack.enter_context(temporary_folder())
     cache = Cache(folder)
-    if folder is not None:
-        secrets += [folder, *sorted(folder.iterdir())[:1]]
+    secrets += [folder, *sorted(folder.iterdir())[:1]]
     collected: Future[Suite] = Future()
 
     def meanwhile() -> None:
@@ -157,12 +158,7 @@ def _judge_of(
     )
     stack.callback(sandbox.close)
     suite = collected.result()
-
-    def stores(component: str) -> AnswerStore:
-        return cache.answers(cache.key_of(assignment, component, "answers"))
-
-    plans = suite.public_plans()
-    diagnoser = Diagnoser(assignment, plans, checking is None, stores)
+    diagnoser = Diagnoser(assignment, suite.public_plans(), checking is None, cache, tell)
     given = given_by(assignment)
     return Judge(assignment, suite, sandbox, diagnoser, assignment.provided(), given), description
 
@@ -212,7 +208,6 @@ def _grade(judge: Judge, description: str, job: GradeJob) -> Answer:
         return begun
     (files, remarks), graded = begun
     components = grade_submission(judge, files, job.exempt, job.only, job.diagnose, job.accepted)
-    judge.diagnoser.flush()
     for name, component in components.items():
         of_all = remarks.get("", []) if component.status == "missing" else []
         component.remark([*remarks.get(name, []), *of_all])

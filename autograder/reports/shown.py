@@ -13,7 +13,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from autograder.api.page import Line, Row, page
 from autograder.assignment import Assignment
 from autograder.reports.roster import Roster
 from autograder.results import (
@@ -27,6 +26,7 @@ from autograder.results import (
     total,
 )
 from autograder.settings import Feedback
+from autograder.student.page import Line, Row, page
 from autograder.text import clean, out_of, points
 
 # Smaller differences of points are rounding errors.

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.executor import Executor, unsent
-from autograder.api.given import spell
-from autograder.api.guard import Guard
-from autograder.api.messages import ForbiddenUse, Reply
-from autograder.api.reading import read_files
+from autograder.api.messages import Reply
+from autograder.rules.forbidden import ForbiddenUse
+from autograder.rules.given import spell
+from autograder.rules.guard import Guard
+from autograder.rules.reading import read_files
 from autograder.sandbox.kernels import Kernel, refusing, watch_kernels
 from autograder.sandbox.profile import Task
 from autograder.sandbox.wire import Pipe, decode_request, encode_reply

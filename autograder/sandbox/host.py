@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.api.rules import Rules
+from autograder.rules.forbidden import Rules
 from autograder.sandbox import confine
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
@@ -34,7 +34,7 @@ _START_S = 120.0
 MOST_LISTED = 1 << 20
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What of this package a fork server runs.
-_RUN = ("__init__.py", "api", "sandbox")
+_RUN = ("__init__.py", "api", "rules", "sandbox")
 # Where children of tier 1 find their scratch folder: a folder in one that they may only read.
 _SCRATCHES = "/scratch"
 _SCRATCH = "/scratch/own"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.api.rules import Rules
+from autograder.rules.forbidden import Rules
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.api.guard import Guard
+from autograder.rules.guard import Guard
 from autograder.sandbox import confine
 from autograder.sandbox.child import run_child
 from autograder.sandbox.kernels import find_kernels

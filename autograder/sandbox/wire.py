@@ -25,7 +25,6 @@ from autograder.api.messages import (
     GRADIENTS,
     MAX_TEXT,
     PHASES,
-    ForbiddenUse,
     Reply,
     Request,
     StudentError,
@@ -43,6 +42,7 @@ from autograder.api.values import (
     Writer,
     tensor_bytes,
 )
+from autograder.rules.forbidden import ForbiddenUse
 
 MAGIC = b"gf02"
 # The magic number, the nonce of a request and of its reply, the sizes of plain form and tensors.

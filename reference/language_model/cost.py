@@ -36,7 +36,7 @@ def feed_forward_cost(n: int, d: int, f: int) -> int:
 def encoder_cost(n: int, d: int, f: int, layers: int) -> int:
     """Return the cost of all blocks of an encoder."""
     ### BEGIN SOLUTION
-    # equivalent: `n, d -> d, n (3)`, `d, f -> f, d`: 2ndf is the same in any order
+    # equivalent: 2ndf is the same in any order
     block = projection_cost(n, d) + attention_cost(n, d) + feed_forward_cost(n, d, f)
     return layers * block
     ### END SOLUTION
@@ -66,7 +66,7 @@ def counted_cost(encoder: Encoder, n: int) -> int:
     ### BEGIN SOLUTION
     counter = FlopCounterMode(display=False)
     with counter, torch.no_grad():
-        # equivalent: `zeros -> ones`: which words they are makes no difference
+        # equivalent: which words they are makes no difference
         encoder(torch.zeros(1, n, dtype=torch.long))
     return counter.get_total_flops() // 2
     ### END SOLUTION

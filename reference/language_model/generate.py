@@ -47,7 +47,7 @@ def next_probabilities(
     if top_p is not None:
         # A word stays if those before it have not reached top_p yet; the first one always does.
         before = probabilities.cumsum(dim=-1) - probabilities
-        # equivalent: `>= -> >`: sums that are exactly top_p are not asked with
+        # equivalent: sums that are exactly top_p are not asked with
         probabilities = probabilities.masked_fill(before >= top_p, 0)
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
     # Back from the order of the probabilities to that of the vocabulary.

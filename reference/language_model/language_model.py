@@ -51,8 +51,7 @@ class LanguageModel(nn.Module):
         Source: slides, pages 28 and 30.
         """
         ### BEGIN SOLUTION
-        # equivalent: `, device=token_ids.device -> nothing`: the only other device at hand, torch's
-        # meta, takes a mask from the CPU
+        # equivalent: the only other device at hand, torch's meta, takes a mask from the CPU
         mask = causal_mask(token_ids.size(1), device=token_ids.device)  # (T, T)
         hidden = self.encoder(token_ids, mask)  # (B, T, D)
         return hidden @ self.encoder.token_embedding.weight.T  # (B, T, V)

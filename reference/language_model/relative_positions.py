@@ -62,9 +62,7 @@ class RelativePositionBias(nn.Module):
         """
         ### BEGIN SOLUTION
         distance = relative_distances(seq_len, self.max_distance)  # (T, T)
-        # equivalent: `(distance + self.max_distance).to(s… -> distance + self.max_distance`,
-        #   `self.weight.device -> nothing`:
-        #   torch takes an index from the CPU for a table on any device, too
+        # equivalent: torch takes an index from the CPU for a table on any device, too
         row = (distance + self.max_distance).to(self.weight.device)  # (T, T), from 0
         return self.weight[row].permute(2, 0, 1)  # (T, T, H) to (H, T, T)
         ### END SOLUTION

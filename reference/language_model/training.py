@@ -78,7 +78,7 @@ class Trainer:
         ### BEGIN SOLUTION
         self.model = model
         self.peak, self.warmup, self.clip, self.pad_id = peak, warmup, clip, pad_id
-        # equivalent: `lr=peak, -> nothing`: every step sets its own rate before it
+        # equivalent: every step sets its own rate before it
         self.optimizer = torch.optim.AdamW(model.parameters(), lr=peak, weight_decay=weight_decay)
         self.log: list[dict[str, float]] = []
         ### END SOLUTION
@@ -116,7 +116,7 @@ class Trainer:
         """
         ### BEGIN SOLUTION
         left = steps
-        # equivalent: `> -> >=`, `0 -> -1`: where nothing is left, the loop ends before a step
+        # equivalent: where nothing is left, the loop ends before a step
         while left > 0:
             for batch in batches(sequences, batch_size, seed):
                 if left == 0:

@@ -16,9 +16,9 @@ from autograder.api.executor import Executor
 from autograder.api.expect import Expect
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Get, Reset
-from autograder.api.rules import Rules
 from autograder.api.values import Opaque
 from autograder.api.wording import error_words
+from autograder.rules.forbidden import Rules
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox

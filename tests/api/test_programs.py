@@ -15,7 +15,7 @@ from autograder.api.component import Component
 from autograder.api.executor import Executor
 from autograder.api.loading import Program
 from autograder.api.messages import StudentError
-from autograder.api.rules import Rules
+from autograder.rules.forbidden import Rules
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox

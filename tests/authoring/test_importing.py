@@ -282,6 +282,13 @@ def test_odd_input_is_one_sentence_and_nothing_is_written(
     assert sorted(course.rglob("*")) == before
 
 
+def test_a_source_without_a_heading_has_its_name_for_a_title(autograder, course: Path) -> None:
+    source = notebook(course.parent / "source.ipynb", (f"{SOLVED}    ### END SOLUTION\n", {}))
+    done = autograder("import", source, "--name", "GPU_lab", "--root", course)
+    assert done.returncode == 0, done.stderr
+    assert load_assignment(course, "GPU_lab").title == "GPU_lab"
+
+
 def test_a_name_that_is_taken_is_refused(autograder, course: Path) -> None:
     before = shutil.copytree(course, course.parent / "before")
     done = autograder("import", SOURCES / "layers", "--name", "first_steps", "--root", course)

@@ -179,6 +179,10 @@ def test_an_assignment_is_written_to_be_filled_in(course: Path) -> None:
         assert f"assignments/week_two/{file}" in words
 
 
+def test_the_name_is_the_title_as_it_is_given(course: Path) -> None:
+    assert new.new_assignment(course, "GPU_lab", ["one"]).title == "GPU_lab"
+
+
 @pytest.mark.release
 def test_what_is_not_filled_in_is_neither_released_nor_proven(course: Path, tmp_path: Path) -> None:
     run("new", "assignment", "week_two", "--component", "first")

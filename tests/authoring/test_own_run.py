@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.api.tally import condensed
 from autograder.assignment import Assignment
+from autograder.student.tally import condensed
 from tests.authoring.test_release import run
 
 TIERS_OF_WRONG = {

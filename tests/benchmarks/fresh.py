@@ -16,11 +16,11 @@ import pytest
 
 from autograder.api.component import Component
 from autograder.api.criterion import EXAMPLES, component_of
-from autograder.api.local import Terms
 from autograder.api.run import Run
-from autograder.api.student import Examples, StudentPlugin
 from autograder.assignment import load_assignment
 from autograder.judge.reference import ReferenceSession, import_apart
+from autograder.student.local import Terms
+from autograder.student.plugin import Examples, StudentPlugin
 
 
 class FreshRun(Run):

@@ -1,6 +1,7 @@
 """Workers: what they answer, and that the pool replaces those it cannot trust any more."""
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,12 +23,16 @@ from autograder.grading.messages import (
     Unreadable,
 )
 from autograder.grading.workers import CannotGrade, Tell, Worker, WorkerLost, WorkerPool, unheard
+from autograder.judge.places import CACHE_VARIABLE, OFF
+from tests.conftest import ROOT
 from tests.grading.fakes import mark
 from tests.sources import RIGHT, STUB, WRONG, norm
 from tests.tiny import HIDDEN, write_tiny
 
 pytestmark = pytest.mark.slow
 
+SOLUTIONS = ROOT / "reference" / "transformer_block"
+SAMPLE = "    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + eps).sqrt()\n"
 # The judge itself stumbles over one student's answer.
 STUMBLES = '''
 @pytest.mark.criterion(points=1, form=True, source="page 1")
@@ -125,6 +130,33 @@ def test_it_explains_a_criterion(worker: Worker, tmp_path: Path) -> None:
     (tmp_path / "layer_norm.py").unlink()
     (tmp_path / "layer_norm.py").symlink_to("/etc/passwd")
     assert isinstance(worker.ask(ExplainJob(criterion="layer_norm.values", **about)), Unreadable)
+
+
+def test_names_are_the_same_whatever_is_kept(
+    small_project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = small_project / "reference" / "norm" / "misconceptions"
+    folder.mkdir()
+    shutil.copy(SOLUTIONS / "misconceptions" / "layer_norm.diff", folder)
+    kept = tmp_path / "kept"
+    kept.mkdir(mode=0o700)
+
+    def named() -> list[str]:
+        started = Worker(load_assignment(small_project, "norm"), "none")
+        try:
+            started.wait()
+            result = marked(started.ask(job(tmp_path, norm(SAMPLE)))).result
+        finally:
+            started.close()
+        return result.components["layer_norm"].misconceptions
+
+    monkeypatch.setenv(CACHE_VARIABLE, OFF)
+    assert named() == ["layer_norm.sample_variance"]
+    monkeypatch.setenv(CACHE_VARIABLE, str(kept))
+    for change in (lambda data: data, lambda data: data[:-1], lambda data: b""):
+        assert named() == ["layer_norm.sample_variance"]
+        for path in kept.iterdir():
+            path.write_bytes(change(path.read_bytes()))
 
 
 def test_a_worker_that_is_killed_is_lost(assignment: Assignment, tmp_path: Path) -> None:

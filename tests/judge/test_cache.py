@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import torch
 
 from autograder.api.executor import Executor
-from autograder.api.likeness import all_alike
 from autograder.api.messages import Request
 from autograder.api.operations import Call
 from autograder.assignment import Assignment, load_assignment
-from autograder.diagnosis.search import examples_of
-from autograder.judge.cache import AnswerStore, Cache
+from autograder.diagnosis.table import Question
+from autograder.judge import prepared
+from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
-from autograder.judge.misconceptions import read
+from autograder.judge.diagnosis import Diagnoser
 from autograder.judge.places import CACHE_VARIABLE, cache_folder
+from autograder.judge.prepared import prepare
 from autograder.judge.reference import solution_of
 from autograder.judge.suite import Suite
-from autograder.judge.variants import variants_of
-from autograder.sandbox.wire import encode_request
+from autograder.judge.variants import Variants
+from autograder.sandbox.wire import encode_reply, encode_request
 from tests.tiny import HIDDEN, write_tiny
 
 
@@ -52,7 +55,7 @@ def test_a_value_is_kept_until_it_is_damaged(folder: Path) -> None:
     # It is made anew.
     cache.save("a", 2)
     assert cache.load("a") == 2
-    for damage in (b"", b"no database" * 1000):
+    for damage in (b"", b"no value" * 1000, path.read_bytes()[:-1]):
         path.write_bytes(damage)
         assert cache.load("a") is None
         cache.save("a", 2)
@@ -63,10 +66,8 @@ def test_without_a_folder_nothing_is_kept_and_nothing_fails() -> None:
     cache = Cache(None)
     cache.save("a", 1)
     assert cache.load("a") is None
-    store = cache.answers("b")
-    store.put("c", 1)
-    store.flush()
-    assert store.get("c") is None
+    made = iter([1, 2])
+    assert [cache.kept("b", lambda: next(made)) for _ in range(2)] == [1, 2]
 
 
 def test_a_value_that_cannot_be_written_down_is_not_kept(folder: Path) -> None:
@@ -79,7 +80,7 @@ def test_what_was_used_least_recently_makes_room(folder: Path) -> None:
     cache = Cache(folder, most_bytes=400_000)
     for number, name in enumerate("abc"):
         cache.save(name, b"x" * 140_000)
-        os.utime(folder / f"{name}.sqlite", (number, number))
+        os.utime(folder / f"{name}.pickle", (number, number))
     assert cache.load("a") is not None
     cache.save("d", b"x" * 140_000)
     assert [name for name in "abcd" if cache.load(name) is not None] == ["a", "c", "d"]
@@ -189,61 +190,39 @@ def test_a_suite_that_is_another_takes_nothing_that_was_kept(
     assert not other.restore("layer_norm", kept)
 
 
-def test_answers_are_there_for_the_next_process_once_they_are_flushed(folder: Path) -> None:
-    store = Cache(folder).answers("a")
-    store.put("std 3 1 False", [1.5])
-    assert Cache(folder).answers("a").get("std 3 1 False") is None
-    store.flush()
-    found = Cache(folder).answers("a").get("std 3 1 False")
-    assert found is not None and list(found) == [1.5]
+def test_what_is_made_is_kept_for_the_next_process(folder: Path) -> None:
+    made: list[str] = []
+
+    def make() -> list[str]:
+        made.append("made")
+        return made[:]
+
+    assert [Cache(folder).kept("a", make) for _ in range(3)] == [["made"]] * 3
 
 
-def test_a_damaged_store_is_done_without(folder: Path) -> None:
-    (folder / "a.sqlite").write_bytes(b"no database" * 1000)
-    store = Cache(folder).answers("a")
-    assert store.get("std") is None
-    store.put("std", [1])
-    store.flush()
-    assert store.get("std") is None
-
-
-def test_a_damaged_answer_is_done_without(folder: Path) -> None:
-    store = Cache(folder).answers("a")
-    store.put("std", ["kept"])
-    store.flush()
-    store.close()
+def test_a_value_of_another_key_is_not_taken(folder: Path) -> None:
+    Cache(folder).save("a", 1)
     (path,) = folder.iterdir()
-    data = path.read_bytes()
-    assert data.count(b"kept") == 1
-    path.write_bytes(data.replace(b"kept", b"kepf"))
-    assert Cache(folder).answers("a").get("std") is None
+    path.rename(folder / path.name.replace("a", "b", 1))
+    assert Cache(folder).load("b") is None
 
 
-def test_two_processes_may_add_the_same(folder: Path) -> None:
-    one, other = AnswerStore(folder / "a.sqlite"), AnswerStore(folder / "a.sqlite")
-    for store, value in ((one, 1), (other, 2)):
-        store.put("std", [value])
-        store.flush()
-    found = Cache(folder).answers("a").get("std")
-    assert found is not None and list(found) == [1]
+def test_who_is_killed_while_it_writes_leaves_no_half_of_a_value(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache(folder).save("a", 1)
 
+    def killed(*about: object) -> NoReturn:
+        raise KeyboardInterrupt
 
-def test_answers_that_cannot_be_written_down_are_not_kept(folder: Path) -> None:
-    store = Cache(folder).answers("a")
-    values = [1, {"b": 2}, lambda: None]
-    assert store.put("std", values) is values
-    store.flush()
-    assert store.get("std") is None
-
-
-def test_answers_that_are_equal_are_one_object(folder: Path) -> None:
-    store = Cache(folder).answers("a")
-    for name in ("std", "mean"):
-        store.put(name, [1, {"b": 2}])
-    store.flush()
-    store = Cache(folder).answers("a")
-    assert store.get("std") == [1, {"b": 2}]
-    assert store.get("std") is store.get("mean")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Path, "replace", killed)
+        Cache(folder).save("a", 2)
+    assert Cache(folder).load("a") == 1
+    # What was left lies there like a value that nobody uses.
+    assert len(list(folder.iterdir())) == 2
+    Cache(folder, most_bytes=0).save("b", 3)
+    assert [path.stem for path in folder.iterdir()] == ["b"]
 
 
 TENSORS = {
@@ -292,27 +271,102 @@ def test_what_was_asked_is_recognised_in_a_later_run(folder: Path) -> None:
     assert encode_request(asked, 0) == encode_request(Cache(folder).load("a"), 0)
 
 
-def test_a_mistake_answers_from_the_store_as_it_answers_anew(
+def test_a_table_that_is_kept_is_the_one_that_was_computed(
     folder: Path, assignment: Assignment, suite: Suite
 ) -> None:
-    known = read(assignment, "layer_norm")
-    names = tuple(known)
-    answered = []
+    tables = []
     for _ in range(2):
-        store = Cache(folder).answers("a")
-        variants = variants_of(assignment, "layer_norm", known, store)
-        found = []
-        for plan in suite.public_plans()["layer_norm"]:
-            requests = [planned.request for planned in plan]
-            for indices in examples_of(requests):
-                example = [requests[index] for index in indices]
-                variants.know([plan[index] for index in indices])
-                for name in names[:3]:
-                    found.append((example, variants.answer(frozenset([name]), example)))
-                    variants.drawn(frozenset([name]), example)
-        store.flush()
-        answered.append((found, variants.computed))
-    (anew, cost), (kept, same) = answered
-    assert cost == same > 100
-    for (example, one), (_, other) in zip(anew, kept, strict=True):
-        assert all_alike(one, other, example)
+        diagnoser = Diagnoser(assignment, suite.public_plans(), cache=Cache(folder))
+        tables.append(diagnoser.prepare("layer_norm"))
+    assert len(list(folder.iterdir())) == 1
+    for anew, kept in zip(*tables, strict=True):
+        assert [encode_request(one, 0) for one in anew.requests] == [
+            encode_request(one, 0) for one in kept.requests
+        ]
+        assert anew.wrong.keys() == kept.wrong.keys()
+        for name, known in anew.wrong.items():
+            assert (known.shows, known.drawn) == (kept.wrong[name].shows, kept.wrong[name].drawn)
+            for one, other in zip(known.replies, kept.wrong[name].replies, strict=True):
+                assert encode_reply(one, 0) == encode_reply(other, 0)
+    # Many mistakes answer alike: these are one answer, in a file, too.
+    known = [id(found) for question in tables[1] for found in question.wrong.values()]
+    assert len(set(known)) < len(known)
+
+
+def test_what_is_prepared_is_not_computed_again(
+    folder: Path, assignment: Assignment, suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(folder))
+    prepare(assignment, "lm_head")
+
+    def never(*about: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr(Variants, "answer", never)
+    diagnoser = Diagnoser(assignment, suite.public_plans(), cache=Cache(folder))
+    assert len(diagnoser.prepare("lm_head")) > 10
+
+
+def test_to_prepare_a_component_again_collects_nothing(
+    folder: Path, tiny: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(folder))
+    prepare(tiny, "layer_norm")
+
+    def never(*about: object, **options: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr(prepared, "collect", never)
+    prepare(tiny, "layer_norm")
+    # Of another suite it is not known.
+    path = tiny.secret / "tests" / "test_layer_norm.py"
+    path.write_text(path.read_text() + "\n")
+    with pytest.raises(AssertionError):
+        prepare(load_assignment(tiny.root, tiny.name), "layer_norm")
+
+
+def test_one_that_ends_while_it_keeps_a_value_harms_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", lambda *about: os.kill(os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            Cache(folder).save("a", [1])
+    assert len(list(folder.iterdir())) == 1
+    assert Cache(folder).load("a") is None
+    assert Cache(folder).kept("a", lambda: [2]) == [2]
+    assert Cache(folder).load("a") == [2]
+
+
+def test_two_that_make_the_same_value_at_once_do_not_disturb_each_other(folder: Path) -> None:
+    other = Cache(folder)
+
+    def make() -> list[int]:
+        assert other.kept("a", lambda: [1]) == [1]
+        return [1]
+
+    assert Cache(folder).kept("a", make) == [1]
+    assert other.load("a") == [1]
+    assert len(list(folder.iterdir())) == 1
+
+
+@pytest.mark.parametrize("damage", ["cut", "another component's", "gone"])
+def test_a_table_that_cannot_be_taken_is_made_again(
+    folder: Path, assignment: Assignment, suite: Suite, damage: str
+) -> None:
+    def prepared(component: str) -> list[Question]:
+        diagnoser = Diagnoser(assignment, suite.public_plans(), cache=Cache(folder))
+        return diagnoser.prepare(component)
+
+    right = prepared("lm_head")
+    (path,) = folder.iterdir()
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-10])
+    else:
+        path.unlink()
+    if damage == "another component's":
+        prepared("layer_norm")
+        (other,) = folder.iterdir()
+        other.rename(path)
+    found = prepared("lm_head")
+    assert [q.wrong.keys() for q in found] == [q.wrong.keys() for q in right]

@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 
 from autograder.api.executor import Executor
-from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Call
-from autograder.api.reading import read_files
 from autograder.assignment import load_assignment
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
@@ -27,6 +26,8 @@ from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.reference import solution_of
 from autograder.judge.submission import grade_component, grade_submission
 from autograder.results import ComponentResult
+from autograder.rules.forbidden import ForbiddenUse
+from autograder.rules.reading import read_files
 from autograder.sandbox.handle import ChildGone, Clock
 from autograder.sandbox.profile import Profile
 from autograder.settings import Limits

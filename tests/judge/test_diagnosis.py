@@ -15,7 +15,8 @@ from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, Reset
 from autograder.assignment import Assignment
-from autograder.diagnosis.search import Names, examples_in
+from autograder.diagnosis.fits import examples_in
+from autograder.diagnosis.table import Names, Question
 from autograder.judge.diagnosis import Diagnoser, Diagnosis
 from autograder.judge.session import Recorder
 from autograder.judge.variants import Variants
@@ -80,6 +81,26 @@ def test_what_is_named(results, student: str, names: list[str]) -> None:
 
 def test_right_work_keeps_every_point(results) -> None:
     assert results["right"].score == 14
+
+
+def test_right_work_never_waits_for_what_mistakes_answer(
+    grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    prepare = Diagnoser.prepare
+
+    def noted(self: Diagnoser, component: str) -> list[Question]:
+        asked.append(component)
+        return prepare(self, component)
+
+    monkeypatch.setattr(Diagnoser, "prepare", noted)
+    grade({"layer_norm.py": STUDENTS["right"]})
+    assert asked == []
+    # Nor does work of which nothing can be said.
+    grade({"layer_norm.py": "def layer_norm(:\n"})
+    assert asked == []
+    grade({"layer_norm.py": STUDENTS["unknown"]})
+    assert asked == ["layer_norm"]
 
 
 def test_the_message_explains_the_mistake(results) -> None:
@@ -163,11 +184,15 @@ def diagnose(
     alive: bool = True,
     passed: Sequence[float] = (),
     free: bool = False,
+    asked_on: float | None = None,
     patches: str = PATCHES,
+    unasked: Sequence[float] = (),
 ) -> tuple[Diagnosis, int]:
     """Ask a student's `double` about inputs; return the diagnosis and how much more it asked.
 
-    What is asked with `passed` another criterion accepts, which is `free` or not.
+    What is asked with `passed` another criterion accepts, which is `free` or not. The last input is
+    asked on with `asked_on`, where the solution was asked on with 1. The suite asks with `unasked`,
+    too, but it did not come to that.
     """
     secret = tmp_path / "secret"
     (secret / "misconceptions").mkdir(parents=True)
@@ -181,14 +206,20 @@ def diagnose(
         assert executor.load_error is None
     for name in ("double", "handed_in"):
         sys.modules.pop(name)
-    recorders = Recorder(base), Recorder(base)
-    for recorder, numbers in zip(recorders, (inputs, passed), strict=True):
+    recorders = Recorder(base), Recorder(base), Recorder(base)
+    for recorder, numbers in zip(recorders, (inputs, passed, unasked), strict=True):
         for number in numbers:
             call = Call("double", args=(torch.tensor([number, number / 2]),))
             recorder.perform(Request([Reset(), call]))
+    if asked_on is not None:
+        recorders[0].perform(Request([Call("double", args=(torch.tensor([1.0]),))]))
     lost, kept = (
-        [(p.request, theirs.perform(p.request)) for p in recorder.plan] for recorder in recorders
+        [(p.request, theirs.perform(p.request)) for p in recorder.plan]
+        for recorder in recorders[:2]
     )
+    if asked_on is not None:
+        other = Request([Call("double", args=(torch.tensor([asked_on]),))])
+        lost[-1] = other, theirs.perform(other)
     asked: list[Sequence[Request]] = []
 
     def ask(requests: Sequence[Request]) -> list[Reply] | None:
@@ -217,16 +248,21 @@ def test_one_that_fits_alone_needs_no_further_question(tmp_path: Path) -> None:
 
 
 def test_what_the_calls_leave_open_is_asked(tmp_path: Path) -> None:
-    found, asked = diagnose(tmp_path, "def double(x):\n    return x + x + x\n", [1.0])
+    student = "def double(x):\n    return x + x + x\n"
+    found, asked = diagnose(tmp_path, student, [1.0], unasked=[0.5, 9.0])
     assert (named(found), found.either) == (["always_three"], False)
-    assert asked > 0
+    # The first one parts no two of them.
+    assert asked == 1
 
 
 def test_what_stays_open_is_said_to_be_open(tmp_path: Path) -> None:
-    found, _ = diagnose(tmp_path, "def double(x):\n    return 3 * x\n", [1.0], alive=False)
-    assert found.either
-    assert named(found) == ["always_three", "three_if_small", "three_if_tiny"]
-    assert found.words.startswith("one of these: ")
+    student = "def double(x):\n    return 3 * x\n"
+    for alive, unasked in ((True, []), (False, [9.0])):
+        (tmp_path / str(alive)).mkdir()
+        found, _ = diagnose(tmp_path / str(alive), student, [1.0], alive=alive, unasked=unasked)
+        assert found.either
+        assert named(found) == ["always_three", "three_if_small", "three_if_tiny"]
+        assert found.words.startswith("one of these: ")
 
 
 def test_two_mistakes_are_named_together(tmp_path: Path) -> None:
@@ -292,7 +328,7 @@ def test_a_pair_is_not_computed_that_a_right_answer_speaks_against(
 def test_what_further_questions_refute_is_not_named(tmp_path: Path) -> None:
     # As every candidate on what was asked; as none of them on anything else.
     student = "def double(x):\n    return 3 * x if float(x.max()) == 1 else 7 * x\n"
-    found, _ = diagnose(tmp_path, student, [1.0])
+    found, _ = diagnose(tmp_path, student, [1.0], unasked=[9.0])
     assert named(found) == []
 
 
@@ -312,6 +348,13 @@ def test_where_a_free_answer_is_the_right_one_it_tells(tmp_path: Path) -> None:
     student = "def double(x):\n    return 2 * x if float(x.max()) == 7 else 3 * x\n"
     found, _ = diagnose(tmp_path, student, [1.0, 3.0, 9.0], passed=[7.0], free=True)
     assert named(found) == []
+
+
+def test_what_is_asked_on_with_the_students_answer_is_another_question(tmp_path: Path) -> None:
+    """What mistakes answer to it was once kept, and taken for the answer to the suite's own."""
+    student = "def double(x):\n    return (2 * x).clamp(max=20)\n"
+    found, _ = diagnose(tmp_path, student, [30.0, 3.0], asked_on=50.0)
+    assert named(found) == ["large_cut"]
 
 
 def test_a_right_answer_has_no_diagnosis(tmp_path: Path) -> None:

@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.api.criterion import COUNTS_LATER, Criterion
-from autograder.api.local import Terms
-from autograder.api.tally import Tally
 from autograder.assignment import load_assignment
 from autograder.authoring.trivial import faults_of, submissions
 from autograder.judge.cache import Cache
@@ -20,6 +18,8 @@ from autograder.judge.collection import collect
 from autograder.judge.component import counted
 from autograder.judge.suite import Attempt, Suite, SuiteFault
 from autograder.results import SubmissionResult
+from autograder.student.local import Terms
+from autograder.student.tally import Tally
 from tests import sources
 from tests.tiny import TOML, write_tiny
 

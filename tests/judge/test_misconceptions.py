@@ -1,6 +1,5 @@
 """Misconceptions: how they are read, and what a component answers with them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,17 +10,15 @@ import torch
 from autograder.api.messages import Request
 from autograder.api.operations import Build, Call, Reset
 from autograder.assignment import Assignment
-from autograder.diagnosis.search import RIGHT, examples_of
+from autograder.diagnosis.fits import examples_of
+from autograder.diagnosis.table import RIGHT, Known
 from autograder.errors import UsageError
-from autograder.judge.cache import AnswerStore, Cache
 from autograder.judge.misconceptions import (
     Misconception,
     read,
     together,
 )
-from autograder.judge.session import Planned
 from autograder.judge.variants import Variants
-from autograder.sandbox.wire import encode_request
 
 SOLUTION = """\
 import torch
@@ -75,10 +72,12 @@ def variants_in(folder: Path, **options: Any) -> Variants:
     return Variants(folder, "double", read(of(folder), "double"), **options)
 
 
-def know(variants: Variants, question: Sequence[Request], work: int = 0) -> None:
-    answers = variants.answer(RIGHT, question)
-    pairs = zip(question, answers, strict=True)
-    variants.know([Planned(encode_request(one, 0), one, r, {}, work) for one, r in pairs])
+def known(folder: Path, *names: str) -> Known:
+    """Return what mistakes answer to the example, with what each answers by itself at hand."""
+    variants = variants_in(folder)
+    question = variants.question(example())
+    variants.complete(question)
+    return variants.known(frozenset(names), question)
 
 
 def test_misconceptions_are_read_with_their_words_and_their_source(folder: Path) -> None:
@@ -156,98 +155,26 @@ def test_a_variant_answers_with_its_mistakes_and_no_others(folder: Path) -> None
     assert variants.perform(RIGHT, question[0]).value.tolist() == [2.0, 4.0]
 
 
-def test_what_is_asked_on_with_the_students_answer_is_another_example(folder: Path) -> None:
-    """What mistakes answer to it was once kept, and taken for the answer to the suite's own."""
+def test_a_question_holds_what_is_answered_otherwise_than_right(folder: Path) -> None:
     variants = variants_in(folder)
-    first, second = example()[0], Request([Call("double", args=(X + 1,))])
-    known = [first, second]
-    know(variants, known)
-    others = [first, Request([Call("double", args=(X + 5,))])]
-    names = frozenset(["tripled"])
-    assert variants.answer(names, others)[1].value.tolist() == (3 * (X + 5)).tolist()
-    assert variants.answer(RIGHT, others)[1].value.tolist() == (2 * (X + 5)).tolist()
-    assert variants.answer(names, known)[1].value.tolist() == (3 * (X + 1)).tolist()
-    assert variants.answer(names, known[:1])[0].value.tolist() == (3 * X).tolist()
-    assert variants.knows(known[:1])
-    assert not variants.knows(others)
+    question = variants.question(example())
+    variants.complete(question)
+    assert {name: found.shows for name, found in question.wrong.items()} == {
+        "tripled": True,
+        "noisy": True,
+        "squared": True,
+    }
+    nothing = variants.question([Request([Reset(), Call("double", args=(0 * X,))])])
+    variants.complete(nothing)
+    assert set(nothing.wrong) == {"noisy"}
+    assert variants.known(frozenset(["tripled"]), nothing) is nothing.right
 
 
-def test_an_example_is_answered_once(folder: Path) -> None:
-    variants = variants_in(folder)
-    question = example()
-    first = variants.answer(frozenset(["noisy"]), question)
-    assert variants.answer(frozenset(["noisy"]), question) == first
-    assert variants.computed == 1
-    know(variants, question)
-    variants.answer(RIGHT, question)
-    assert variants.computed == 2
-
-
-def test_of_several_mistakes_a_long_example_counts_as_many(folder: Path) -> None:
-    variants = variants_in(folder)
-    question = example()
-    know(variants, question, work=5000)
-    before = variants.computed
-    variants.answer(frozenset(["noisy"]), question)
-    assert variants.computed == before + 1
-    variants.answer(frozenset(["noisy", "tripled"]), question)
-    assert variants.computed == before + 1 + 10
-
-
-def test_to_know_which_mistakes_show_counts_for_nothing(folder: Path, tmp_path: Path) -> None:
-    """Or what a diagnosis may cost would hang on what is kept."""
-    question = [Request([Reset(), Call("double", args=(X,), seed=0)])]
-    variants = variants_in(folder, store=Cache(tmp_path).answers("a"))
-    know(variants, question)
-    variants.begin()
-    assert variants.showing(question) == {"tripled", "noisy", "squared"}
-    assert variants.computed == 0
-    variants.answer(frozenset(["tripled"]), question)
-    assert variants.computed == 1
-
-
-def test_answers_to_a_known_example_that_are_equal_are_one(folder: Path) -> None:
-    variants = variants_in(folder)
-    question = [Request([Reset(), Call("double", args=(0 * X,), seed=0)])]
-    know(variants, question)
-    tripled, noisy, squared = (
-        variants.answer(frozenset([name]), question) for name in ("tripled", "noisy", "squared")
-    )
-    assert tripled[0].value.tolist() == [0.0, 0.0]
-    assert tripled is squared
-    assert noisy is not tripled
-
-
-def test_what_a_diagnosis_may_cost_is_counted_anew_and_whatever_is_there(folder: Path) -> None:
-    variants = variants_in(folder)
-    question = example()
-    know(variants, question)
-    counted = []
-    for _ in range(2):
-        variants.begin()
-        variants.answer(RIGHT, question)
-        variants.answer(frozenset(["noisy"]), question)
-        variants.drawn(frozenset(["noisy"]), question)
-        variants.drawn(frozenset(["noisy"]), question)
-        counted.append(variants.computed)
-    assert counted == [2, 2]
-
-
-def test_an_answer_is_kept_under_what_was_asked_and_not_where_it_stood(
-    folder: Path, tmp_path: Path
-) -> None:
-    tripled = frozenset(["tripled"])
-    (tmp_path / "kept").mkdir(mode=0o700)
-    questions = [[Request([Reset(), Call("double", args=(n * X,))])] for n in (1, 10)]
-    for asked in (questions, questions[::-1]):
-        store = Cache(tmp_path / "kept").answers("same key")
-        variants = variants_in(folder, store=store)
-        for question in asked:
-            know(variants, question)
-        found = [variants.answer(tripled, question)[0].value.tolist() for question in questions]
-        assert found == [[3.0, 6.0], [30.0, 60.0]]
-        store.flush()
-        store.close()
+def test_answers_to_a_question_that_are_equal_are_one(folder: Path) -> None:
+    variants = variants_in(written(folder, PATCHES.replace("return x * x", "return x + 2 * x")))
+    question = variants.question(example())
+    variants.complete(question)
+    assert question.wrong["tripled"] is question.wrong["squared"]
 
 
 ENDLESS = """\
@@ -259,31 +186,14 @@ it has no end
 """
 
 
-def endless(tmp_path: Path, store: AnswerStore | None = None, longest_s: float = 0.1) -> Variants:
+def endless(tmp_path: Path) -> Variants:
     lines = ["COUNT = []", "def double(x):", "    COUNT.append(1)", "    return 2 * x", ""]
     written(tmp_path, ENDLESS, "\n".join(lines))
-    return variants_in(tmp_path, store=store, longest_s=longest_s)
-
-
-def test_what_was_stopped_is_not_kept(tmp_path: Path) -> None:
-    wrong = frozenset(["endless"])
-    (tmp_path / "kept").mkdir(mode=0o700)
-    kinds = []
-    for longest_s in (1e-2, 60.0):
-        store = Cache(tmp_path / "kept").answers("same key")
-        variants = endless(tmp_path, store, longest_s)
-        question = example()
-        know(variants, question)
-        error = variants.answer(wrong, question)[0].error
-        kinds.append(None if error is None else error.kind)
-        store.flush()
-        store.close()
-    # A faster machine is not told what a slower one ran into.
-    assert kinds == ["TimeoutError", None]
+    return variants_in(tmp_path, longest_s=1e-2)
 
 
 def test_a_mistake_without_an_end_is_ended(tmp_path: Path) -> None:
-    variants = endless(tmp_path, longest_s=1e-2)
+    variants = endless(tmp_path)
     error = variants.answer(frozenset(["endless"]), example())[0].error
     assert error is not None
     assert error.kind == "TimeoutError"
@@ -292,12 +202,10 @@ def test_a_mistake_without_an_end_is_ended(tmp_path: Path) -> None:
 
 
 def test_what_hangs_on_random_draws_is_told_by_other_seeds(folder: Path) -> None:
-    variants = variants_in(folder)
-    question = example()
-    assert not variants.drawn(RIGHT, question)
-    assert not variants.drawn(frozenset(["tripled"]), question)
-    assert variants.drawn(frozenset(["noisy"]), question)
-    assert variants.drawn(frozenset(["noisy", "tripled"]), question)
+    assert not known(folder).drawn
+    assert not known(folder, "tripled").drawn
+    assert known(folder, "noisy").drawn
+    assert known(folder, "noisy", "tripled").drawn
 
 
 def test_other_seeds_are_all_that_changes() -> None:

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Call
-from autograder.api.reading import read_files
 from autograder.assignment import load_assignment
 from autograder.judge.cache import Cache
 from autograder.judge.collection import collect
@@ -26,6 +25,8 @@ from autograder.judge.reference import solution_of
 from autograder.judge.submission import grade_submission
 from autograder.reports.shown import component_page, shown_component
 from autograder.results import ComponentResult
+from autograder.rules.forbidden import ForbiddenUse
+from autograder.rules.reading import read_files
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.profile import Profile
 from tests.judge.fakes import AnsweringChild

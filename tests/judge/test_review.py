@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from autograder.api.reading import read_files
 from autograder.assignment import Assignment, load_assignment
 from autograder.authoring.rows import rows_of
 from autograder.judge.intake import digest
 from autograder.judge.review import Review, held_words, review
+from autograder.rules.reading import read_files
 from autograder.sandbox.handle import ChildGone
 from tests.conftest import ROOT, make_project
 

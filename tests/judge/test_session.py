@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from autograder.api.answer import CheckFailed
-from autograder.api.messages import ForbiddenUse, Reply, Request, StudentError
+from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import Call, Get, Reset
 from autograder.api.values import OPAQUE, Opaque
 from autograder.judge.session import (
@@ -26,6 +26,7 @@ from autograder.judge.session import (
     Recorder,
     SameKinds,
 )
+from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox.handle import ChildGone, Clock
 from autograder.sandbox.wire import decode_request, encode_reply, encode_request
 

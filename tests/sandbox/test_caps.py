@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.api.messages import ForbiddenUse, Reply, StudentError
+from autograder.api.messages import Reply, StudentError
 from autograder.api.values import Unsendable
+from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox import wire
 from autograder.sandbox.wire import WireError, decode_reply, encode_reply
 

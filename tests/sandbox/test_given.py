@@ -148,7 +148,7 @@ def test_where_nothing_is_kept_apart_the_same_can_be_imported(site: Path, projec
     try:
         assert run(sandbox, "import needing, space.a, jinja2, torch.distributions") == ""
         assert run(sandbox, "assert not hasattr(sys, 'canary')") == ""
-        for module in ("autograder", "autograder.api.guard", "solution"):
+        for module in ("autograder", "autograder.rules.guard", "solution"):
             assert run(sandbox, f"import {module}").startswith("ModuleNotFoundError")
         body = f"sys.path.insert(0, {str(ROOT)!r})\nimport autograder"
         assert run(sandbox, body).startswith("ModuleNotFoundError")

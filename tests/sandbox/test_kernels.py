@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from autograder.api.rules import OPERATIONS
+from autograder.rules.forbidden import OPERATIONS
 
 # Each runs in a process of its own: kernels are not put back.
 _BEGIN = f"""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.api.reading import reading_of
+from autograder.rules.reading import reading_of
 from autograder.sandbox.handle import ChildGone
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget

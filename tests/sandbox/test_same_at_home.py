@@ -1,5 +1,6 @@
 """What a child cannot do is refused at home in the same words, and the rest works in both."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,11 +8,11 @@ import pytest
 
 from autograder.api.answer import Question, StudentRaised
 from autograder.api.executor import Executor
-from autograder.api.guard import NO_PROCESSES, Guard
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call
-from autograder.api.rules import Rules
 from autograder.api.wording import find
+from autograder.rules.forbidden import Rules
+from autograder.rules.guard import NO_PROCESSES, Guard
 from autograder.sandbox.profile import Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox
 from tests.conftest import BUDGET, TIERS, skip
@@ -99,6 +100,7 @@ def ask(
         guard.begin(folder, Rules())
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HOME", str(folder))
+            patch.delitem(sys.modules, "work", raising=False)
             session = Executor(folder, "work")
             yield lambda name: session.perform(Request([Call(name)]))
         guard.uninstall()
@@ -122,7 +124,6 @@ def ask(
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_no_process_is_started(ask: Callable[[str], Reply], name: str) -> None:
     error = ask(name).error
     assert error is not None

@@ -18,7 +18,7 @@ import torch
 
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call
-from autograder.api.rules import Rules
+from autograder.rules.forbidden import Rules
 from autograder.sandbox.confine import JAIL_UIDS
 from autograder.sandbox.handle import Child, ChildGone, SandboxFault
 from autograder.sandbox.host import Sandbox

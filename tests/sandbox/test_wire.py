@@ -17,7 +17,6 @@ from autograder.api.messages import (
     MAX_TEXT,
     PARTS,
     PHASES,
-    ForbiddenUse,
     Reply,
     Request,
     StudentError,
@@ -32,8 +31,8 @@ from autograder.api.operations import (
     Train,
     WriteGiven,
 )
-from autograder.api.rules import OPERATIONS
 from autograder.api.values import ABSENT, DTYPES, OPAQUE, Embedding, Unsendable, tensors_in
+from autograder.rules.forbidden import OPERATIONS, ForbiddenUse
 from autograder.sandbox import wire
 from autograder.sandbox.wire import WireError, decode_reply, decode_request
 

@@ -131,6 +131,8 @@ def init(
     known = {
         one.name: releasing.known_numbers(one, tell, must_not_have_drifted) for one in assignments
     }
+    for assignment in assignments:
+        releasing.prepare(assignment, tell)
     try:
         # nbgrader leaves what it collects open to everybody; the course folder is the door.
         private.close_folder(folder, group)

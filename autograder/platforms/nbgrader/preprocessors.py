@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import glob
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,6 +106,7 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         # Kept there, because every submission gets new preprocessors.
         if not hasattr(self._converter, _KEY):
             setattr(self._converter, _KEY, self._run(course, names))
+            self._name_skipped(names["assignment"])
         run: Run = getattr(self._converter, _KEY)
         result = run.result_of(entry)
         now = datetime.now(UTC)
@@ -159,18 +161,39 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         own = folder.parent
         return Entry(student, submission_in(own, assignment), doubled=all_of(own.parent, student))
 
+    def _name_skipped(self, assignment: str) -> None:
+        """Name the students to whom nbgrader does not come, because they have no notebook."""
+        coursedir = self._converter.coursedir
+        place = coursedir.submitted_directory
+        asked_for = coursedir.format_path(place, coursedir.student_id, assignment)
+        # As nbgrader itself looks for them.
+        folders = glob.glob(asked_for)  # noqa: PTH207
+        without = set(folders) - self._converter.assignments.keys()
+        if skipped := [student for _, student in self._students(assignment, without)]:
+            self.log.warning(
+                "not marked by nbgrader, because no %s.ipynb is there: %s; "
+                "`autograder grade submitted --gradebook URL` marks them, too",
+                *(coursedir.notebook_id, ", ".join(skipped)),
+            )
+
+    def _students(self, assignment: str, folders: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield submissions with their students, in order, but whom the course excludes."""
+        coursedir = self._converter.coursedir
+        pattern = coursedir.format_path(
+            coursedir.submitted_directory, "(?P<student>.*)", re.escape(assignment), escape=True
+        )
+        excluded = ["", *coursedir.student_id_exclude.split(",")]
+        for folder in sorted(folders):
+            found = re.fullmatch(pattern, folder)
+            if found and found["student"] not in excluded:
+                yield folder, found["student"]
+
     def _coming(self, course: Path, names: Mapping[str, str]) -> Iterator[Entry]:
         """Yield the submissions that this run will process after this one, by nbgrader's rule."""
         converter, assignment = self._converter, names["assignment"]
         coursedir = converter.coursedir
-        pattern = coursedir.format_path(
-            coursedir.submitted_directory, "(?P<student>.*)", re.escape(assignment), escape=True
-        )
-        excluded = coursedir.student_id_exclude.split(",")
-        for folder in sorted(converter.assignments):
-            found = re.fullmatch(pattern, folder)
-            student = found["student"] if found else ""
-            if student <= names["student"] or student in excluded:
+        for folder, student in self._students(assignment, converter.assignments):
+            if student <= names["student"]:
                 continue
             done = coursedir.format_path(coursedir.autograded_directory, student, assignment)
             due = converter.force or not Path(done).exists()

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from autograder.api.page import pictures
 from autograder.reports.pages.statistics import sourced
 from autograder.reports.render import page
 from autograder.reports.shown import (
@@ -27,6 +26,7 @@ from autograder.reports.shown import (
     ShownCriterion,
     more_in_hidden,
 )
+from autograder.student.page import pictures
 
 _NO_MISTAKE = "No known mistake was recognised."
 _HIDDEN = "Hidden checks, which name no mistake"

@@ -287,3 +287,20 @@ def processes_of(session: int) -> list[str]:
         if int(fields[3]) == session and fields[0] != "Z":
             found.append(path.parent.name)
     return found
+
+
+def test_who_handed_in_no_notebook_is_named(course: Course) -> None:
+    for student in ("s01", "s02", "s03"):
+        folder = course.hand_in(student, {"layer_norm.py": RIGHT})
+        if student != "s01":
+            (folder / "workbook.ipynb").unlink()
+    said = course.autograde()
+    assert (
+        "not marked by nbgrader, because no *.ipynb is there: s02, s03; "
+        "`autograder grade submitted --gradebook URL` marks them, too"
+    ) in said
+    assert set(course.marks()) == {"s01"}
+    # Nobody is named who was not asked for, or by the command that marks everybody.
+    assert "not marked" not in course.autograde("--student", "s01", "--force")
+    assert "not marked" not in course.grade()
+    assert course.marks() == dict.fromkeys(("s01", "s02", "s03"), FULL)

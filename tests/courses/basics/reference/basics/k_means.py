@@ -71,7 +71,6 @@ def inertia(points: np.ndarray, centers: np.ndarray) -> float:
     """Return the sum of the squared distances of the points from their nearest center."""
     ### BEGIN SOLUTION
     nearest = centers[assign(points, centers)]  # (N, D)
-    # equivalent: `points - nearest -> nearest - points`: the square of a difference has no sign
-    # equivalent: `float(…) -> …`: a number of numpy's is a float, too
+    # equivalent: a square has no sign, and a number of numpy's is a float, too
     return float(np.square(points - nearest).sum())
     ### END SOLUTION

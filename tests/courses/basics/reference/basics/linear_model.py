@@ -39,7 +39,7 @@ def mean_squared_error(prediction: Tensor, target: Tensor) -> Tensor:
     ### BEGIN SOLUTION
     if prediction.shape != target.shape:
         raise ValueError(f"shapes differ: {tuple(prediction.shape)} and {tuple(target.shape)}")
-    # equivalent: `prediction - target -> target - prediction`: the square has no sign
+    # equivalent: the square has no sign
     return (prediction - target).square().mean()
     ### END SOLUTION
 
@@ -70,7 +70,7 @@ def train(
         loss = mean_squared_error(model(inputs), targets)
         gradients = torch.autograd.grad(loss, parameters)
         with torch.no_grad():
-            # equivalent: `, strict=True -> nothing`, `True -> False`: there is a gradient for each
+            # equivalent: there is a gradient for each
             for parameter, gradient in zip(parameters, gradients, strict=True):
                 parameter -= rate * gradient
         losses.append(loss.item())

@@ -46,8 +46,7 @@ class Tokenizer:
     def __init__(self, merges: Iterable[tuple[int, int]]) -> None:
         """Make a tokenizer of these merges."""
         ### BEGIN SOLUTION
-        # equivalent: `int(…) -> …`, `int(…) -> … (2)`:
-        #   merges are pairs of whole numbers as they come
+        # equivalent: merges are pairs of whole numbers as they come
         self.merges = [(int(first), int(second)) for first, second in merges]
         self.vocab_size = 256 + len(self.merges)
         self._bytes = [bytes([value]) for value in range(256)]
@@ -69,8 +68,7 @@ class Tokenizer:
         ### BEGIN SOLUTION
         if vocab_size < 256:
             raise ValueError(f"vocab_size must be at least 256, not {vocab_size}")
-        # equivalent: `list(…) -> …`: `merge` reads bytes alike
-        # equivalent: `"utf-8" -> nothing`: UTF-8 is the default
+        # equivalent: `merge` reads bytes alike, and UTF-8 is the default
         ids = list(text.encode("utf-8"))
         merges: list[tuple[int, int]] = []
         while 256 + len(merges) < vocab_size:
@@ -87,7 +85,7 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text: its UTF-8 bytes after all merges, in the order learnt."""
         ### BEGIN SOLUTION
-        # equivalent: `"utf-8" -> nothing`: UTF-8 is the default
+        # equivalent: UTF-8 is the default
         ids = list(text.encode("utf-8"))
         for number, pair in enumerate(self.merges):
             ids = merge(ids, pair, 256 + number)
@@ -120,7 +118,7 @@ class Tokenizer:
     def save(self, path: str) -> None:
         """Write the tokenizer to a file, as JSON."""
         ### BEGIN SOLUTION
-        # equivalent: `, encoding="utf-8" -> nothing`: JSON is written in ASCII
+        # equivalent: JSON is written in ASCII
         Path(path).write_text(json.dumps({"merges": self.merges}), encoding="utf-8")
         ### END SOLUTION
 
@@ -128,6 +126,6 @@ class Tokenizer:
     def load(cls, path: str) -> "Tokenizer":
         """Read a tokenizer that `save` wrote; it works as the one that was saved."""
         ### BEGIN SOLUTION
-        # equivalent: `encoding="utf-8" -> nothing`: JSON is written in ASCII
+        # equivalent: JSON is written in ASCII
         return cls(json.loads(Path(path).read_text(encoding="utf-8"))["merges"])
         ### END SOLUTION

@@ -44,7 +44,7 @@ def main() -> int:
     counts: Counter[str] = Counter()
     for name in options.files:
         try:
-            # equivalent: `encoding="utf-8" -> nothing`: UTF-8 is the default where it is graded
+            # equivalent: UTF-8 is the default where it is graded
             counts.update(words(Path(name).read_text(encoding="utf-8")))
         except FileNotFoundError:
             print(f"there is no file {name}", file=sys.stderr)
@@ -57,9 +57,9 @@ def main() -> int:
     if options.out is None:
         sys.stdout.write(lines)
     else:
-        # equivalent: `, encoding="utf-8" -> nothing`: UTF-8 is the default where it is graded
+        # equivalent: UTF-8 is the default where it is graded
         Path(options.out).write_text(lines, encoding="utf-8")
-    # equivalent: `0 -> None`: the status of a program that exits with None is 0
+    # equivalent: the status of a program that exits with None is 0
     return 0
     ### END SOLUTION
 

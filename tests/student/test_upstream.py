@@ -6,7 +6,7 @@ import pytest
 
 from autograder.api.component import Component
 from autograder.api.executor import Executor
-from autograder.api.local import Terms, Upstream
+from autograder.student.local import Terms, Upstream
 
 PROVIDED = "def doubled(x):\n    from double import double\n\n    return double(x)\n"
 RIGHT = "def double(x):\n    return 2 * x\n"

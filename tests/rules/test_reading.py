@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.api.reader import Ordinary
-from autograder.api.reading import (
+from autograder.rules.reader import Ordinary
+from autograder.rules.reading import (
     Finding,
     instead,
     read,

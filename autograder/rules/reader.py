@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from autograder.api import ordinary as known
+from autograder.rules import ordinary as known
 
 # Beside Python's own, these are there before a submission is.
 _LOADED = ("torch", "numpy", "torchgen", "typing_extensions", "autograder", "__main__")

@@ -18,8 +18,8 @@ import pytest
 
 from autograder.api.answer import StudentRaised
 from autograder.api.executor import Executor
-from autograder.api.guard import belongs_to
-from autograder.api.rules import Rules
+from autograder.rules.forbidden import Rules
+from autograder.rules.guard import belongs_to
 
 
 class Apart:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.api.own import own_builtins
+from autograder.rules.own import own_builtins
 
 WAYS = tomllib.loads((Path(__file__).parent / "ways_around.toml").read_text(encoding="utf-8"))
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
-from autograder.api.local import Terms
-from autograder.api.page import Line, Row, page
+from autograder.student.local import Terms
+from autograder.student.page import Line, Row, page
 
 HIDDEN_CHECKS = "Hidden checks decide the rest; they compare with a reference on other inputs."
 

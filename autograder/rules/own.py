@@ -15,8 +15,8 @@ from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NoReturn
 
-from autograder.api import ordinary as known
-from autograder.api.reader import is_private
+from autograder.rules import ordinary as known
+from autograder.rules.reader import is_private
 
 # By this name the builtins of a submission's modules are known.
 _MARK = "__own__"

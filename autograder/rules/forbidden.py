@@ -28,6 +28,15 @@ class Rules:
         return frozenset((*self.operations, *self.modules, *self.functions))
 
 
+@dataclass(frozen=True)
+class ForbiddenUse:
+    """A forbidden operation that ran, and the line of the submission that called it."""
+
+    operation: str
+    file: str
+    line: int
+
+
 def used_by(component: str, uses: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """Return the components that one builds on, by way of others, too; their rules are their own.
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.api.guard import ForbiddenOperation, Guard
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, RunProgram
-from autograder.api.rules import Rules, resolve, used_by
+from autograder.rules.forbidden import Rules, resolve, used_by
+from autograder.rules.guard import ForbiddenOperation, Guard
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
 from autograder.sandbox.tiers import NotIsolated, open_sandbox

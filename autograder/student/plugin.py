@@ -18,27 +18,27 @@ from autograder.api.component import Component, Session
 from autograder.api.criterion import MARKER, Criterion, component_of, criterion_of
 from autograder.api.executor import Executor
 from autograder.api.expect import Expect
-from autograder.api.given import Given, spell
-from autograder.api.guard import PROVIDED, Guard
 from autograder.api.lazy import loaded, torch
-from autograder.api.local import (
+from autograder.api.make import Make
+from autograder.api.messages import Reply, Request
+from autograder.api.run import Run, drawings_of
+from autograder.api.wording import error_words, find, forbidden_words, lines_of
+from autograder.rules.forbidden import Rules, used_by
+from autograder.rules.given import Given, spell
+from autograder.rules.guard import PROVIDED, Guard
+from autograder.rules.reader import Ordinary
+from autograder.rules.reading import Finding, each_reading, instead, read
+from autograder.student.local import (
     Terms,
     Upstream,
     may_be_upstream,
     noting_files,
     student_lines,
 )
-from autograder.api.make import Make
-from autograder.api.memory import Memory
-from autograder.api.messages import Reply, Request
-from autograder.api.page import Line, document
-from autograder.api.reader import Ordinary
-from autograder.api.reading import Finding, each_reading, instead, read
-from autograder.api.rules import Rules, used_by
-from autograder.api.run import Run, drawings_of
-from autograder.api.tally import HIDDEN_CHECKS, Condensed, Tally
-from autograder.api.watch import LONGEST_S, Timeout, Watch
-from autograder.api.wording import error_words, find, forbidden_words, lines_of
+from autograder.student.memory import Memory
+from autograder.student.page import Line, document
+from autograder.student.tally import HIDDEN_CHECKS, Condensed, Tally
+from autograder.student.watch import LONGEST_S, Timeout, Watch
 from autograder.text import clean
 
 _LETTERS = {

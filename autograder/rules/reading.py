@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.api import ordinary as known
-from autograder.api.reader import Ordinary, find_places, parsed
-from autograder.api.rules import used_by
+from autograder.rules import ordinary as known
+from autograder.rules.forbidden import used_by
+from autograder.rules.reader import Ordinary, find_places, parsed
 
 # More is not listed of one file; a person who has seen these need not see others.
 _MOST = 20

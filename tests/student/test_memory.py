@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.api import memory
+from autograder.student import memory
 
 
 def test_the_component_with_a_peak_above_the_limit_is_named(

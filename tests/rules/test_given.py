@@ -2,9 +2,9 @@
 
 import pytest
 
-from autograder.api.given import WHOLE, Given, code_in, module_of, spell
 from autograder.assignment import load_assignment
 from autograder.given import given_by, open_names
+from autograder.rules.given import WHOLE, Given, code_in, module_of, spell
 from tests.conftest import ROOT
 
 NAMES = {"mixer": ["Mixer", "mixed"]}
