@@ -184,12 +184,6 @@ class _Asked:
         self._variants, self.question = variants, question
 
     @cached_property
-    def size(self) -> int:
-        """How many numbers are asked with."""
-        tensors = (t for request in self.question.requests for t in request.tensors())
-        return sum(tensor.numel() for tensor in tensors)
-
-    @cached_property
     def right(self) -> dict[str, Any]:
         """The right answer, written down; each mistake's is written beside it."""
         return write_known(self._written(self.question.right))
@@ -244,7 +238,7 @@ def _together(
         return None
     whose: dict[int, int] = {}
     found: _Answers = {}
-    for place in sorted(sorted(met, key=lambda place: asked[place].size)[:_MET]):
+    for place in sorted(sorted(met, key=lambda place: asked[place].question.size)[:_MET]):
         ask = asked[place]
         together, *halves = (ask.answer(frozenset(names)) for names in (pair, pair[:1], pair[1:]))
         same = [all_alike(half.replies, together.replies, ask.question.requests) for half in halves]

@@ -34,11 +34,6 @@ class Example:
     free: bool = False
 
     @cached_property
-    def size(self) -> int:
-        """How many numbers were asked with."""
-        return sum(tensor.numel() for request in self.requests for tensor in request.tensors())
-
-    @cached_property
     def entries(self) -> frozenset[str]:
         """The names of the component's functions and classes that were asked."""
         return frozenset().union(*(entries_of(request.ops) for request in self.requests))

@@ -67,11 +67,13 @@ class Search:
         # Answers of the student's own choice tell only where nothing else does.
         bound = [example for example in failing if not example.free]
         self._free = [example for example in failing if example.free and bound]
+
         # Most candidates fail at the first one, so that the cheapest come first.
-        self._failing = sorted(
-            bound or failing,
-            key=lambda e: (not fits.questions[e].complete, fits.questions[e].cost, e.size),
-        )
+        def cost(example: Example) -> tuple[bool, int, int]:
+            question = fits.questions[example]
+            return not question.complete, question.cost, question.size
+
+        self._failing = sorted(bound or failing, key=cost)
 
     def solve(self) -> Solution:
         """Return the mistakes found."""

@@ -114,6 +114,11 @@ class Question:
     cost: int = 1
     complete: bool = True
 
+    @cached_property
+    def size(self) -> int:
+        """How many numbers are asked with."""
+        return sum(tensor.numel() for request in self.requests for tensor in request.tensors())
+
 
 def with_drawn(reply: Reply, drawn: Reply) -> Reply:
     """Return a reply with those parts of another that may depend on random draws."""

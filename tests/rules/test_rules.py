@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.api.executor import Executor
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import Call, RunProgram
-from autograder.rules.forbidden import Rules, resolve, used_by
+from autograder.rules.forbidden import ForbiddenUse, Rules, resolve, used_by
 from autograder.rules.guard import ForbiddenOperation, Guard
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.profile import Budget, Profile
@@ -383,6 +384,19 @@ def test_folders_that_are_ours_are_charged_with_nothing(
     with pytest.raises(ForbiddenOperation):
         ran(tmp_path / f"{folder}_of_mine", "import csv")
     assert [(use.operation, use.file) for use in guard.uses()] == [("csv", "work.py")]
+
+
+def test_what_torch_does_for_no_line_is_charged_whoever_asks(guard: Guard, tmp_path: Path) -> None:
+    """A test lies beside the component, and none of its lines answers for it."""
+    (tmp_path / "no_line.py").write_text("from torch.nn.functional import layer_norm as norm\n")
+    guard.begin(tmp_path, Rules(("layer_norm",)))
+    asking = ran(tmp_path / "tests", "def ask(session, request):\n    session.perform(request)\n")
+    ask = asking["ask"]
+    assert callable(ask)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        ask(Executor(tmp_path, "no_line"), Request([Call("norm", args=(torch.ones(1, 2), (2,)))]))
+    assert guard.uses() == [ForbiddenUse("layer_norm", "", 0)]
 
 
 # Classes, at any depth, by any alias.
