@@ -5,11 +5,11 @@ Nothing here is for a student: hidden checks are shown with calls, values and ri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from autograder.api.answer import CheckFailed
+from autograder.api.answer import CheckFailed, Question, arguments_of
 from autograder.api.expect import Expect
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.likeness import all_alike, tolerance_of
@@ -200,17 +200,16 @@ def _operation(op: Operation) -> str:
     asked = f"object{_handle_of(op)}" if _handle_of(op) is not None else ""
     match op:
         case Build():
-            owner = "" if op.of is None else f"object{op.of}."
-            owner = f"{op.provided}." if op.provided else owner
-            return f"{asked} = {owner}{op.name}({_listed(op)})"
+            owner = op.provided or ("" if op.of is None else f"object{op.of}")
+            return f"{asked} = {_call(owner, op.name, op.args, op.kwargs)}"
         case Get():
             return f"{asked}.{op.name}"
         case Take():
             return f"the next {op.count} of {asked}"
         case RunProgram():
+            named = {"stdin": op.stdin} if op.stdin else {}
             files = f", with files {', '.join(op.files)}" if op.files else ""
-            stdin = f", standard input {op.stdin!r}" if op.stdin else ""
-            return f"program {' '.join(map(repr, op.arguments))}{stdin}{files}"
+            return _call("", "the program", op.arguments, named) + files
         case Load():
             state = [f"{key}: {_show(tensor)}" for key, tensor in op.state.items()]
             return f"{asked}.load_state_dict({{{', '.join(state)}}})"
@@ -223,8 +222,7 @@ def _operation(op: Operation) -> str:
         case ReadState():
             return f"{asked}.state_dict()"
         case Call():
-            owner = op.provided or asked
-            text = f"{'.'.join(filter(None, (owner, op.name)))}({_listed(op)})"
+            text = _call(op.provided or asked, op.name, op.args, op.kwargs)
             if op.seed is not None:
                 text += f", after torch.manual_seed({op.seed})"
             if op.cotangent is not None:
@@ -233,10 +231,9 @@ def _operation(op: Operation) -> str:
     return op.kind
 
 
-def _listed(op: Build | Call) -> str:
-    arguments = [_show_value(value) for value in op.args]
-    arguments += [f"{key}={_show_value(value)}" for key, value in op.kwargs.items()]
-    return ", ".join(arguments)
+def _call(owner: str, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> str:
+    """Write a call out as a question is, its tensors with dtype and shape."""
+    return Question(name, arguments_of(args, kwargs), Question(owner, None)).written(_show_value)
 
 
 def _show_value(value: Value) -> str:

@@ -14,10 +14,13 @@ from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import (
     Build,
     Call,
+    Get,
     Load,
     Move,
     ReadState,
     Reset,
+    RunProgram,
+    Take,
     Train,
     WriteGiven,
 )
@@ -75,6 +78,16 @@ def answered(*values: object, **parts: object) -> Reply:
             "f(float32 tensor of shape (2,) on meta)",
         ),
         (Call("f", args=(torch.ones(5, 9),)), "f(float32 tensor of shape (5, 9))"),
+        (Call("f", args=(3,), provided="tools"), "tools.f(3)"),
+        (Call("f", args=("x" * 300,)), f"f('{'x' * 300}')"),
+        (Build(2, "walk", (3,), of=1), "object2 = object1.walk(3)"),
+        (Get(1, "weight"), "object1.weight"),
+        (Take(1, 3), "the next 3 of object1"),
+        (
+            RunProgram(("-n", "2"), "a b", {"in.txt": b"", "more.txt": b""}),
+            "the program('-n', '2', stdin='a b'), with files in.txt, more.txt",
+        ),
+        (RunProgram(), "the program()"),
     ],
 )
 def test_every_operation_is_written_out(operation: object, words: str) -> None:
