@@ -9,7 +9,7 @@ key.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,11 +26,14 @@ from autograder.api.values import (
     Numbers,
     Opaque,
     Value,
+    aligned,
     array_of,
+    keys_of,
     kind_of,
     kind_words,
     leaves,
     tensors_in,
+    widened,
 )
 from autograder.api.wording import OTHER_KIND
 
@@ -281,19 +284,33 @@ class Comparison:
             more = getattr(third, name, None)
             if part.holds == "named" and isinstance(more, Mapping) and not self.drawn:
                 mine, theirs = with_one_name(mine, theirs, more)
-            worst = max(worst, self.most([(mine, theirs, more)]))
+            worst = max(worst, self.values(mine, theirs, more))
             if worst > self.enough:
                 break
         return worst
 
-    def most(self, triples: Iterable[tuple[Value, Value, Value]]) -> float:
-        """Return the largest distance of several values: the first, the second, a third beside."""
+    def values(self, one: Value, other: Value, third: Value = None) -> float:
+        """Return how far apart two values are; a third may stand beside them."""
         worst = 0.0
-        for one, other, third in triples:
-            worst = max(worst, kind_of(one).apart(one, other, third, self))
+        for _, theirs, mine, more in aligned(other, one, beside=third):
+            worst = max(worst, self._part(mine, theirs, more))
             if worst > self.enough:
                 break
         return worst
+
+    def _part(self, one: Value, other: Value, third: Value) -> float:
+        """Return how far apart two values are, but for what they hold."""
+        if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+            fits = isinstance(third, torch.Tensor) and third.shape == other.shape
+            return self.numbers(one, other, third if fits else None)
+        if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
+            mine, theirs = np.asarray(one), np.asarray(other)
+            if mine.dtype.kind != theirs.dtype.kind:
+                return math.inf
+            return self.numbers(widened(mine, "fiu"), widened(theirs, "fiu"), None)
+        keys = keys_of(one)
+        same = type(one) is type(other) and one == other if keys is None else keys == keys_of(other)
+        return 0.0 if same else math.inf
 
     @np.errstate(all="ignore")
     def numbers(self, one: Numbers, other: Numbers, third: Numbers | None) -> float:

@@ -16,7 +16,7 @@ import importlib
 import math
 import operator
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 # By name: a student's code may put another in its place.
@@ -26,7 +26,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from types import BuiltinFunctionType, CoroutineType, FunctionType, GeneratorType, ModuleType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -176,20 +176,6 @@ class Marks:
     failed: Callable[..., Exception]
 
 
-class Distance(Protocol):
-    """Measures how far apart two values are; a third may stand where they do."""
-
-    def numbers(self, one: Numbers, other: Numbers, third: Numbers | None) -> float:
-        """Measure two tensors or two arrays."""
-
-    def most(self, triples: Iterable[tuple[Value, Value, Value]]) -> float:
-        """Return the largest distance of several values."""
-
-
-def _apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    return 0.0 if type(one) is type(other) and bool(one == other) else math.inf
-
-
 @dataclass(frozen=True)
 class Kind:
     """One kind of value.
@@ -207,8 +193,8 @@ class Kind:
         words: what kind of value it is, in the student's words; by default those of its form.
         dtype: the name of the dtype of its numbers, where they have one.
         show: writes it out; only by shape unless values may be shown.
-        check: expects a value to be the right one, which is of this kind; see `check_same`.
-        apart: how far one of this kind is from another value.
+        keys: what its parts are found by, None if it is compared whole.
+        check: expects a value to be the right one, which is of this kind, but for its parts.
     """
 
     types: tuple[type, ...] | str = ()
@@ -224,8 +210,8 @@ class Kind:
     words: str | Callable[[Value], str] = ""
     dtype: Callable[[Value], str | None] = lambda value: None
     show: Callable[[Value, bool], str] = lambda value, values: repr(value)
+    keys: Callable[[Value], Collection[Any] | None] = lambda value: None
     check: Callable[[Value, Value, str, Marks], None] = lambda *args: _check_single(*args)
-    apart: Callable[[Value, Value, Value, Distance], float] = _apart
 
     @property
     def classes(self) -> tuple[type, ...]:
@@ -329,13 +315,6 @@ def _check_tensor(value: Value, right: Value, what: str, marks: Marks) -> None:
     marks.close(value, right, what)
 
 
-def _tensors_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, torch.Tensor):
-        return math.inf
-    beside = third if isinstance(third, torch.Tensor) and third.shape == other.shape else None
-    return distance.numbers(one, other, beside)
-
-
 def _copy_array(value: Value, copier: Copier) -> Value:
     # What a mask hides would be taken for a number.
     if isinstance(value, np.ma.MaskedArray) or value.dtype.name not in ARRAY_DTYPES:
@@ -384,23 +363,14 @@ def _check_array(value: Value, right: Value, what: str, marks: Marks) -> None:
     # Compared in one width, whatever the machine's integers are. Never in a narrower one: what does
     # not fit into it would be infinite there, and so equal.
     wide = "" if right.dtype == np.float16 else "iubfc"
-    mine, theirs = _widened(value, wide), _widened(right, wide)
+    mine, theirs = widened(value, wide), widened(right, wide)
     marks.close(mine, theirs if wide else theirs.astype(mine.dtype), what)
-
-
-def _arrays_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, float | np.ndarray):
-        return math.inf
-    mine, theirs = np.asarray(one), np.asarray(other)
-    if mine.dtype.kind != theirs.dtype.kind:
-        return math.inf
-    return distance.numbers(_widened(mine, "fiu"), _widened(theirs, "fiu"), None)
 
 
 _WIDE = dict(zip("iubfc", (np.int64, np.int64, np.bool_, np.float64, np.complex128), strict=True))
 
 
-def _widened(array: Array, wide: str) -> Array:
+def widened(array: Array, wide: str) -> Array:
     """Return an array with numbers of the kinds in `wide` in their widest dtype."""
     kind = array.dtype.kind
     return array.astype(_WIDE[kind]) if kind in wide else array
@@ -467,15 +437,6 @@ def _check_sequence(value: Value, right: Value, what: str, marks: Marks) -> None
     if len(value) != len(right):
         fact = f"{what} has length {len(value)}, expected {len(right)}"
         raise marks.failed(fact, detail=_both(value, right))
-    for index, (mine, theirs) in enumerate(zip(value, right, strict=True)):
-        check_same(mine, theirs, f"{what}[{index}]", marks)
-
-
-def _sequences_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, list | tuple) or len(one) != len(other):
-        return math.inf
-    fits = isinstance(third, list | tuple) and len(third) == len(other)
-    return distance.most(zip(one, other, third if fits else [None] * len(other), strict=True))
 
 
 def _read_size(reader: Reader, depth: int, *sizes: Any) -> Value:
@@ -535,15 +496,6 @@ def _show_dict(value: Value, values: bool) -> str:
 def _check_dict(value: Value, right: Value, what: str, marks: Marks) -> None:
     _check_kind(isinstance(value, dict), value, right, what, marks)
     _check_keys(value, right, what, "key", marks)
-    for key, item in right.items():
-        check_same(value[key], item, f"{what}[{key!r}]", marks)
-
-
-def _dicts_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, Mapping) or one.keys() != other.keys():
-        return math.inf
-    named = third if isinstance(third, Mapping) else {}
-    return distance.most((one[key], other[key], named.get(key)) for key in one)
 
 
 def _check_set(value: Value, right: Value, what: str, marks: Marks) -> None:
@@ -577,7 +529,7 @@ _SEQUENCE: dict[str, Any] = {
     "words": _sequence_words,
     "show": _show_sequence,
     "check": _check_sequence,
-    "apart": _sequences_apart,
+    "keys": lambda value: range(len(value)),
 }
 # The first that fits: numpy's floats are Python's, too, and so is every truth value a number.
 KINDS: tuple[Kind, ...] = (
@@ -590,7 +542,6 @@ KINDS: tuple[Kind, ...] = (
         dtype=lambda value: name_of(value.dtype),
         show=lambda v, values: show_tensor(v) if values else f"tensor of shape {tuple(v.shape)}",
         check=_check_tensor,
-        apart=_tensors_apart,
     ),
     Kind((type(None),), copy=_itself, form="none"),
     Kind((bool,), copy=_itself, form="number", words="True or False"),
@@ -607,7 +558,6 @@ KINDS: tuple[Kind, ...] = (
         copy=lambda value, copier: float.__float__(value),
         form="number",
         dtype=lambda value: "float64" if type(value) is float else None,
-        apart=_arrays_apart,
     ),
     Kind(
         (complex,),
@@ -644,7 +594,6 @@ KINDS: tuple[Kind, ...] = (
         dtype=lambda value: value.dtype.name if value.dtype.name in DTYPES else None,
         show=_show_array,
         check=_check_array,
-        apart=_arrays_apart,
     ),
     Kind(
         "Size",
@@ -655,7 +604,7 @@ KINDS: tuple[Kind, ...] = (
         form=_form_of_sequence,
         words="a shape",
         show=_sized,
-        apart=_sequences_apart,
+        keys=lambda value: range(len(value)),
     ),
     Kind(
         (tuple,),
@@ -685,7 +634,7 @@ KINDS: tuple[Kind, ...] = (
         words="a dictionary",
         show=_show_dict,
         check=_check_dict,
-        apart=_dicts_apart,
+        keys=lambda value: value.keys(),
     ),
     Kind(
         (set,),
@@ -999,21 +948,42 @@ def _rounded(item: Any, digits: int = DIGITS) -> Any:
     return float(f"{item:.{digits}g}") if isinstance(item, float) else item
 
 
-# Compared with the right one, as marks do.
+# Compared with the right one.
 
 
-def check_same(value: Value, right: Value, what: str, marks: Marks) -> None:
-    """Expect a value to be the right one, numbers within a tolerance and all else exactly.
+def keys_of(value: Value) -> Collection[Any] | None:
+    """Return what the parts of a value are found by; None if it is compared whole."""
+    return kind_of(value, also=True).keys(value)
 
-    A list and a tuple are one kind, and so is a numpy number and a plain one.
+
+def aligned(
+    value: Value,
+    right: Value,
+    what: str = "",
+    beside: Value = None,
+    loose: bool = False,
+) -> Iterator[tuple[str, Value, Value, Value]]:
+    """Yield two values, then their parts if they have the same, each time with its name.
 
     Args:
         value: what came back.
-        right: what is right.
+        right: what it is compared with.
         what: names the value, and with [3] or ["key"] behind it a part of it.
-        marks: what they allow, and what is raised if it is another.
+        beside: a third value; of it comes what stands where they do, or None.
+        loose: whether values and parts are `loosened`.
     """
-    kind_of(right, also=True).check(value, right, what, marks)
+    value = loosened(value, right) if loose else value
+    yield what, value, right, beside
+
+    keys = keys_of(right)
+    if keys is None or keys_of(value) != keys:
+        return
+
+    there = keys_of(beside) or ()
+    shared = there if there == keys or isinstance(beside, dict) else ()
+    for key in keys:
+        third = beside[key] if key in shared else None
+        yield from aligned(value[key], right[key], f"{what}[{key!r}]", third, loose)
 
 
 def loosened(value: Value, right: Value) -> Value:
@@ -1023,13 +993,11 @@ def loosened(value: Value, right: Value) -> Value:
     number, and a whole number for one with a fraction and the other way round.
     """
     numbers = np.ndarray | torch.Tensor
-    if isinstance(right, dict) and isinstance(value, dict):
-        return {key: loosened(item, right.get(key)) for key, item in value.items()}
+    if isinstance(right, torch.Size) or (isinstance(value, torch.Tensor) and value.is_meta):
+        return value
     if isinstance(right, list | tuple):
         items = value.tolist() if isinstance(value, numbers) else value
-        if isinstance(items, list | tuple) and len(items) == len(right):
-            return [loosened(mine, theirs) for mine, theirs in zip(items, right, strict=True)]
-        return items
+        return list(items) if isinstance(items, torch.Size) else items
     if isinstance(right, numbers):
         return _as_numbers(value, right)
     if isinstance(value, numbers) and math.prod(value.shape) == 1:

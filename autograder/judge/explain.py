@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from autograder.api.answer import CheckFailed, Question, arguments_of
+from autograder.api.answer import Question, arguments_of
 from autograder.api.expect import Expect
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.likeness import all_alike, tolerance_of
@@ -28,13 +28,16 @@ from autograder.api.operations import (
     Train,
     WriteGiven,
 )
+from autograder.api.patterns import place_words, worst_place
 from autograder.api.values import (
     SHOWN_VALUES,
     Embedding,
     Opaque,
     Value,
+    array_of,
     form_of,
     kind_words,
+    leaves,
     show_tensor,
     show_value,
 )
@@ -300,9 +303,9 @@ def differences(reply: Reply, right: Reply) -> list[str]:
         if name not in mine or name not in theirs:
             lines.append(f"{name}: {'not there' if name not in mine else 'not in the right one'}")
             continue
-        words, differ = _difference(mine[name], theirs[name])
-        if words:
-            (lines if differ else rounding).append(f"{name}: {words}")
+        for words, differ in _differences(mine[name], theirs[name]):
+            if words:
+                (lines if differ else rounding).append(f"{name}: {words}")
     return _capped(lines or rounding)
 
 
@@ -311,20 +314,22 @@ def _capped(lines: list[str]) -> list[str]:
     return [*lines[:_SHOWN], f"and {more} more"] if more > 0 else lines
 
 
-def _difference(mine: Value, right: Value) -> tuple[str, bool]:
-    """Compare two values: in words, and whether they differ by more than rounding."""
-    kinds = (torch.Tensor, type(None))
-    if not isinstance(mine, kinds) or not isinstance(right, kinds):
-        try:
-            Expect().same(mine, right, "the value")
-        except CheckFailed as failure:
-            return f"{failure.fact}: answered {_written(mine)}, right {_written(right)}", True
-        return "", False
-    if mine is None and right is None:
-        return "", False
-    if mine is None or right is None:
-        words = "none, but there is a right one" if mine is None else "there, but none is right"
-        return words, mine is not right
+def _differences(mine: Value, right: Value) -> Iterator[tuple[str, bool]]:
+    """Yield in words where two values differ, and whether by more than rounding."""
+    both = isinstance(mine, torch.Tensor), isinstance(right, torch.Tensor)
+    if all(both):
+        yield _of_tensors(mine, right)
+    elif any(both) and mine is None:
+        yield "none, but there is a right one", True
+    elif any(both) and right is None:
+        yield "there, but none is right", True
+    elif not any(isinstance(leaf, Opaque) for leaf in leaves(right)):
+        for one, other, failure in Expect().differences(mine, right, "the value"):
+            yield f"{failure.fact}: answered {_written(one)}, right {_written(other)}", True
+
+
+@np.errstate(all="ignore")
+def _of_tensors(mine: Tensor, right: Tensor) -> tuple[str, bool]:
     if mine.shape != right.shape:
         return f"shape {tuple(mine.shape)}, right {tuple(right.shape)}", True
     names = name_of(mine.dtype), name_of(right.dtype)
@@ -333,21 +338,19 @@ def _difference(mine: Value, right: Value) -> tuple[str, bool]:
     if "meta" in places or not mine.numel():
         clash = f"on {places[0]}, right on {places[1]}" if places[0] != places[1] else ""
         return f"{dtypes}{clash}".removesuffix("; "), bool(dtypes or clash)
-    wide = torch.complex128 if mine.is_complex() or right.is_complex() else torch.float64
-    got, want = mine.to(wide), right.to(wide)
-    equal = (got == want) | (got.isnan() & want.isnan())
-    error = (got - want).abs().masked_fill(equal, 0.0)
-    relative, absolute = tolerance_of(mine.dtype)
-    wrong = ~(error <= absolute + relative * want.abs()) & ~equal
-    worst = int(error.nan_to_num(nan=torch.inf).flatten().argmax())
-    largest = float(error.flatten()[worst])
-    if not bool(wrong.any()):
+
+    got, want = (array_of(tensor).astype(np.complex128) for tensor in (mine, right))
+    error = np.where(np.isclose(got, want, 0, 0, equal_nan=True), 0.0, np.abs(got - want))
+    wrong = ~np.isclose(got, want, *tolerance_of(mine.dtype), equal_nan=True)
+    at = worst_place(np.nan_to_num(error, nan=np.inf))
+    largest = float(error[at])
+    if not wrong.any():
         return f"{dtypes}equal except for rounding (largest error {largest:.3g})", bool(dtypes)
-    at = [int(i) for i in np.unravel_index(worst, error.shape)]
-    values = [tensor.flatten()[worst].item() for tensor in (mine, right)]
+
+    values = [tensor[at].item() for tensor in (mine, right)]
     shown = [f"{value:.8g}" if isinstance(value, float) else str(value) for value in values]
     return (
-        f"{dtypes}largest error {largest:.6g}{f' at {at}' if at else ''}: answered {shown[0]}, "
-        f"right {shown[1]}; {int(wrong.sum())} of {mine.numel()} values differ",
+        f"{dtypes}largest error {largest:.6g}{place_words(at, '')}: answered {shown[0]}, "
+        f"right {shown[1]}; {wrong.sum()} of {wrong.size} values differ",
         True,
     )
