@@ -222,7 +222,8 @@ class ComponentSession:
         if self.secret and self._lost:
             return False
         try:
-            right = all([self._is_right(batch) for batch in batches(plan)])
+            batches_right = [self._is_right(batch) for batch in batches(plan)]
+            right = all(batches_right)
         except NotRun:
             return False
         except ChildGone as gone:
