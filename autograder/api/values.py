@@ -21,7 +21,7 @@ from collections.abc import Set as AbstractSet
 
 # By name: a student's code may put another in its place.
 from ctypes import string_at
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -120,6 +120,8 @@ _OPAQUE: dict[type, tuple[str, str]] = {
 }
 # What to do instead, by the words for such an object.
 INSTEAD = {"": "", **dict(_OPAQUE.values())}
+# Characters of the name of a student's class that are shown.
+_MAX_NAME = 60
 _MADE_THERE = "let a function of provided code make it from numbers and texts"
 
 
@@ -147,9 +149,14 @@ class Handle:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Stands for an object that came back and is no value; `words` say of what kind it is."""
+    """Stands for an object that came back and is no value.
+
+    `words` say of what kind it is; of one that is of no such kind `name` is its class's. Nothing is
+    compared by the name: it is the student's word.
+    """
 
     words: str = ""
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -222,7 +229,21 @@ class Kind:
 def _opaque(value: object) -> Opaque:
     """Return what stands for an object that is no value."""
     # Its own word for its class does not count.
-    return next((Opaque(_OPAQUE[cls][0]) for cls in type(value).__mro__ if cls in _OPAQUE), OPAQUE)
+    cls = type(value)
+    for base in cls.__mro__:
+        if base in _OPAQUE:
+            return Opaque(_OPAQUE[base][0])
+    return Opaque(name=_class_name(type.__dict__["__name__"].__get__(cls)))
+
+
+def _class_words(name: str) -> str:
+    return f"class {name}" if name else "another class"
+
+
+def _class_name(text: object) -> str:
+    """Return a name that a class can have, and nothing for any other text."""
+    fits = isinstance(text, str) and len(text) <= _MAX_NAME and text.isascii()
+    return str(text) if fits and str(text).isidentifier() else ""
 
 
 def _check_opaque(value: Value, right: Value, what: str, marks: Marks) -> None:
@@ -381,8 +402,9 @@ def widened(array: Array, wide: str) -> Array:
 
 def _copy_exactly(value: Value, copier: Copier) -> Value:
     """Copy an object whose class is Python's own: another one may say anything of itself."""
-    zone = getattr(value, "tzinfo", None)
-    if type(value) not in _OF_CLASS or type(zone) not in (type(None), datetime.timezone):
+    if type(value) not in _OF_CLASS:
+        return _opaque(value)
+    if type(getattr(value, "tzinfo", None)) not in (type(None), datetime.timezone):
         return OPAQUE
     if isinstance(value, Fraction):
         return Fraction(*(_copy_int(part, copier) for part in value.as_integer_ratio()))
@@ -475,7 +497,7 @@ def _as_key(value: Value) -> Value:
     try:
         hash(value)
     except TypeError:
-        return OPAQUE
+        return _opaque(value)
     # A tensor can be one, by its identity, which nothing keeps.
     return OPAQUE if isinstance(value, torch.Tensor) else value
 
@@ -669,9 +691,11 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         (Opaque,),
         "opaque",
-        write=lambda value, writer: [value.words],
-        read=lambda reader, depth, words: Opaque(words if INSTEAD[words] else ""),
-        words=lambda value: value.words or "an object of another class",
+        write=lambda value, writer: [value.words, value.name],
+        read=lambda reader, depth, words, name: Opaque(
+            words if INSTEAD[words] else "", "" if words else _class_name(name)
+        ),
+        words=lambda value: value.words or f"an object of {_class_words(value.name)}",
         check=_check_opaque,
     ),
     Kind(

@@ -203,13 +203,15 @@ class ComponentSession:
     used: Usage = field(default_factory=Usage)
     deaths: int = 0
     _children: dict[str, Child] = field(default_factory=dict)
+    _lost: bool = False  # whether a plan was not answered as by the solution
     _died: bool = False  # whether a child has died over a question of the test
     _gone: ChildGone | None = None  # a death over the plan that ended the component
 
     def begin(self, plan: Sequence[Planned]) -> bool:
         """Begin a criterion: ask its plan ahead, unless it is to be measured what a call costs.
 
-        A death over it is nothing yet: the test asks again.
+        A death over it is nothing yet: the test asks again. Hidden plans are asked ahead until one
+        is not answered as by the solution: answers to the others would be looked at by nobody.
 
         Returns:
             Whether all answers are the solution's, byte for byte. If not, the test is to run.
@@ -217,14 +219,18 @@ class ComponentSession:
         self.heard, self._died, self._gone = [], False, None
         if not plan or any(planned.request.counted for planned in plan):
             return False
+        if self.secret and self._lost:
+            return False
         try:
-            right = [self._is_right(batch) for batch in batches(plan)]
+            batches_right = [self._is_right(batch) for batch in batches(plan)]
+            right = all(batches_right)
         except NotRun:
             return False
         except ChildGone as gone:
             self._gone = gone if self.over else None
-            return False
-        return all(right)
+            right = False
+        self._lost = self._lost or not right
+        return right
 
     def perform(self, request: Request) -> Reply:
         """Answer a question of the test.
