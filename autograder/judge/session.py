@@ -219,7 +219,7 @@ class ComponentSession:
         self.heard, self._died, self._gone = [], False, None
         if not plan or any(planned.request.counted for planned in plan):
             return False
-        if self.secret and self._lost:
+        if self._is_large(_LIVE) or (self.secret and self._lost):
             return False
         try:
             batches_right = [self._is_right(batch) for batch in batches(plan)]
@@ -230,6 +230,8 @@ class ComponentSession:
             self._gone = gone if self.over else None
             right = False
         self._lost = self._lost or not right
+        if self._is_large(_AHEAD):
+            self._close(_AHEAD)
         return right
 
     def perform(self, request: Request) -> Reply:
@@ -270,6 +272,10 @@ class ComponentSession:
         """End the children."""
         for name in list(self._children):
             self._close(name)
+
+    def _is_large(self, name: str) -> bool:
+        """Return whether there is such a child, and no room for another large one beside it."""
+        return name in self._children and self._children[name].is_large()
 
     def _close(self, name: str) -> None:
         child = self._children.pop(name)

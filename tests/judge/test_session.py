@@ -110,6 +110,9 @@ class FakeChild:
     def cpu_s(self) -> float:
         return 0.5 * self._nonces
 
+    def is_large(self) -> bool:
+        return self._answers.large
+
     def close(self) -> dict[str, Any]:
         assert self.open
         self.open = False
@@ -124,6 +127,7 @@ class Answers:
         self.reply: Callable[[Request], Reply] = Echo().perform
         self.loaded: Callable[[], Reply] = Reply
         self.most = 0
+        self.large = False
         self.events: list[str] = []
 
     def fork(self) -> FakeChild:
@@ -214,6 +218,38 @@ def test_another_answer_is_not_the_solutions_and_all_are_heard(answers: Answers)
     assert [mine is own for mine, own in zip(session.heard, plan, strict=True)] == [
         *(True, True, False, True, True)
     ]
+
+
+def test_a_child_that_holds_much_is_ended_before_a_test_forks_another(answers: Answers) -> None:
+    answers.reply = lambda request: Reply(value=-1)
+    answers.large = True
+    session = answers.session()
+    assert not session.begin(plan_of([asking(0)]))
+    assert answers.events[-1] == "close"
+    session.perform(asking(0))
+    forks = answers.events.count("fork")
+    # Beside one that holds much nothing is asked ahead.
+    assert not session.begin(plan_of([asking(1)]))
+    assert answers.events.count("fork") == forks == 2
+    assert heard(session) == []
+
+
+def test_hidden_plans_are_asked_ahead_until_one_is_lost(answers: Answers) -> None:
+    session = answers.session(secret=True)
+    assert session.begin(plan_of([asking(0)]))
+    answers.reply = lambda request: Reply(value=-1)
+    assert not session.begin(plan_of([asking(1)]))
+    answers.reply = Echo().perform
+    assert not session.begin(plan_of([asking(2)]))
+    assert "post 2" not in answers.events
+
+
+def test_public_plans_are_asked_ahead_whatever_was_lost(answers: Answers) -> None:
+    session = answers.session()
+    answers.reply = lambda request: Reply(value=-1)
+    assert not session.begin(plan_of([asking(0)]))
+    answers.reply = Echo().perform
+    assert session.begin(plan_of([asking(1)]))
 
 
 @pytest.mark.parametrize("wrong", range(5))
