@@ -56,6 +56,8 @@ _OUTPUT_SCALE = 4.0
 _DERIVED_SCALE = 40.0
 # Numbers from this size on count as infinite: some code masks with the least float32, -3e38.
 _HUGE = 1e37
+# What holds real numbers and is no tensor.
+_REAL = (float, np.ndarray)
 # Two samples of one distribution are taken for samples of two in one case of a million: their
 # distribution functions part by this times sqrt(1/n + 1/m) then (Kolmogorov and Smirnov).
 _SURE = math.sqrt(math.log(2 / 1e-6) / 2)
@@ -291,6 +293,10 @@ class Comparison:
 
     def values(self, one: Value, other: Value, third: Value = None) -> float:
         """Return how far apart two values are; a third may stand beside them."""
+        # Most are compared whole, and often.
+        if keys_of(other) is None:
+            return self._part(one, other, third)
+
         worst = 0.0
         for _, theirs, mine, more in aligned(other, one, beside=third):
             worst = max(worst, self._part(mine, theirs, more))
@@ -303,7 +309,7 @@ class Comparison:
         if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
             fits = isinstance(third, torch.Tensor) and third.shape == other.shape
             return self.numbers(one, other, third if fits else None)
-        if isinstance(one, float | np.ndarray) and isinstance(other, float | np.ndarray):
+        if isinstance(one, _REAL) and isinstance(other, _REAL):
             mine, theirs = np.asarray(one), np.asarray(other)
             if mine.dtype.kind != theirs.dtype.kind:
                 return math.inf
@@ -316,7 +322,7 @@ class Comparison:
     def numbers(self, one: Numbers, other: Numbers, third: Numbers | None) -> float:
         """Return how far apart two tensors, or two arrays, are."""
         drawn, floating = self._random, is_floating(one)
-        if tuple(one.shape) != tuple(other.shape) or floating != is_floating(other):
+        if one.shape != other.shape or floating != is_floating(other):
             return math.inf
         on_meta = [_is_meta(one), _is_meta(other)]
         if any(on_meta) or 0 in one.shape:

@@ -996,18 +996,23 @@ def aligned(
         beside: a third value; of it comes what stands where they do, or None.
         loose: whether values and parts are `loosened`.
     """
-    value = loosened(value, right) if loose else value
-    yield what, value, right, beside
+    pending = [(what, value, right, beside)]
+    while pending:
+        what, value, right, beside = pending.pop()
+        value = loosened(value, right) if loose else value
+        yield what, value, right, beside
 
-    keys = keys_of(right)
-    if keys is None or keys_of(value) != keys:
-        return
+        keys = keys_of(right)
+        if keys is None or keys_of(value) != keys:
+            continue
 
-    there = keys_of(beside) or ()
-    shared = there if there == keys or isinstance(beside, dict) else ()
-    for key in keys:
-        third = beside[key] if key in shared else None
-        yield from aligned(value[key], right[key], f"{what}[{key!r}]", third, loose)
+        there = keys_of(beside) or ()
+        shared = there if there == keys or isinstance(beside, dict) else ()
+        parts = [
+            (f"{what}[{key!r}]", value[key], right[key], beside[key] if key in shared else None)
+            for key in keys
+        ]
+        pending += reversed(parts)
 
 
 def loosened(value: Value, right: Value) -> Value:
