@@ -305,7 +305,7 @@ class Comparison:
         return worst
 
     def _part(self, one: Value, other: Value, third: Value) -> float:
-        """Return how far apart two values are, but for what they hold."""
+        """Return how far apart two values are, without what they hold."""
         if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
             fits = isinstance(third, torch.Tensor) and third.shape == other.shape
             return self.numbers(one, other, third if fits else None)

@@ -201,7 +201,7 @@ class Kind:
         dtype: the name of the dtype of its numbers, where they have one.
         show: writes it out; only by shape unless values may be shown.
         keys: what its parts are found by, None if it is compared whole.
-        check: expects a value to be the right one, which is of this kind, but for its parts.
+        check: expects a value to be the right one, which is of this kind; not its parts.
     """
 
     types: tuple[type, ...] | str = ()
@@ -301,8 +301,8 @@ def array_of(numbers: Numbers) -> Array:
     """Return the values of a dense tensor, exactly, as an array; an array is its own."""
     if not isinstance(numbers, torch.Tensor):
         return numbers
-    tensor = numbers.detach().resolve_conj().resolve_neg()
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    tensor = numbers.float() if numbers.dtype == torch.bfloat16 else numbers
+    return tensor.numpy(force=True)
 
 
 def plain_tensor(tensor: Tensor) -> Tensor:

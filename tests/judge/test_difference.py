@@ -255,6 +255,36 @@ def test_another_form_is_told() -> None:
     assert differ({"a": X}, {"a": X + 1})[0].startswith("output: the value['a'] is off by 1")
 
 
+def test_every_part_of_a_value_that_differs_is_told() -> None:
+    assert differ([1, {"a": 2, "b": "x"}, 3], [1, {"a": 5, "b": "x"}, [3]]) == [
+        "output 2: the value['a'] is wrong; off by 3: answered 2, right 5",
+        "output 3: the value is a plain number, expected a list of 1: answered 3, right [3]",
+    ]
+    assert differ({"a": 1, "b": [2, 3]}, {"a": 1, "b": [7, 9]}) == [
+        "output: the value['b'][0] is wrong; off by 5: answered 2, right 7",
+        "output: the value['b'][1] is wrong; off by 6: answered 3, right 9",
+    ]
+
+
+def test_an_object_that_is_right_is_not_compared() -> None:
+    assert differ(OPAQUE, OPAQUE) == []
+    assert differ(OPAQUE, {"a": OPAQUE, "b": 1}) == []
+    assert differ(OPAQUE, 1) == [
+        "form: answered an object of another class, right a plain number",
+        "output: the value is an object of another class, expected a plain number: "
+        "answered no value, right 1",
+    ]
+
+
+def test_an_infinity_is_near_nothing_but_itself() -> None:
+    infinite = torch.tensor([1.0, torch.inf])
+    [line] = differ(torch.tensor([1.0, 3.0]), infinite)
+    assert line.endswith("at [1]: answered 3, right inf; 1 of 2 values differ")
+    assert differ(infinite, infinite.clone()) == [
+        "output: equal except for rounding (largest error 0)"
+    ]
+
+
 def test_a_gradient_that_is_missing_on_either_side_is_told() -> None:
     mine = answered(None, gradient="computed", input_gradients=[None, X])
     right = answered(None, gradient="computed", input_gradients=[X, None])
