@@ -166,10 +166,10 @@ class Expect:
             kinds: "loose" takes a list, an array and a tensor for one another, and 2.0 for 2.
         """
 
-        for _, _, failure in self.differences(value, right, what, scale, kinds == "loose"):
+        for _, _, failure in self._differences(value, right, what, scale, kinds == "loose"):
             raise failure
 
-    def differences(
+    def _differences(
         self, value: Value, right: Value, what: str, scale: float = 1.0, loose: bool = False
     ) -> Iterator[tuple[Value, Value, CheckFailed]]:
         """Yield every part of a value that is not the right one, as `same` compares them.

@@ -324,7 +324,7 @@ def _differences(mine: Value, right: Value) -> Iterator[tuple[str, bool]]:
     elif any(both) and right is None:
         yield "there, but none is right", True
     elif not any(isinstance(leaf, Opaque) for leaf in leaves(right)):
-        for one, other, failure in Expect().differences(mine, right, "the value"):
+        for one, other, failure in Expect()._differences(mine, right, "the value"):
             yield f"{failure.fact}: answered {_written(one)}, right {_written(other)}", True
 
 
