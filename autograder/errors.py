@@ -26,7 +26,6 @@ Refusals of the judge or a child, which become one of those above before anybody
     WireError                  what came from a child is not a reply
     ChildGone                  a child ended before it answered
     NotRun                     the component is over
-    LeftThePlan                a test asks otherwise than planned
     SuiteFault                 the suite is broken
     ReferenceFault             a solution failed
     NotCarried                 `import` cannot rewrite a test: its table gives the reason

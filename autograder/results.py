@@ -141,7 +141,7 @@ class ComponentResult(_Scored):
     either: bool = False
     """Whether only one of these misconceptions is present, and which one is not known."""
     stand_ins: list[str] = []
-    """Components that were replaced by a stand-in in the run that counts more."""
+    """Components that were replaced by a stand-in."""
     notes: list[str] = []
     """Remarks on its status and on how it was graded, one line each."""
     causes: list[str] = []
@@ -302,3 +302,13 @@ def silent(component: ComponentResult, criteria: Sequence[CriterionResult]) -> C
 def losing_points(components: Mapping[str, ComponentResult], names: Sequence[str]) -> list[str]:
     """Return those of the named components that lost points: what builds on them gets stand-ins."""
     return [n for n in names if n in components and components[n].score < components[n].max_score]
+
+
+def losing_public(components: Mapping[str, ComponentResult], names: Sequence[str]) -> list[str]:
+    """Return those of the named components that lost points of public criteria."""
+
+    def loses(component: ComponentResult) -> bool:
+        public = (one for one in component.criteria if one.visibility == "public")
+        return any(one.score < one.max_score for one in public)
+
+    return [name for name in losing_points(components, names) if loses(components[name])]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from autograder.api.messages import Reply, StudentError
 from autograder.api.values import Value, form_of, kind_words, show_value
 
 F = TypeVar("F", bound=Callable[..., object])
+
+# Each with its name, which is empty for one without.
+Arguments: TypeAlias = tuple[tuple[str, Any], ...]
 
 # A longer call is shown by its shapes: nobody reads a wall of numbers.
 _SHOWN_CALL = 200
@@ -56,7 +59,7 @@ class Question:
     """
 
     name: str
-    arguments: tuple[tuple[str, Any], ...] | None
+    arguments: Arguments | None
     of: Question | None = None
     again: bool = False
     after: str = ""
@@ -69,20 +72,25 @@ class Question:
 
     def text(self, values: bool) -> str:
         """Write the call out; tensors by shape alone unless `values` may be shown."""
-        name = self.name
-        if self.of is not None:
-            owner = self.of.text(values=False)
-            name = f"{owner}.{name}" if name else owner
+        text = self.written(lambda value: show_value(value, values))
+        if values and len(text) > _SHOWN_CALL:
+            return self.text(values=False)
+        return text[:_SHOWN_CALL]
+
+    def written(self, show: Callable[[Any], str]) -> str:
+        """Write the call out whole, each of its values as `show` writes it."""
+        owner = "" if self.of is None else self.of.text(values=False)
+        name = ".".join(filter(None, (owner, self.name)))
         if self.arguments is None:
-            return name[:_SHOWN_CALL]
-        parts = [
-            f"{key}={show_value(v, values)}" if key else show_value(v, values)
-            for key, v in self.arguments
-        ]
-        text = f"{name}({', '.join(parts)})"
-        if len(text) <= _SHOWN_CALL or not values:
-            return text[:_SHOWN_CALL]
-        return self.text(values=False)
+            return name
+
+        shown = [f"{key}={show(value)}" if key else show(value) for key, value in self.arguments]
+        return f"{name}({', '.join(shown)})"
+
+
+def arguments_of(args: Iterable[object], kwargs: Mapping[str, object]) -> Arguments:
+    """Return the arguments of a call as a question has them."""
+    return (*(("", arg) for arg in args), *kwargs.items())
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
-from autograder.api.answer import Answer, CheckFailed, Question, State
+from autograder.api.answer import Answer, CheckFailed, Question, State, arguments_of
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import Reply, Request
 from autograder.api.operations import (
@@ -143,8 +143,8 @@ class Asker:
                 self._call, name=name, handle=handle, args=given, kwargs=named, provided=provided
             )
         )
-        arguments = (*(("", arg) for arg in args), *kwargs.items())
-        return self._line.ask(request, Question(name, arguments, of, again, after))
+        question = Question(name, arguments_of(args, kwargs), of, again, after)
+        return self._line.ask(request, question)
 
 
 # What may be an object, or hold one.
@@ -214,8 +214,8 @@ class Object(Asker):
         super().__init__(line)
         owner = None if of is None else of.handle
         self.handle = line.handle(owner)
-        arguments = (*(("", arg) for arg in args), *kwargs.items())
-        self.question: Question = Question(name, arguments, None if of is None else of.question)
+        made_by = None if of is None else of.question
+        self.question: Question = Question(name, arguments_of(args, kwargs), made_by)
         self.life = _Life()
         given, named, used = handed(args, kwargs)
         for one in (*args, *kwargs.values()):
@@ -340,6 +340,5 @@ class Component(Asker):
             for name, data in (files or {}).items()
         }
         request = Request([RunProgram(tuple(arguments), stdin, given, self._call.cost)])
-        shown: list[tuple[str, Any]] = [("", argument) for argument in arguments]
-        shown += [("stdin", stdin)] if stdin else []
-        return self._line.ask(request, Question("the program", tuple(shown)))
+        shown = arguments_of(arguments, {"stdin": stdin} if stdin else {})
+        return self._line.ask(request, Question("the program", shown))

@@ -7,7 +7,7 @@ broadcasts and a comparison with NaN is false both ways.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -33,9 +33,9 @@ from autograder.api.values import (
     Marks,
     Numbers,
     Value,
+    aligned,
     array_of,
-    check_same,
-    loosened,
+    kind_of,
     size_words,
     tensors_in,
 )
@@ -165,8 +165,18 @@ class Expect:
             scale: multiplies the tolerance.
             kinds: "loose" takes a list, an array and a tensor for one another, and 2.0 for 2.
         """
-        if kinds == "loose":
-            value = loosened(value, right)
+
+        for _, _, failure in self._differences(value, right, what, scale, kinds == "loose"):
+            raise failure
+
+    def _differences(
+        self, value: Value, right: Value, what: str, scale: float = 1.0, loose: bool = False
+    ) -> Iterator[tuple[Value, Value, CheckFailed]]:
+        """Yield every part of a value that is not the right one, as `same` compares them.
+
+        Yields:
+            The part that came back, the right one, and what is wrong with it.
+        """
 
         def close(mine: Numbers, theirs: Numbers, place: str) -> None:
             dtype = name_of(theirs.dtype)
@@ -177,8 +187,12 @@ class Expect:
             else:
                 self.equal(mine, theirs, place)
 
-        tolerance = self._tolerance("float64", scale)[0]
-        check_same(value, right, what, Marks(close, tolerance, CheckFailed))
+        marks = Marks(close, self._tolerance("float64", scale)[0], CheckFailed)
+        for name, mine, theirs, _ in aligned(value, right, what, loose=loose):
+            try:
+                kind_of(theirs, also=True).check(mine, theirs, name, marks)
+            except CheckFailed as failure:
+                yield mine, theirs, failure
 
     def growth(
         self,

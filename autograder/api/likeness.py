@@ -9,7 +9,7 @@ key.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,22 @@ from autograder.api.answer import CheckFailed
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.messages import PARTS, Reply, Request
 from autograder.api.operations import Build, Call, Move
-from autograder.api.values import DTYPES, Array, Numbers, Value, array_of, kind_of, tensors_in
+from autograder.api.values import (
+    DTYPES,
+    INSTEAD,
+    Array,
+    Numbers,
+    Opaque,
+    Value,
+    aligned,
+    array_of,
+    keys_of,
+    kind_of,
+    kind_words,
+    leaves,
+    tensors_in,
+    widened,
+)
 from autograder.api.wording import OTHER_KIND
 
 # Relative and absolute. A component that computes in float32 inside is right, so float64 is
@@ -41,6 +56,8 @@ _OUTPUT_SCALE = 4.0
 _DERIVED_SCALE = 40.0
 # Numbers from this size on count as infinite: some code masks with the least float32, -3e38.
 _HUGE = 1e37
+# What holds real numbers and is no tensor.
+_REAL = (float, np.ndarray)
 # Two samples of one distribution are taken for samples of two in one case of a million: their
 # distribution functions part by this times sqrt(1/n + 1/m) then (Kolmogorov and Smirnov).
 _SURE = math.sqrt(math.log(2 / 1e-6) / 2)
@@ -98,37 +115,49 @@ def comparable(
         raise _other_numbers(what, dtype, "at least float32")
 
 
-def same_kinds(value: Value, right: Value) -> None:
-    """Expect no complex, boolean or half-precision numbers where the right answer has none.
+def same_kinds(value: Value, rights: Sequence[Value]) -> None:
+    """Expect no object, and no complex, boolean or half-precision numbers, where none is right.
 
     A test may compare only gradients, or two answers of one component. It would not notice that
-    all of them are complex.
+    all of them are complex. And an object says of itself what it is equal to.
 
     Args:
         value: what came back, of any form.
-        right: the right answer to the same question.
+        rights: the solution's answers to what is asked by the same name; empty where it was never
+            asked, and any value is taken.
 
     Raises:
-        CheckFailed: a tensor, an array or a number of it is of another kind.
+        CheckFailed: a part of the value is of another kind than every part of these.
     """
-    if isinstance(value, list | tuple) and isinstance(right, list | tuple):
-        for mine, theirs in zip(value, right, strict=False):
-            same_kinds(mine, theirs)
-    elif isinstance(value, dict) and isinstance(right, dict):
-        for key in value.keys() & right.keys():
-            same_kinds(value[key], right[key])
-    else:
-        # A reader can tell True from 1.
-        dtype, wanted = kind_of(value).dtype(value), kind_of(right).dtype(right)
-        if dtype is None or wanted is None:
-            return
+    known = [leaf for right in rights for leaf in leaves(right)]
+    dtypes = {dtype for dtype in map(_dtype_of, known) if dtype is not None}
+    kinds = {kind_of_numbers(dtype) for dtype in dtypes}
+    objects = any(isinstance(leaf, Opaque) for leaf in known)
+    # Of nothing nothing is read: many methods return the object itself.
+    nothing = bool(rights) and all(right is None for right in rights)
+    for leaf in leaves(value):
+        if isinstance(leaf, Opaque) and not (objects or nothing):
+            raise _object(leaf, "is" if leaf is value else "holds", rights)
+        dtype = _dtype_of(leaf)
+        if dtype is None or not dtypes:
+            continue
+        if dtype in HALF and dtypes.isdisjoint(HALF):
+            raise _other_numbers("the result", dtype, "at least float32")
         # Numbers in place of truth lose nothing; a test that asks for truth says so.
-        odd = kind_of_numbers(dtype) in ("complex numbers", "torch.bool")
-        odd = odd and kind_of_numbers(dtype) != kind_of_numbers(wanted)
-        coarse = dtype in HALF and wanted not in HALF
-        if coarse or odd:
-            words = "at least float32" if coarse else kind_of_numbers(wanted)
-            raise _other_numbers("the result", dtype, words)
+        if kind_of_numbers(dtype) not in {"real numbers", *kinds}:
+            raise _other_numbers("the result", dtype, max(kinds))
+
+
+def _dtype_of(value: Value) -> str | None:
+    # A reader can tell True from 1: plain ones have none.
+    return kind_of(value).dtype(value)
+
+
+def _object(found: Opaque, verb: str, rights: Sequence[Value]) -> CheckFailed:
+    wanted = kind_words(rights[0]) if rights else "a value"
+    wanted = "a whole number" if rights and type(rights[0]) is int else wanted
+    words = kind_words(found)
+    return CheckFailed(f"the result {verb} {words}, expected {wanted}", hint=INSTEAD[found.words])
 
 
 def in_float64(numbers: Numbers) -> Array:
@@ -257,25 +286,43 @@ class Comparison:
             more = getattr(third, name, None)
             if part.holds == "named" and isinstance(more, Mapping) and not self.drawn:
                 mine, theirs = with_one_name(mine, theirs, more)
-            worst = max(worst, self.most([(mine, theirs, more)]))
+            worst = max(worst, self.values(mine, theirs, more))
             if worst > self.enough:
                 break
         return worst
 
-    def most(self, triples: Iterable[tuple[Value, Value, Value]]) -> float:
-        """Return the largest distance of several values: the first, the second, a third beside."""
+    def values(self, one: Value, other: Value, third: Value = None) -> float:
+        """Return how far apart two values are; a third may stand beside them."""
+        # Most are compared whole, and often.
+        if keys_of(other) is None:
+            return self._part(one, other, third)
+
         worst = 0.0
-        for one, other, third in triples:
-            worst = max(worst, kind_of(one).apart(one, other, third, self))
+        for _, theirs, mine, more in aligned(other, one, beside=third):
+            worst = max(worst, self._part(mine, theirs, more))
             if worst > self.enough:
                 break
         return worst
+
+    def _part(self, one: Value, other: Value, third: Value) -> float:
+        """Return how far apart two values are, without what they hold."""
+        if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+            fits = isinstance(third, torch.Tensor) and third.shape == other.shape
+            return self.numbers(one, other, third if fits else None)
+        if isinstance(one, _REAL) and isinstance(other, _REAL):
+            mine, theirs = np.asarray(one), np.asarray(other)
+            if mine.dtype.kind != theirs.dtype.kind:
+                return math.inf
+            return self.numbers(widened(mine, "fiu"), widened(theirs, "fiu"), None)
+        keys = keys_of(one)
+        same = type(one) is type(other) and one == other if keys is None else keys == keys_of(other)
+        return 0.0 if same else math.inf
 
     @np.errstate(all="ignore")
     def numbers(self, one: Numbers, other: Numbers, third: Numbers | None) -> float:
         """Return how far apart two tensors, or two arrays, are."""
         drawn, floating = self._random, is_floating(one)
-        if tuple(one.shape) != tuple(other.shape) or floating != is_floating(other):
+        if one.shape != other.shape or floating != is_floating(other):
             return math.inf
         on_meta = [_is_meta(one), _is_meta(other)]
         if any(on_meta) or 0 in one.shape:

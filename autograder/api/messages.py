@@ -100,6 +100,11 @@ class Request:
         return bool(self.ops) and isinstance(self.ops[0], Reset)
 
     @property
+    def name(self) -> tuple[str, str]:
+        """The kind of what is asked, and the function, method or attribute."""
+        return self.ops[-1].kind, getattr(self.ops[-1], "name", "")
+
+    @property
     def counted(self) -> bool:
         """Whether it asks what a call costs."""
         return any(isinstance(op, Call | RunProgram) and op.cost for op in self.ops)

@@ -16,17 +16,17 @@ import importlib
 import math
 import operator
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 # By name: a student's code may put another in its place.
 from ctypes import string_at
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from types import BuiltinFunctionType, CoroutineType, FunctionType, GeneratorType, ModuleType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -118,7 +118,10 @@ _OPAQUE: dict[type, tuple[str, str]] = {
     np.ndarray: ("a numpy array of another dtype", "look at the array's dtype"),
     enum.Enum: ("a member of an Enum", "x.name and x.value are a member's name and value"),
 }
-_INSTEAD = {"": "", **dict(_OPAQUE.values())}
+# What to do instead, by the words for such an object.
+INSTEAD = {"": "", **dict(_OPAQUE.values())}
+# Characters of the name of a student's class that are shown.
+_MAX_NAME = 60
 _MADE_THERE = "let a function of provided code make it from numbers and texts"
 
 
@@ -146,9 +149,14 @@ class Handle:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Stands for an object that came back and is no value; `words` say of what kind it is."""
+    """Stands for an object that came back and is no value.
+
+    `words` say of what kind it is; of one that is of no such kind `name` is its class's. Nothing is
+    compared by the name: it is the student's word.
+    """
 
     words: str = ""
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -175,20 +183,6 @@ class Marks:
     failed: Callable[..., Exception]
 
 
-class Distance(Protocol):
-    """Measures how far apart two values are; a third may stand where they do."""
-
-    def numbers(self, one: Numbers, other: Numbers, third: Numbers | None) -> float:
-        """Measure two tensors or two arrays."""
-
-    def most(self, triples: Iterable[tuple[Value, Value, Value]]) -> float:
-        """Return the largest distance of several values."""
-
-
-def _apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    return 0.0 if type(one) is type(other) and bool(one == other) else math.inf
-
-
 @dataclass(frozen=True)
 class Kind:
     """One kind of value.
@@ -206,8 +200,8 @@ class Kind:
         words: what kind of value it is, in the student's words; by default those of its form.
         dtype: the name of the dtype of its numbers, where they have one.
         show: writes it out; only by shape unless values may be shown.
-        check: expects a value to be the right one, which is of this kind; see `check_same`.
-        apart: how far one of this kind is from another value.
+        keys: what its parts are found by, None if it is compared whole.
+        check: expects a value to be the right one, which is of this kind; not its parts.
     """
 
     types: tuple[type, ...] | str = ()
@@ -223,8 +217,8 @@ class Kind:
     words: str | Callable[[Value], str] = ""
     dtype: Callable[[Value], str | None] = lambda value: None
     show: Callable[[Value, bool], str] = lambda value, values: repr(value)
+    keys: Callable[[Value], Collection[Any] | None] = lambda value: None
     check: Callable[[Value, Value, str, Marks], None] = lambda *args: _check_single(*args)
-    apart: Callable[[Value, Value, Value, Distance], float] = _apart
 
     @property
     def classes(self) -> tuple[type, ...]:
@@ -235,7 +229,21 @@ class Kind:
 def _opaque(value: object) -> Opaque:
     """Return what stands for an object that is no value."""
     # Its own word for its class does not count.
-    return next((Opaque(_OPAQUE[cls][0]) for cls in type(value).__mro__ if cls in _OPAQUE), OPAQUE)
+    cls = type(value)
+    for base in cls.__mro__:
+        if base in _OPAQUE:
+            return Opaque(_OPAQUE[base][0])
+    return Opaque(name=_class_name(type.__dict__["__name__"].__get__(cls)))
+
+
+def _class_words(name: str) -> str:
+    return f"class {name}" if name else "another class"
+
+
+def _class_name(text: object) -> str:
+    """Return a name that a class can have, and nothing for any other text."""
+    fits = isinstance(text, str) and len(text) <= _MAX_NAME and text.isascii()
+    return str(text) if fits and str(text).isidentifier() else ""
 
 
 def _check_opaque(value: Value, right: Value, what: str, marks: Marks) -> None:
@@ -293,8 +301,8 @@ def array_of(numbers: Numbers) -> Array:
     """Return the values of a dense tensor, exactly, as an array; an array is its own."""
     if not isinstance(numbers, torch.Tensor):
         return numbers
-    tensor = numbers.detach().resolve_conj().resolve_neg()
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    tensor = numbers.float() if numbers.dtype == torch.bfloat16 else numbers
+    return tensor.numpy(force=True)
 
 
 def plain_tensor(tensor: Tensor) -> Tensor:
@@ -326,13 +334,6 @@ def _write_tensor(value: Value, writer: Writer) -> Iterable[Any]:
 def _check_tensor(value: Value, right: Value, what: str, marks: Marks) -> None:
     _check_kind(isinstance(value, torch.Tensor), value, right, what, marks)
     marks.close(value, right, what)
-
-
-def _tensors_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, torch.Tensor):
-        return math.inf
-    beside = third if isinstance(third, torch.Tensor) and third.shape == other.shape else None
-    return distance.numbers(one, other, beside)
 
 
 def _copy_array(value: Value, copier: Copier) -> Value:
@@ -383,23 +384,14 @@ def _check_array(value: Value, right: Value, what: str, marks: Marks) -> None:
     # Compared in one width, whatever the machine's integers are. Never in a narrower one: what does
     # not fit into it would be infinite there, and so equal.
     wide = "" if right.dtype == np.float16 else "iubfc"
-    mine, theirs = _widened(value, wide), _widened(right, wide)
+    mine, theirs = widened(value, wide), widened(right, wide)
     marks.close(mine, theirs if wide else theirs.astype(mine.dtype), what)
-
-
-def _arrays_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, float | np.ndarray):
-        return math.inf
-    mine, theirs = np.asarray(one), np.asarray(other)
-    if mine.dtype.kind != theirs.dtype.kind:
-        return math.inf
-    return distance.numbers(_widened(mine, "fiu"), _widened(theirs, "fiu"), None)
 
 
 _WIDE = dict(zip("iubfc", (np.int64, np.int64, np.bool_, np.float64, np.complex128), strict=True))
 
 
-def _widened(array: Array, wide: str) -> Array:
+def widened(array: Array, wide: str) -> Array:
     """Return an array with numbers of the kinds in `wide` in their widest dtype."""
     kind = array.dtype.kind
     return array.astype(_WIDE[kind]) if kind in wide else array
@@ -410,8 +402,9 @@ def _widened(array: Array, wide: str) -> Array:
 
 def _copy_exactly(value: Value, copier: Copier) -> Value:
     """Copy an object whose class is Python's own: another one may say anything of itself."""
-    zone = getattr(value, "tzinfo", None)
-    if type(value) not in _OF_CLASS or type(zone) not in (type(None), datetime.timezone):
+    if type(value) not in _OF_CLASS:
+        return _opaque(value)
+    if type(getattr(value, "tzinfo", None)) not in (type(None), datetime.timezone):
         return OPAQUE
     if isinstance(value, Fraction):
         return Fraction(*(_copy_int(part, copier) for part in value.as_integer_ratio()))
@@ -466,15 +459,6 @@ def _check_sequence(value: Value, right: Value, what: str, marks: Marks) -> None
     if len(value) != len(right):
         fact = f"{what} has length {len(value)}, expected {len(right)}"
         raise marks.failed(fact, detail=_both(value, right))
-    for index, (mine, theirs) in enumerate(zip(value, right, strict=True)):
-        check_same(mine, theirs, f"{what}[{index}]", marks)
-
-
-def _sequences_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, list | tuple) or len(one) != len(other):
-        return math.inf
-    fits = isinstance(third, list | tuple) and len(third) == len(other)
-    return distance.most(zip(one, other, third if fits else [None] * len(other), strict=True))
 
 
 def _read_size(reader: Reader, depth: int, *sizes: Any) -> Value:
@@ -513,7 +497,7 @@ def _as_key(value: Value) -> Value:
     try:
         hash(value)
     except TypeError:
-        return OPAQUE
+        return _opaque(value)
     # A tensor can be one, by its identity, which nothing keeps.
     return OPAQUE if isinstance(value, torch.Tensor) else value
 
@@ -534,15 +518,6 @@ def _show_dict(value: Value, values: bool) -> str:
 def _check_dict(value: Value, right: Value, what: str, marks: Marks) -> None:
     _check_kind(isinstance(value, dict), value, right, what, marks)
     _check_keys(value, right, what, "key", marks)
-    for key, item in right.items():
-        check_same(value[key], item, f"{what}[{key!r}]", marks)
-
-
-def _dicts_apart(one: Value, other: Value, third: Value, distance: Distance) -> float:
-    if not isinstance(other, Mapping) or one.keys() != other.keys():
-        return math.inf
-    named = third if isinstance(third, Mapping) else {}
-    return distance.most((one[key], other[key], named.get(key)) for key in one)
 
 
 def _check_set(value: Value, right: Value, what: str, marks: Marks) -> None:
@@ -576,7 +551,7 @@ _SEQUENCE: dict[str, Any] = {
     "words": _sequence_words,
     "show": _show_sequence,
     "check": _check_sequence,
-    "apart": _sequences_apart,
+    "keys": lambda value: range(len(value)),
 }
 # The first that fits: numpy's floats are Python's, too, and so is every truth value a number.
 KINDS: tuple[Kind, ...] = (
@@ -589,7 +564,6 @@ KINDS: tuple[Kind, ...] = (
         dtype=lambda value: name_of(value.dtype),
         show=lambda v, values: show_tensor(v) if values else f"tensor of shape {tuple(v.shape)}",
         check=_check_tensor,
-        apart=_tensors_apart,
     ),
     Kind((type(None),), copy=_itself, form="none"),
     Kind((bool,), copy=_itself, form="number", words="True or False"),
@@ -606,7 +580,6 @@ KINDS: tuple[Kind, ...] = (
         copy=lambda value, copier: float.__float__(value),
         form="number",
         dtype=lambda value: "float64" if type(value) is float else None,
-        apart=_arrays_apart,
     ),
     Kind(
         (complex,),
@@ -643,7 +616,6 @@ KINDS: tuple[Kind, ...] = (
         dtype=lambda value: value.dtype.name if value.dtype.name in DTYPES else None,
         show=_show_array,
         check=_check_array,
-        apart=_arrays_apart,
     ),
     Kind(
         "Size",
@@ -654,7 +626,7 @@ KINDS: tuple[Kind, ...] = (
         form=_form_of_sequence,
         words="a shape",
         show=_sized,
-        apart=_sequences_apart,
+        keys=lambda value: range(len(value)),
     ),
     Kind(
         (tuple,),
@@ -684,7 +656,7 @@ KINDS: tuple[Kind, ...] = (
         words="a dictionary",
         show=_show_dict,
         check=_check_dict,
-        apart=_dicts_apart,
+        keys=lambda value: value.keys(),
     ),
     Kind(
         (set,),
@@ -719,9 +691,11 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         (Opaque,),
         "opaque",
-        write=lambda value, writer: [value.words],
-        read=lambda reader, depth, words: Opaque(words if _INSTEAD[words] else ""),
-        words=lambda value: value.words or "an object of another class",
+        write=lambda value, writer: [value.words, value.name],
+        read=lambda reader, depth, words, name: Opaque(
+            words if INSTEAD[words] else "", "" if words else _class_name(name)
+        ),
+        words=lambda value: value.words or f"an object of {_class_words(value.name)}",
         check=_check_opaque,
     ),
     Kind(
@@ -998,21 +972,47 @@ def _rounded(item: Any, digits: int = DIGITS) -> Any:
     return float(f"{item:.{digits}g}") if isinstance(item, float) else item
 
 
-# Compared with the right one, as marks do.
+# Compared with the right one.
 
 
-def check_same(value: Value, right: Value, what: str, marks: Marks) -> None:
-    """Expect a value to be the right one, numbers within a tolerance and all else exactly.
+def keys_of(value: Value) -> Collection[Any] | None:
+    """Return what the parts of a value are found by; None if it is compared whole."""
+    return kind_of(value, also=True).keys(value)
 
-    A list and a tuple are one kind, and so is a numpy number and a plain one.
+
+def aligned(
+    value: Value,
+    right: Value,
+    what: str = "",
+    beside: Value = None,
+    loose: bool = False,
+) -> Iterator[tuple[str, Value, Value, Value]]:
+    """Yield two values, then their parts if they have the same, each time with its name.
 
     Args:
         value: what came back.
-        right: what is right.
+        right: what it is compared with.
         what: names the value, and with [3] or ["key"] behind it a part of it.
-        marks: what they allow, and what is raised if it is another.
+        beside: a third value; of it comes what stands where they do, or None.
+        loose: whether values and parts are `loosened`.
     """
-    kind_of(right, also=True).check(value, right, what, marks)
+    pending = [(what, value, right, beside)]
+    while pending:
+        what, value, right, beside = pending.pop()
+        value = loosened(value, right) if loose else value
+        yield what, value, right, beside
+
+        keys = keys_of(right)
+        if keys is None or keys_of(value) != keys:
+            continue
+
+        there = keys_of(beside) or ()
+        shared = there if there == keys or isinstance(beside, dict) else ()
+        parts = [
+            (f"{what}[{key!r}]", value[key], right[key], beside[key] if key in shared else None)
+            for key in keys
+        ]
+        pending += reversed(parts)
 
 
 def loosened(value: Value, right: Value) -> Value:
@@ -1022,13 +1022,11 @@ def loosened(value: Value, right: Value) -> Value:
     number, and a whole number for one with a fraction and the other way round.
     """
     numbers = np.ndarray | torch.Tensor
-    if isinstance(right, dict) and isinstance(value, dict):
-        return {key: loosened(item, right.get(key)) for key, item in value.items()}
+    if isinstance(right, torch.Size) or (isinstance(value, torch.Tensor) and value.is_meta):
+        return value
     if isinstance(right, list | tuple):
         items = value.tolist() if isinstance(value, numbers) else value
-        if isinstance(items, list | tuple) and len(items) == len(right):
-            return [loosened(mine, theirs) for mine, theirs in zip(items, right, strict=True)]
-        return items
+        return list(items) if isinstance(items, torch.Size) else items
     if isinstance(right, numbers):
         return _as_numbers(value, right)
     if isinstance(value, numbers) and math.prod(value.shape) == 1:
@@ -1061,7 +1059,7 @@ def _as_numbers(value: Value, right: Numbers) -> Value:
 def _check_kind(fits: bool, value: Value, right: Value, what: str, marks: Marks) -> None:
     if not fits:
         got, wanted = kind_words(value), kind_words(right)
-        hint = _INSTEAD.get(got, "")
+        hint = INSTEAD.get(got, "")
         if got == wanted and isinstance(right, int):
             # Both are numbers, and one of them can have a fraction.
             got, wanted = f"{show_value(value)}, a float", "a whole number (int)"

@@ -40,7 +40,7 @@ from autograder.grading.workers import (
 )
 from autograder.judge.places import cache_folder
 from autograder.reports.pages.statistics import Nearest
-from autograder.results import ComponentResult, SubmissionResult, losing_points
+from autograder.results import ComponentResult, SubmissionResult, losing_points, losing_public
 from autograder.sandbox.scratch import temporary_folder
 
 # Of the results that are kept of an assignment, those go first that were used least recently. All
@@ -234,6 +234,7 @@ def _losses(
                     criterion=criterion.id,
                     suite_hash=assignment.suite_hash(),
                     broken=tuple(losing_points(result.components, spec.uses)),
+                    broken_publicly=tuple(losing_public(result.components, spec.uses)),
                     exempt=row.exempt,
                 )
                 for spec in assignment.components

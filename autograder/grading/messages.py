@@ -67,11 +67,13 @@ class ExplainJob(_AboutSubmission):
     Attributes:
         criterion: its id.
         broken: the components that the one it belongs to may use, and that lost points.
+        broken_publicly: those of them that lost points of public criteria.
     """
 
     kind: Literal["explain"] = "explain"
     criterion: str
     broken: tuple[str, ...] = ()
+    broken_publicly: tuple[str, ...] = ()
 
 
 class Stage(_Message):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from autograder.api.answer import CheckFailed, StudentRaised
-from autograder.api.component import Session
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
-from autograder.api.messages import Reply, Request
+from autograder.api.messages import Reply
 from autograder.api.wording import error_words, find, forbidden_words
 from autograder.assignment import Assignment, ComponentSpec
 from autograder.diagnosis.fits import examples_in
@@ -24,9 +23,10 @@ from autograder.judge.session import (
     LATE,
     Claims,
     ComponentSession,
-    LeftThePlan,
     NotRun,
     Planned,
+    Recorder,
+    SameKinds,
 )
 from autograder.judge.suite import Attempt, Suite
 from autograder.results import ComponentStatus, Usage
@@ -44,7 +44,6 @@ _UNSTEADY = "the same call was answered differently a second time"
 # Of the replies of one component that are kept; right ones come to less than a tenth of it.
 _MOST_KEPT = 64 * 1024 * 1024
 _NOT_KEPT = Reply(gradient="not kept")
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def all_forbidden(assignment: Assignment) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ComponentTime:
-    """The time of one component in one phase: for its own run, and one with stand-ins.
+    """The time of one component in one phase.
 
     Attributes:
         clock: counts what the submission's children take.
@@ -112,11 +111,6 @@ class ComponentTime:
     begin: float
     end: float
     words: str
-
-    @property
-    def half(self) -> float:
-        """When the first run stops, so that the rerun with stand-ins has the second half."""
-        return (self.begin + self.end) / 2
 
     def spent(self) -> float:
         """Return how many seconds it has been used for."""
@@ -142,6 +136,7 @@ class ComponentRun:
     explaining: bool  # keep also what was answered to hidden questions
     # The files that run with all of Python, because a person said they may; None for all.
     free: tuple[str, ...] | None
+    used: Usage  # what its processes use is added here
 
     def __post_init__(self) -> None:
         assignment, spec, provided = self.judge.assignment, self.spec, self.judge.provided
@@ -162,7 +157,8 @@ class ComponentRun:
         )
         files = with_provided(self.files, provided)
         self.criteria = self.judge.suite.criteria[spec.name]
-        self._attempts: dict[str, Attempt] = {}
+        # By criterion, what came of it.
+        self.tried: dict[str, Attempt] = {}
         # Whether a second look at the work would show something else.
         self.unsteady = False
         self._run_again = _RUN_AGAIN if self.thorough else 0
@@ -173,6 +169,7 @@ class ComponentRun:
             deaths_allowed=spec.limits.deaths if self.thorough else 1,
             end_of_time=self.time.end,
             clock=self.time.clock,
+            used=self.used,
         )
 
     @property
@@ -183,31 +180,13 @@ class ComponentRun:
 
     def attempt(self, criterion: Criterion) -> Attempt:
         """Run a criterion, if it has not been run before."""
-        if criterion.id not in self._attempts:
-            self._attempts[criterion.id] = self._run(criterion)
-        return self._attempts[criterion.id]
+        if criterion.id not in self.tried:
+            self.tried[criterion.id] = self._run(criterion)
+        return self.tried[criterion.id]
 
     def attempts(self) -> list[Attempt]:
-        """Return what came of all criteria, as far as they have been run."""
-        return [self._attempts.get(c.id, Attempt(c)) for c in self.criteria]
-
-    def share(self, criterion: Criterion) -> float:
-        """Return the share of a criterion's points that is earned, 0 if it has not been run."""
-        found = self._attempts.get(criterion.id)
-        return 0.0 if found is None else found.share
-
-    def ran(self, criterion: Criterion) -> bool:
-        """Return whether a criterion has been run."""
-        return criterion.id in self._attempts
-
-    def try_again(self, criterion: Criterion) -> None:
-        """Run a criterion that there was no time for before."""
-        if self.attempt(criterion).outcome == "not_run" and not self._session.over:
-            self._attempts[criterion.id] = self._run(criterion)
-
-    def extend(self, end_of_time: float) -> None:
-        """Go on until another moment."""
-        self._session.extend(end_of_time)
+        """Return what came of the public criteria."""
+        return [self.attempt(c) for c in self.criteria if c.visibility == "public"]
 
     def close(self) -> None:
         """End its process, until more is asked."""
@@ -227,13 +206,13 @@ class ComponentRun:
 
     def status(self) -> tuple[ComponentStatus, str]:
         """Say how the component stands by what was run, with a message."""
-        attempts, over = list(self._attempts.values()), self._session.over
+        attempts, over = list(self.tried.values()), self._session.over
         fault = self._session.fault
         if isinstance(fault, ForbiddenUse):
             return "forbidden", forbidden_words(fault)
         if fault is not None:
             return "import_error", error_words(fault)
-        if all(attempt.not_attempted for attempt in attempts):
+        if attempts and all(attempt.not_attempted for attempt in attempts):
             return "not_attempted", "nothing in it is written yet"
         if not over and any(attempt.outcome == "not_run" for attempt in attempts):
             over = LATE
@@ -244,18 +223,12 @@ class ComponentRun:
             return "crashed", "its process died; what came after was not run"
         return "graded", ""
 
-    @property
-    def used(self) -> Usage:
-        """What its processes have used, rounded to milliseconds."""
-        used = self._session.used
-        return Usage(**{name: round(value, 3) for name, value in used.model_dump().items()})
-
     def diagnose(self) -> Diagnosis:
         """Find the misconceptions behind those public criteria that are lost.
 
         Hidden answers have no part in it: a name that is told could carry out what was asked.
         """
-        attempts = [self.attempt(c) for c in self.criteria if c.visibility == "public"]
+        attempts = self.attempts()
         # Nothing can be said about the answers of what was not imported, or is forbidden.
         silent = not self.thorough or self._session.fault is not None
         if silent or all(attempt.outcome == "passed" for attempt in attempts):
@@ -277,48 +250,34 @@ class ComponentRun:
         if not self.thorough or session.over:
             return found
         with session.aside(), contextlib.suppress(NotRun, ChildGone):
-            plan, view = suite.plans[self.spec.name], partial(suite.view, self.spec.name)
-            found = self._answered(plan, view)
-            # What is answered as the solution answers it stays so.
-            if not session.met:
-                self.unsteady = self._answered(plan, view) != found
+            if session.begin(suite.plans[self.spec.name]):
+                return suite.views[self.spec.name]
+            found = suite.view(self.spec.name, session)
+            self.unsteady = suite.view(self.spec.name, session) != found
         return found
 
     def _run(self, criterion: Criterion) -> Attempt:
         session = self._session
         if session.over:
             return Attempt(criterion)
-        attempt = self._ask(criterion)
+        suite = self.judge.suite
+        met = suite.met(criterion) if session.begin(suite.plans[criterion.id]) else None
+        attempt = self._live(criterion) if met is None else met
         attempt.stand_ins = self.stand_ins
-        # Before it is run once more; a test that did not run would have asked everything.
-        heard, asked = session.heard, session.asked or len(session.heard)
+        if not session.secret:
+            heard = self._kept(session.heard)
+            attempt.heard = [(planned.request, planned.reply) for planned in heard]
         self._judge_of(attempt)
-        if self.explaining or not session.secret:
-            attempt.heard, attempt.asked = self._kept(heard), asked
         return attempt
 
-    def _ask(self, criterion: Criterion) -> Attempt:
-        """Run a criterion's test, unless its questions were answered as the solution answers."""
-        suite = self.judge.suite
-        test = partial(suite.run, criterion)
-        return self._answered(suite.plans[criterion.id], test, suite.met(criterion))
-
-    def _answered(
-        self, plan: Sequence[Planned], test: Callable[[Session], _T], met: _T | None = None
-    ) -> _T:
-        """Send what a test asked of the solution, then run the test on the replies.
-
-        Where all of them are the solution's, the test is not run, but `met` returned.
-        """
-        session = self._session
-        if session.begin(plan) and met is not None:
-            return met
-        with contextlib.suppress(LeftThePlan):
-            found = test(session)
-            if not session.left:
-                return found
-        session.begin(plan, live=True)
-        return test(session)
+    def _live(self, criterion: Criterion) -> Attempt:
+        """Run a criterion's test, which asks the component while it runs."""
+        suite, session = self.judge.suite, self._session
+        recorder = Recorder(session)
+        asked = SameKinds(recorder if self.explaining else session, suite.plans[criterion.id])
+        attempt = suite.run(criterion, asked)
+        attempt.asked = self._kept(recorder.plan)
+        return attempt
 
     def _judge_of(self, attempt: Attempt) -> None:
         """Say what an attempt came to.
@@ -359,18 +318,18 @@ class ComponentRun:
         if self._session.secret or self._session.over or not self._run_again:
             return False
         self._run_again -= 1
-        again = self._ask(criterion).failure
+        again = self._live(criterion).failure
         if isinstance(again, _FAULTS):
             raise again
         return again is None
 
-    def _kept(self, heard: Sequence[tuple[Request, Reply]]) -> list[tuple[Request, Reply]]:
+    def _kept(self, heard: Sequence[Planned]) -> list[Planned]:
         """Return a transcript without the replies that there is no room for."""
         found = []
-        for request, reply in heard:
-            self._room -= sum(tensor.nbytes for tensor in reply.tensors())
+        for planned in heard:
+            self._room -= sum(tensor.nbytes for tensor in planned.reply.tensors())
             # A reply that is not kept equals no other.
-            found.append((request, reply if self._room > 0 else _NOT_KEPT))
+            found.append(planned if self._room > 0 else replace(planned, reply=_NOT_KEPT))
         return found
 
 

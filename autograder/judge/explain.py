@@ -5,11 +5,11 @@ Nothing here is for a student: hidden checks are shown with calls, values and ri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from autograder.api.answer import CheckFailed
+from autograder.api.answer import Question, arguments_of
 from autograder.api.expect import Expect
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.likeness import all_alike, tolerance_of
@@ -28,13 +28,16 @@ from autograder.api.operations import (
     Train,
     WriteGiven,
 )
+from autograder.api.patterns import place_words, worst_place
 from autograder.api.values import (
     SHOWN_VALUES,
     Embedding,
     Opaque,
     Value,
+    array_of,
     form_of,
     kind_words,
+    leaves,
     show_tensor,
     show_value,
 )
@@ -50,11 +53,10 @@ from autograder.grading.messages import (
 from autograder.judge.begin import made_from, taken_for
 from autograder.judge.component import Judge
 from autograder.judge.intake import Rejected
-from autograder.judge.session import NotRun, Planned
+from autograder.judge.session import UNANSWERED, NotRun, Planned
 from autograder.judge.submission import grade_component
 from autograder.judge.suite import Attempt
 from autograder.sandbox.handle import ChildGone
-from autograder.sandbox.wire import encode_request
 
 # Lines that an answer is written out in, at most.
 _SHOWN = 12
@@ -71,8 +73,8 @@ def explain_criterion(judge: Judge, job: ExplainJob) -> ExplainAnswer:
     except Rejected as rejection:
         return Unreadable(reason=str(rejection))
     spec = next(s for s in judge.assignment.components if s.name == criterion.component)
-    broken = [used for used in spec.uses if used in job.broken]
     # Graded here as there, so that an explanation cannot agree by being another procedure.
+    broken = job.broken_publicly, job.broken
     component, marked = grade_component(judge, spec, found.files, job.exempt, broken, job.accepted)
     answer = Explained(
         graded=made_from(judge.assignment, found, job),
@@ -108,29 +110,25 @@ def _full(attempt: Attempt) -> list[str]:
 
 def traced(attempt: Attempt, plan: Sequence[Planned]) -> TracedCall | None:
     """Choose the call that tells most, and write it out with both answers."""
-    gone = attempt.outcome in ("timeout", "crashed")
-    heard, asked = attempt.heard[: attempt.asked], attempt.asked
-    requests = [request for request, _ in heard]
-    if gone and asked < len(plan):
-        requests.append(plan[asked].request)
-    if not requests:
+    asked = attempt.asked
+    if not asked:
         return None
-    rights = [_right(plan, index, request) for index, request in enumerate(requests)]
-    start = _example_at(requests, len(requests) - 1)
-    at = len(heard) if gone and len(requests) > len(heard) else _telling(attempt, rights, start)
-    right = rights[at]
-    reply = heard[at][1] if at < len(heard) else None
+    rights = _rights(plan, asked)
+    at = _telling(attempt, rights)
+    reply, right = asked[at].reply, rights[at]
+    answered = None if reply is UNANSWERED else reply
+    requests = [one.request for one in asked]
     return TracedCall(
         number=at + 1,
         of=len(plan),
         call=written_call(requests[_example_at(requests, at) : at + 1]),
-        answer=None if reply is None else written_answer(reply),
+        answer=None if answered is None else written_answer(answered),
         right=None if right is None else written_answer(right),
-        differences=[] if reply is None or right is None else differences(reply, right),
+        differences=[] if answered is None or right is None else differences(answered, right),
         seeded=_seeded(requests[at]),
         unlike=sum(
-            right is not None and not _alike(request, reply, right)
-            for (request, reply), right in zip(heard, rights, strict=False)
+            right is not None and one.reply is not UNANSWERED and not _alike(one, right)
+            for one, right in zip(asked, rights, strict=True)
         ),
     )
 
@@ -140,25 +138,34 @@ def _example_at(requests: Sequence[Request], at: int) -> int:
     return max((i for i in range(at + 1) if requests[i].resets), default=0)
 
 
-def _right(plan: Sequence[Planned], index: int, request: Request) -> Reply | None:
-    """Return the solution's reply, if it was asked the same."""
-    planned = plan[index] if index < len(plan) else None
-    if planned is None or encode_request(request, 0) != planned.frame:
-        return None
-    return planned.reply
+def _rights(plan: Sequence[Planned], asked: Sequence[Planned]) -> list[Reply | None]:
+    """Return the solution's replies, where it was asked the same since an example began."""
+    found = dict(zip(_since_resets(plan), (planned.reply for planned in plan), strict=True))
+    return [found.get(frames) for frames in _since_resets(asked)]
 
 
-def _telling(attempt: Attempt, rights: Sequence[Reply | None], start: int) -> int:
-    """Return the first call of the last example whose answer is not the solution's."""
+def _since_resets(asked: Sequence[Planned]) -> Iterator[tuple[bytes, ...]]:
+    """Yield for each question all that was asked since its example began."""
+    frames: tuple[bytes, ...] = ()
+    for one in asked:
+        frames = (one.frame,) if one.request.resets else (*frames, one.frame)
+        yield frames
+
+
+def _telling(attempt: Attempt, rights: Sequence[Reply | None]) -> int:
+    """Return the call that it died over, else the first of the last example that is not right."""
+    asked = attempt.asked
     if attempt.outcome == "passed":
         return 0
+    if attempt.outcome in ("timeout", "crashed"):
+        return next((at for at, one in enumerate(asked) if one.reply is UNANSWERED), 0)
+    start = _example_at([one.request for one in asked], len(asked) - 1)
     # Where values depend on random draws, other draws alone do not tell.
     for by_chance in (True, False):
         for index in range(start, len(rights)):
-            request, reply = attempt.heard[index]
             right = rights[index]
-            drawn = by_chance and _seeded(request)
-            if right is not None and not _alike(request, reply, right, drawn):
+            drawn = by_chance and _seeded(asked[index].request)
+            if right is not None and not _alike(asked[index], right, drawn):
                 return index
     return len(rights) - 1
 
@@ -167,8 +174,8 @@ def _seeded(request: Request) -> bool:
     return any(isinstance(op, Call) and op.seed is not None for op in request.ops)
 
 
-def _alike(request: Request, reply: Reply, right: Reply, drawn: bool = False) -> bool:
-    return all_alike([reply], [right], [request], drawn)
+def _alike(asked: Planned, right: Reply, drawn: bool = False) -> bool:
+    return all_alike([asked.reply], [right], [asked.request], drawn)
 
 
 def written_call(requests: Sequence[Request]) -> list[str]:
@@ -196,17 +203,16 @@ def _operation(op: Operation) -> str:
     asked = f"object{_handle_of(op)}" if _handle_of(op) is not None else ""
     match op:
         case Build():
-            owner = "" if op.of is None else f"object{op.of}."
-            owner = f"{op.provided}." if op.provided else owner
-            return f"{asked} = {owner}{op.name}({_listed(op)})"
+            owner = op.provided or ("" if op.of is None else f"object{op.of}")
+            return f"{asked} = {_call(owner, op.name, op.args, op.kwargs)}"
         case Get():
             return f"{asked}.{op.name}"
         case Take():
             return f"the next {op.count} of {asked}"
         case RunProgram():
+            named = {"stdin": op.stdin} if op.stdin else {}
             files = f", with files {', '.join(op.files)}" if op.files else ""
-            stdin = f", standard input {op.stdin!r}" if op.stdin else ""
-            return f"program {' '.join(map(repr, op.arguments))}{stdin}{files}"
+            return _call("", "the program", op.arguments, named) + files
         case Load():
             state = [f"{key}: {_show(tensor)}" for key, tensor in op.state.items()]
             return f"{asked}.load_state_dict({{{', '.join(state)}}})"
@@ -219,8 +225,7 @@ def _operation(op: Operation) -> str:
         case ReadState():
             return f"{asked}.state_dict()"
         case Call():
-            owner = op.provided or asked
-            text = f"{'.'.join(filter(None, (owner, op.name)))}({_listed(op)})"
+            text = _call(op.provided or asked, op.name, op.args, op.kwargs)
             if op.seed is not None:
                 text += f", after torch.manual_seed({op.seed})"
             if op.cotangent is not None:
@@ -229,10 +234,9 @@ def _operation(op: Operation) -> str:
     return op.kind
 
 
-def _listed(op: Build | Call) -> str:
-    arguments = [_show_value(value) for value in op.args]
-    arguments += [f"{key}={_show_value(value)}" for key, value in op.kwargs.items()]
-    return ", ".join(arguments)
+def _call(owner: str, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> str:
+    """Write a call out as a question is, its tensors with dtype and shape."""
+    return Question(name, arguments_of(args, kwargs), Question(owner, None)).written(_show_value)
 
 
 def _show_value(value: Value) -> str:
@@ -299,9 +303,9 @@ def differences(reply: Reply, right: Reply) -> list[str]:
         if name not in mine or name not in theirs:
             lines.append(f"{name}: {'not there' if name not in mine else 'not in the right one'}")
             continue
-        words, differ = _difference(mine[name], theirs[name])
-        if words:
-            (lines if differ else rounding).append(f"{name}: {words}")
+        for words, differ in _differences(mine[name], theirs[name]):
+            if words:
+                (lines if differ else rounding).append(f"{name}: {words}")
     return _capped(lines or rounding)
 
 
@@ -310,20 +314,22 @@ def _capped(lines: list[str]) -> list[str]:
     return [*lines[:_SHOWN], f"and {more} more"] if more > 0 else lines
 
 
-def _difference(mine: Value, right: Value) -> tuple[str, bool]:
-    """Compare two values: in words, and whether they differ by more than rounding."""
-    kinds = (torch.Tensor, type(None))
-    if not isinstance(mine, kinds) or not isinstance(right, kinds):
-        try:
-            Expect().same(mine, right, "the value")
-        except CheckFailed as failure:
-            return f"{failure.fact}: answered {_written(mine)}, right {_written(right)}", True
-        return "", False
-    if mine is None and right is None:
-        return "", False
-    if mine is None or right is None:
-        words = "none, but there is a right one" if mine is None else "there, but none is right"
-        return words, mine is not right
+def _differences(mine: Value, right: Value) -> Iterator[tuple[str, bool]]:
+    """Yield in words where two values differ, and whether by more than rounding."""
+    both = isinstance(mine, torch.Tensor), isinstance(right, torch.Tensor)
+    if all(both):
+        yield _of_tensors(mine, right)
+    elif any(both) and mine is None:
+        yield "none, but there is a right one", True
+    elif any(both) and right is None:
+        yield "there, but none is right", True
+    elif not any(isinstance(leaf, Opaque) for leaf in leaves(right)):
+        for one, other, failure in Expect()._differences(mine, right, "the value"):
+            yield f"{failure.fact}: answered {_written(one)}, right {_written(other)}", True
+
+
+@np.errstate(all="ignore")
+def _of_tensors(mine: Tensor, right: Tensor) -> tuple[str, bool]:
     if mine.shape != right.shape:
         return f"shape {tuple(mine.shape)}, right {tuple(right.shape)}", True
     names = name_of(mine.dtype), name_of(right.dtype)
@@ -332,21 +338,19 @@ def _difference(mine: Value, right: Value) -> tuple[str, bool]:
     if "meta" in places or not mine.numel():
         clash = f"on {places[0]}, right on {places[1]}" if places[0] != places[1] else ""
         return f"{dtypes}{clash}".removesuffix("; "), bool(dtypes or clash)
-    wide = torch.complex128 if mine.is_complex() or right.is_complex() else torch.float64
-    got, want = mine.to(wide), right.to(wide)
-    equal = (got == want) | (got.isnan() & want.isnan())
-    error = (got - want).abs().masked_fill(equal, 0.0)
-    relative, absolute = tolerance_of(mine.dtype)
-    wrong = ~(error <= absolute + relative * want.abs()) & ~equal
-    worst = int(error.nan_to_num(nan=torch.inf).flatten().argmax())
-    largest = float(error.flatten()[worst])
-    if not bool(wrong.any()):
+
+    got, want = (array_of(tensor).astype(np.complex128) for tensor in (mine, right))
+    error = np.where(np.isclose(got, want, 0, 0, equal_nan=True), 0.0, np.abs(got - want))
+    wrong = ~np.isclose(got, want, *tolerance_of(mine.dtype), equal_nan=True)
+    at = worst_place(np.nan_to_num(error, nan=np.inf))
+    largest = float(error[at])
+    if not wrong.any():
         return f"{dtypes}equal except for rounding (largest error {largest:.3g})", bool(dtypes)
-    at = [int(i) for i in np.unravel_index(worst, error.shape)]
-    values = [tensor.flatten()[worst].item() for tensor in (mine, right)]
+
+    values = [tensor[at].item() for tensor in (mine, right)]
     shown = [f"{value:.8g}" if isinstance(value, float) else str(value) for value in values]
     return (
-        f"{dtypes}largest error {largest:.6g}{f' at {at}' if at else ''}: answered {shown[0]}, "
-        f"right {shown[1]}; {int(wrong.sum())} of {mine.numel()} values differ",
+        f"{dtypes}largest error {largest:.6g}{place_words(at, '')}: answered {shown[0]}, "
+        f"right {shown[1]}; {wrong.sum()} of {wrong.size} values differ",
         True,
     )

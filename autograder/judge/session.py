@@ -1,15 +1,15 @@
-"""Ask a component the questions of a criterion, and answer the criterion's test from the replies.
+"""Ask a component the questions of a criterion: its plan ahead, else what its test asks.
 
 Everyone is asked the same questions. The solutions are asked first, and what they are asked and
-answer is kept: the *plan* of a criterion. All of its questions are sent to a component before the
-test runs; questions and replies are the *transcript*, from which the test is answered.
+answer is kept: the *plan* of a criterion. All of its questions are sent to a component ahead. If
+each answer is the solution's, the criterion is passed; otherwise its test runs, and each of its
+questions is sent when it comes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import io
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -18,13 +18,17 @@ from autograder.api.component import Session
 from autograder.api.lazy import loaded
 from autograder.api.likeness import Slack, fineness, same_kinds
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.values import Unsendable
+from autograder.api.values import Unsendable, Value
 from autograder.results import Usage
 from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox.handle import Child, ChildGone, Clock
-from autograder.sandbox.wire import decode_reply, encode_reply, encode_request
+from autograder.sandbox.wire import encode_reply, encode_request
 
 LATE = "out of time"
+# Stands for the reply to a question that its child died over.
+UNANSWERED = Reply(gradient="not answered")
+# The children of a component, by what they are asked: plans ahead, or a test's questions.
+_AHEAD, _LIVE = "ahead", "live"
 # Less than any Unix socket's buffer, in both directions.
 _BYTES_AHEAD = 48 * 1024
 _Claim = TypeVar("_Claim", StudentError, ForbiddenUse)
@@ -48,13 +52,12 @@ class Planned:
 
 
 def batches(plan: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
-    """Split a plan into what can be under way at once; a request that counts cost is alone."""
+    """Split a plan into what can be under way at once."""
     batch: list[Planned] = []
     size = 0
     for planned in plan:
         size += len(planned.frame)
-        alone = planned.request.counted or (batch and batch[-1].request.counted)
-        if batch and (alone or size > _BYTES_AHEAD):
+        if batch and size > _BYTES_AHEAD:
             yield batch
             batch, size = [], len(planned.frame)
         batch.append(planned)
@@ -97,8 +100,12 @@ class Recorder:
         frame = encode_request(request, 0)
         # A copy, because the test may go on to write into its tensors.
         kept = copy.deepcopy(request)
-        with _counted() as done:
-            reply = self._session.perform(request)
+        try:
+            with _counted() as done:
+                reply = self._session.perform(request)
+        except ChildGone:
+            self.plan.append(Planned(frame, kept, UNANSWERED))
+            raise
         answer = b""
         with contextlib.suppress(Unsendable):
             answer = encode_reply(reply, 0)
@@ -110,6 +117,34 @@ class Recorder:
         """Note that values of this example are compared with `scale` times the usual tolerance."""
         kind = fineness(dtype)
         self._slack[kind] = max(scale, self._slack.get(kind, 0.0))
+
+
+class SameKinds:
+    """Passes requests on to a session, and takes no other kinds of answers than the solution gives.
+
+    Args:
+        session: of the component.
+        plan: what the solution was asked and answered.
+    """
+
+    def __init__(self, session: Session, plan: Sequence[Planned]) -> None:
+        self._session = session
+        self._rights: dict[tuple[str, str], list[Value]] = {}
+        for planned in plan:
+            if planned.reply.error is None:
+                answers = self._rights.setdefault(planned.request.name, [])
+                answers.append(planned.reply.value)
+
+    def perform(self, request: Request) -> Reply:
+        """Have a request answered.
+
+        Raises:
+            CheckFailed: the solution gives no such answers to what is asked by this name.
+        """
+        reply = self._session.perform(request)
+        if reply.error is None:
+            same_kinds(reply.value, self._rights.get(request.name, ()))
+        return reply
 
 
 @dataclass(frozen=True)
@@ -145,13 +180,13 @@ class NotRun(Exception):
     """The component is over: no more questions are sent to it."""
 
 
-class LeftThePlan(Exception):
-    """A test asks a question that is not planned: the test is to run again, without a plan."""
-
-
 @dataclass
 class ComponentSession:
-    """Carries questions to the children of one component; after a death it forks a new child."""
+    """Carries questions to the children of one component; after a death it forks a new child.
+
+    One child is asked plans ahead, another what a test asks while it runs: work that has a state is
+    judged by its first answers.
+    """
 
     fork: Callable[[], Child]  # makes a child that holds the submission
     claims: Claims  # what is believed of its words
@@ -162,39 +197,42 @@ class ComponentSession:
     over: str = ""
     # Why the component could not be imported, or the forbidden operation that it called.
     fault: StudentError | ForbiddenUse | None = None
-    # The last criterion's transcript; a reply that equals the solution's is the plan's own object.
-    heard: list[tuple[Request, Reply]] = field(default_factory=list)
-    left: bool = False  # whether its test has left the plan
+    # The last plan with the component's own replies, as far as it was asked ahead.
+    heard: list[Planned] = field(default_factory=list)
     secret: bool = False  # whether hidden questions are asked: no words of the child are kept then
     used: Usage = field(default_factory=Usage)
-    child: Child | None = None
     deaths: int = 0
-    _died: bool = False
-    _plan: Sequence[Planned] = ()
-    _next: int = 0  # where the test is in the plan
-    _live: bool = True  # whether each question is sent when the test asks it
-    _end: Exception | None = None  # why no more of the plan was answered
+    _children: dict[str, Child] = field(default_factory=dict)
+    _lost: bool = False  # whether a plan was not answered as by the solution
+    _died: bool = False  # whether a child has died over a question of the test
+    _gone: ChildGone | None = None  # a death over the plan that ended the component
 
-    def begin(self, plan: Sequence[Planned], live: bool = False) -> bool:
-        """Begin a criterion; return whether all replies are the solution's, byte for byte.
+    def begin(self, plan: Sequence[Planned]) -> bool:
+        """Begin a criterion: ask its plan ahead, unless it is to be measured what a call costs.
 
-        With `live`, a new child gets each question when the test asks it.
+        A death over it is nothing yet: the test asks again. Hidden plans are asked ahead until one
+        is not answered as by the solution: answers to the others would be looked at by nobody.
+
+        Returns:
+            Whether all answers are the solution's, byte for byte. If not, the test is to run.
         """
-        self._plan, self.heard, self._end = plan, [], None
-        self._next, self.left, self._died = 0, False, False
-        self._live = live or not plan
-        if live:
-            self.close()
-        if self._live:
+        self.heard, self._died, self._gone = [], False, None
+        if not plan or any(planned.request.counted for planned in plan):
+            return False
+        if self._is_large(_LIVE) or (self.secret and self._lost):
             return False
         try:
-            for batch in batches(plan):
-                self._send(batch)
-        except (ChildGone, NotRun) as end:
-            # The test is to hear of it where it asks.
-            self._end = end
+            batches_right = [self._is_right(batch) for batch in batches(plan)]
+            right = all(batches_right)
+        except NotRun:
             return False
-        return self.met
+        except ChildGone as gone:
+            self._gone = gone if self.over else None
+            right = False
+        self._lost = self._lost or not right
+        if self._is_large(_AHEAD):
+            self._close(_AHEAD)
+        return right
 
     def perform(self, request: Request) -> Reply:
         """Answer a question of the test.
@@ -202,53 +240,17 @@ class ComponentSession:
         Raises:
             NotRun: the component is over.
             ChildGone: the child hung or died over it.
-            LeftThePlan: another question was planned.
-            CheckFailed: it answers with other kinds of numbers than the solution.
         """
-        frame = encode_request(request, 0)
-        at = self._place_in_plan(frame)
-        if at is None and not self._live:
-            self.left = True
-            raise LeftThePlan
-        if at is not None and at >= len(self.heard) and not self._live:
-            # What the test's other cases ask, a new child answers when they ask it.
-            self._live = True
-            if at == len(self.heard) and self._end is not None:
-                raise self._end
-        if at is None:
-            self._send([Planned(frame, request, Reply())])
-            return self.heard[-1][1]
-        planned, self._next = self._plan[at], at + 1
-        if self._live:
-            self._send([planned])
-        reply = self.heard[-1 if self._live else at][1]
-        if reply is planned.reply:
-            # Read again, because the test may go on to write into it.
-            reply = decode_reply(io.BytesIO(planned.answer).read)[1]
-        if reply.error is None:
-            same_kinds(reply.value, planned.reply.value)
-        return reply
-
-    @property
-    def met(self) -> bool:
-        """Whether everything planned was answered as the solution answers, byte for byte."""
-        replies = [reply for _, reply in self.heard]
-        return len(replies) == len(self._plan) and all(
-            reply is planned.reply for reply, planned in zip(replies, self._plan, strict=True)
-        )
-
-    @property
-    def asked(self) -> int:
-        """How many of the questions in the transcript the test has asked."""
-        return len(self.heard) if self._live else self._next
+        if self._gone is not None:
+            raise self._gone
+        return self._answer(_LIVE, request)
 
     def ask_more(self, requests: Sequence[Request]) -> list[Reply] | None:
-        """Send further requests to the child that is there; None if there is none, or it dies."""
-        if self.over or self.child is None:
+        """Ask further what was asked ahead; None if that child is gone, or dies over it."""
+        if self.over or _AHEAD not in self._children:
             return None
-        self.begin(())
         with contextlib.suppress(ChildGone, NotRun):
-            return [self.perform(request) for request in requests]
+            return [self._answer(_AHEAD, request) for request in requests]
         return None
 
     @contextlib.contextmanager
@@ -267,53 +269,58 @@ class ComponentSession:
             self.over = ""
 
     def close(self) -> None:
-        """End the child."""
-        if self.child is not None:
-            self.used.cpu_s += self.child.close().get("cpu_s", 0.0)
-            self.used.call_s = max(self.used.call_s, self.child.slowest_call_s)
-            self.child = None
+        """End the children."""
+        for name in list(self._children):
+            self._close(name)
 
-    def _place_in_plan(self, frame: bytes) -> int | None:
-        """Return where a question stands in the plan: next, or where a later example begins."""
-        for at in range(self._next, len(self._plan)):
-            planned = self._plan[at]
-            if (at == self._next or planned.request.resets) and frame == planned.frame:
-                return at
-        return None
+    def _is_large(self, name: str) -> bool:
+        """Return whether there is such a child, and no room for another large one beside it."""
+        return name in self._children and self._children[name].is_large()
 
-    def _send(self, batch: Sequence[Planned]) -> None:
-        """Send questions at once and note the replies, as far as they come.
+    def _close(self, name: str) -> None:
+        child = self._children.pop(name)
+        self.used.cpu_s += child.close().get("cpu_s", 0.0)
+        self.used.call_s = max(self.used.call_s, child.slowest_call_s)
 
-        A question whose cost is counted is alone: the kernel's account is that of this call.
-        """
-        counted = batch[0].request.counted
-        child = self._loaded()
-        before = child.cpu_s() if counted else 0.0
-        with self._waiting(child):
+    def _is_right(self, batch: Sequence[Planned]) -> bool:
+        """Ask a part of a plan at once; return whether all answers are the solution's."""
+        child, right = self._loaded(_AHEAD), True
+        with self._waiting(_AHEAD):
             nonces = [child.post(planned.frame) for planned in batch]
             for nonce, planned in zip(nonces, batch, strict=True):
                 self._check_time()
-                reply = child.answer_unless(nonce, b"" if counted else planned.answer)
+                reply = child.answer_unless(nonce, planned.answer)
                 if reply is not None:
+                    right = False
                     self._believe(reply)
-                    if counted:
-                        reply.seconds = max(0.0, child.cpu_s() - before)
-                self.heard.append((planned.request, reply or planned.reply))
+                self.heard.append(planned if reply is None else replace(planned, reply=reply))
+        return right
 
-    def _loaded(self) -> Child:
-        """Return the child, with the component imported."""
+    def _answer(self, name: str, request: Request) -> Reply:
+        """Ask one question; what it costs is the kernel's account of this call."""
+        child = self._loaded(name)
+        before = child.cpu_s() if request.counted else 0.0
+        with self._waiting(name):
+            reply = child.perform(request)
+        self._believe(reply)
+        if request.counted:
+            reply.seconds = max(0.0, child.cpu_s() - before)
+        return reply
+
+    def _loaded(self, name: str) -> Child:
+        """Return the child of this name, with the component imported."""
         self._check_time()
-        if self.child is None:
-            self.child = self.fork()
-            with self._waiting(self.child, loading=True):
-                loaded = self.child.perform(Request())
+        if name not in self._children:
+            child = self._children[name] = self.fork()
+            with self._waiting(name, loading=True):
+                loaded = child.perform(Request())
             self._believe(loaded)
             if loaded.error is not None:
                 # It was imported before hidden questions: its words now could be what it was asked.
                 self.over = "crashed" if self.secret else "import_error"
                 self.fault = None if self.secret else loaded.error
                 raise NotRun
-        return self.child
+        return self._children[name]
 
     def _check_time(self) -> None:
         if not self.over and self.clock.now >= self.end_of_time:
@@ -322,18 +329,20 @@ class ComponentSession:
             raise NotRun
 
     @contextlib.contextmanager
-    def _waiting(self, child: Child, loading: bool = False) -> Iterator[None]:
-        """Wait for a child; count its death, and the time."""
-        start = self.clock.now
+    def _waiting(self, name: str, loading: bool = False) -> Iterator[None]:
+        """Wait for a child; count the time, and its death if a test is to hear of it."""
+        child, start = self._children[name], self.clock.now
         child.clock, child.end_of_time = self.clock, self.end_of_time
         try:
             yield
         except ChildGone as gone:
             # What it used is counted, too.
-            self.close()
-            # However many cases of a criterion it hangs over, that is one thing that it cannot do.
-            self.deaths += not self._died
-            self._died = True
+            self._close(name)
+            if name == _LIVE:
+                # However many cases of a criterion it hangs over, that is one thing that it cannot
+                # do.
+                self.deaths += not self._died
+                self._died = True
             if self.clock.now > self.end_of_time:
                 self.over = LATE
             elif loading or self.deaths >= self.deaths_allowed:

@@ -19,6 +19,7 @@ from autograder.results import (
     ComponentResult,
     ComponentStatus,
     CriterionResult,
+    Usage,
     losing_points,
     total,
 )
@@ -85,12 +86,13 @@ def grade_component(
     spec: ComponentSpec,
     files: Mapping[str, bytes],
     exempt: Sequence[str],
-    broken: Sequence[str],
+    broken: tuple[Sequence[str], Sequence[str]],
     accepted: Mapping[str, str] | None = None,
 ) -> tuple[ComponentResult, dict[str, Attempt]]:
     """Grade one component of a submission by itself, to explain it.
 
-    `broken` names the components that it may use and that lost points.
+    `broken` names the components that it may use and that lost public points, and all that lost
+    points.
 
     Returns:
         Its result, and by criterion the attempt that is marked; none where it never ran.
@@ -99,8 +101,9 @@ def grade_component(
     said = _given_in(judge, files, exempt).get(spec.name, "")
     time = SubmissionTime(2 * spec.limits.component_wall_s, 2)
     with closing(_Component(judge, spec, files, exempt, read, True, True, said)) as part:
-        part.settle(broken, time)
-        return part.finish(broken, time), part.marked
+        publicly, in_all = broken
+        part.settle(publicly, time)
+        return part.finish(in_all, time), part.marked
 
 
 def _given_in(judge: Judge, files: Mapping[str, bytes], exempt: Sequence[str]) -> dict[str, str]:
@@ -134,12 +137,14 @@ class _Component:
         uses = {other.name: other.uses for other in self.judge.assignment.components}
         replaced = sorted(used_by(name, uses) & self.read.withheld)
         self.files, self.exempt = self._with_stand_ins(replaced)
+        self._replaced: list[str] = []
         self._replaced = self._reached(replaced)
-        # By stand-ins: its own without any, then for what was broken in each of the phases.
-        self._runs: dict[tuple[str, ...], ComponentRun] = {}
+        # For public criteria, and a second one where hidden ones are run with other stand-ins.
+        self._runs: list[ComponentRun] = []
         self._diagnosis = Diagnosis()
         self._views: list[dict[str, Any]] = []
         self._spent = 0.0
+        self._used = Usage()
         # By criterion, the attempt that it is marked by.
         self.marked: dict[str, Attempt] = {}
 
@@ -150,7 +155,7 @@ class _Component:
 
     def close(self) -> None:
         """End its processes."""
-        for run in self._runs.values():
+        for run in self._runs:
             run.close()
 
     def settle(self, broken: Sequence[str], time: SubmissionTime) -> None:
@@ -162,20 +167,18 @@ class _Component:
         """
         if self._not_run() is not None:
             return
-        broken = [used for used in broken if used not in self._replaced]
         turn = time.next(self.spec.limits.component_wall_s)
-        replaceable = self._reached(broken)
-        followed = self._phase("public", replaceable, turn)
-        own = self._runs[()]
-        if not replaceable:
-            # What components share in a file of its own may be wrong for each of them.
-            own_modules = {file for file in self.files if file.endswith(".py")}
-            shared = broken and not own_modules <= files_of(self.judge.assignment.totals)
-            self._diagnosis = Diagnosis() if shared else own.diagnose()
-        elif followed is not None and followed.forbidden is None:
-            # Only with working parts in place does its own mistake show clearly.
-            self._diagnosis = followed.diagnose()
-        self._views = own.views()
+        stand_ins = self._reached(broken)
+        run = self._begun(stand_ins, turn)
+        for criterion in self.criteria:
+            if criterion.visibility == "public":
+                run.attempt(criterion)
+        # What components share in a file of its own may be wrong for each of them.
+        own_modules = {file for file in self.files if file.endswith(".py")}
+        shares = not own_modules <= files_of(self.judge.assignment.totals)
+        if stand_ins or not shares or set(broken) <= set(self._replaced):
+            self._diagnosis = run.diagnose()
+        self._views = run.views()
         self._spent = turn.spent()
         self.close()
 
@@ -190,14 +193,20 @@ class _Component:
         if unrun is not None:
             return unrun
         turn = time.next(self.spec.limits.component_wall_s, self._spent)
-        for run in self._runs.values():
-            run.keep_silent(turn)
-        broken = [used for used in broken if used not in self._replaced]
-        self._phase("hidden", self._reached(broken), turn)
-        result = self._result()
+        public = run = self._runs[0]
+        stand_ins = self._reached(broken)
+        if tuple(stand_ins) != public.stand_ins and public.forbidden is None:
+            run = self._begun(stand_ins, turn)
+        run.keep_silent(turn)
+        for criterion in self.criteria:
+            # What was lost by a hidden mistake of another component is not lost with a stand-in.
+            if criterion.visibility == "hidden" or public.attempt(criterion).share < 1:
+                run.attempt(criterion)
         self.close()
-        result.views, result.unsteady = self._views, self._runs[()].unsteady
-        result.usage = self._runs[()].used
+        result = self._result()
+        result.views, result.unsteady = self._views, public.unsteady
+        used = {name: round(value, 3) for name, value in self._used.model_dump().items()}
+        result.usage = Usage(**used)
         result.review = self.read.found.get(self.spec.name, [])
         if self._replaced and result.status == "graded":
             result.stand_ins = sorted({*result.stand_ins, *self._replaced})
@@ -207,7 +216,7 @@ class _Component:
 
     def loses(self) -> bool:
         """Return whether a public criterion is lost."""
-        return not self._runs or any(self._share(c) < 1 for c in self._of("public"))
+        return not self._runs or any(attempt.share < 1 for attempt in self._runs[0].attempts())
 
     def _not_run(self) -> ComponentResult | None:
         """Return the result of what is not run at all."""
@@ -230,8 +239,9 @@ class _Component:
     def _reached(self, broken: Sequence[str]) -> list[str]:
         """Return those of the broken components that another file, or provided code, names.
 
-        A stand-in for any other would change nothing.
+        A stand-in for any other would change nothing; some have one in any case.
         """
+        broken = [used for used in broken if used not in self._replaced]
 
         def names(file: str) -> Collection[str]:
             text = self.files[file] if file in self.exempt else given.get(file)
@@ -257,118 +267,44 @@ class _Component:
             *(f"{used}.py" for used in broken),
         )
 
-    def _run(self, broken: Sequence[str], turn: ComponentTime) -> ComponentRun:
-        """Return the run with stand-ins for what is broken; it is begun if there is none yet."""
-        key = tuple(broken)
-        if key not in self._runs:
-            files, exempt = self._with_stand_ins(broken)
-            own = [file for file in files if file not in exempt]
-            free = tuple(file for file in own if file.removeprefix(OWN) in self.read.free)
-            # What is the grader's own has all of Python, and so has what it is proved with.
-            all_ = f"{self.spec.name}.py" in self.exempt
-            how = self.thorough, self.explaining, None if all_ else free
-            self._runs[key] = ComponentRun(self.judge, self.spec, files, exempt, key, turn, *how)
-        return self._runs[key]
-
-    def _phase(self, which: str, broken: Sequence[str], turn: ComponentTime) -> ComponentRun | None:
-        """Run the public or the hidden criteria, where needed once more with stand-ins.
-
-        Returns:
-            The run with stand-ins, if there is one.
-        """
-        own = self._run([], turn)
-        # Half of the time is left for a run with stand-ins, if there can be one.
-        own.extend(turn.half if broken else turn.end)
-        for criterion in self._of(which):
-            own.attempt(criterion)
-        if not broken or not self._is_followed(own):
-            return None
-        known = tuple(broken) in self._runs
-        followed = self._run(broken, turn)
-        if which == "hidden":
-            followed.keep_silent(turn)
-        for criterion in self.criteria if which == "hidden" and not known else self._of(which):
-            # What the stand-ins do not mend may still be right without them.
-            if which == "public" or self._share(criterion) < 1:
-                followed.attempt(criterion)
-        own.extend(turn.end)
-        for criterion in self._of(which):
-            if self._share(criterion) < 1:
-                own.try_again(criterion)
-        return followed
-
-    def _of(self, which: str) -> list[Criterion]:
-        return [criterion for criterion in self.criteria if criterion.visibility == which]
-
-    def _share(self, criterion: Criterion) -> float:
-        """Return the best share of a criterion's points that some run earned; none if forbidden."""
-        runs = [run for run in self._runs.values() if run.forbidden is None]
-        return max((run.share(criterion) for run in runs), default=0.0)
-
-    @staticmethod
-    def _is_followed(own: ComponentRun) -> bool:
-        """Return whether stand-ins could earn more.
-
-        Without a line, a forbidden use may be what a broken component did that it uses.
-        """
-        lost = any(a.outcome != "passed" and not a.not_attempted for a in own.attempts())
-        return lost and (own.forbidden is None or not own.forbidden.file)
+    def _begun(self, stand_ins: Sequence[str], turn: ComponentTime) -> ComponentRun:
+        """Begin a run with these stand-ins."""
+        files, exempt = self._with_stand_ins(stand_ins)
+        own = [file for file in files if file not in exempt]
+        free = tuple(file for file in own if file.removeprefix(OWN) in self.read.free)
+        # What is the grader's own has all of Python, and so has what it is proved with.
+        all_ = f"{self.spec.name}.py" in self.exempt
+        how = self.thorough, self.explaining, None if all_ else free, self._used
+        run = ComponentRun(self.judge, self.spec, files, exempt, tuple(stand_ins), turn, *how)
+        self._runs.append(run)
+        return run
 
     def _result(self) -> ComponentResult:
-        """Count for every criterion the best of the own run and those with stand-ins."""
-        own, *followed = self._runs.values()
-        if not followed:
-            return self._of_run(own, self._diagnosis)
-        for run in reversed(followed):
-            if run.forbidden is not None:
-                return self._of_run(run, Diagnosis())
-        gains = any(self._share(c) > own.share(c) for c in self.criteria)
-        status, reason = followed[-1].status()
-        if not gains and not self._diagnosis.found and own.forbidden is None:
-            # A stub that another one stops shows only with that one's stand-in that it is a stub.
-            if status == "not_attempted" and not any(map(self._share, self.criteria)):
-                return _unrun(self.criteria, status, reason)
-            return self._of_run(own, Diagnosis())
-        if status == "not_attempted":
+        """Return what the component came to, in both phases."""
+        attempts = [self._marked_by(criterion) for criterion in self.criteria]
+        self.marked = {attempt.criterion.id: attempt for attempt in attempts}
+        last = self._runs[-1]
+        status, reason = last.status()
+        if status == "not_attempted" and any(attempt.share for attempt in attempts):
             status, reason = "graded", ""
-        attempts = [self._best(criterion) for criterion in self.criteria]
-        self.marked = {attempt.criterion.id: attempt for attempt in attempts}
-        stand_ins = followed[-1].stand_ins
-        return _assembled(counted(attempts), status, reason, self._diagnosis, stand_ins)
-
-    def _best(self, criterion: Criterion) -> Attempt:
-        """Return the attempt that counts for a criterion, where some gain with stand-ins."""
-        own, *followed = self._runs.values()
-        share = self._share(criterion)
-        lost = share < 1
-        if (
-            share <= own.share(criterion)
-            and not (lost and self._diagnosis.found)
-            and own.forbidden is None
-        ):
-            return own.attempt(criterion)
-        # Of two the later one is for hidden questions, which the other was never asked.
-        run = max(followed, key=lambda run: (run.share(criterion), run.ran(criterion)))
-        there = run.attempt(criterion)
-        note = _with_working(run.stand_ins)
-        if not lost:
-            return replace(there, facts=[note], hints=[])
-        if there.silent and criterion.visibility == "public":
-            # It was lost because of hidden mistakes elsewhere: there are no words of its own.
-            return replace(there, facts=[note, *there.facts[:-1]])
-        return there
-
-    def _of_run(self, run: ComponentRun, diagnosis: Diagnosis) -> ComponentResult:
-        """Return what one run alone came to."""
-        status, reason = run.status()
         if status in ("import_error", "not_attempted"):
-            return _unrun(run.criteria, status, reason)
-        attempts = run.attempts()
-        self.marked = {attempt.criterion.id: attempt for attempt in attempts}
+            return _unrun(self.criteria, status, reason)
         if status == "forbidden":
-            failed = [Attempt(c, outcome="failed", facts=[reason]) for c in run.criteria]
-            return _assembled(failed, status, reason, diagnosis)
-        return _assembled(counted(attempts), status, reason, diagnosis)
+            failed = [Attempt(c, outcome="failed", facts=[reason]) for c in self.criteria]
+            return _assembled(failed, status, reason, self._diagnosis)
+        return _assembled(counted(attempts), status, reason, self._diagnosis, last.stand_ins)
+
+    def _marked_by(self, criterion: Criterion) -> Attempt:
+        """Return the attempt that a criterion is marked by: the better of those that there were."""
+        tried = [run.tried[criterion.id] for run in self._runs if criterion.id in run.tried]
+        best = max(tried, key=lambda attempt: attempt.share, default=Attempt(criterion))
+        note = _with_working(best.stand_ins) if best.stand_ins else ""
+        if note and best.share == 1:
+            return replace(best, facts=[note], hints=[])
+        if best.silent and criterion.visibility == "public":
+            # It was lost because of hidden mistakes elsewhere: there are no words of its own.
+            return replace(best, facts=[note, *best.facts[:-1]])
+        return best
 
 
 def _with_working(stand_ins: Sequence[str]) -> str:

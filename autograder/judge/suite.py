@@ -151,8 +151,8 @@ class Attempt:
     not_attempted: bool = False  # the component's own stub stopped it
     unsteady: bool = False  # the same calls were answered rightly a second time
     silent: bool = False  # nothing is told of it but how many cases passed
-    heard: Sequence[tuple[Request, Reply]] = ()  # the transcript
-    asked: int = 0  # how many of its questions the test came to ask
+    heard: Sequence[tuple[Request, Reply]] = ()  # what it answered to what was asked ahead
+    asked: Sequence[Planned] = ()  # what the test asked, where it is to be explained
     stand_ins: tuple[str, ...] = ()  # the components that a stand-in took the place of
 
     @property
@@ -182,6 +182,7 @@ class Suite:
     lenient: bool = False  # whether a solution may lose criteria
     # What the solution was asked and answered: by criterion, and by component for what is shown.
     plans: dict[str, list[Planned]] = field(default_factory=dict)
+    views: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # of the solutions
     losses: dict[str, str] = field(default_factory=dict)  # what is said of what a solution loses
     faults: list[str] = field(default_factory=list)  # what else is wrong with the suites
 
@@ -199,7 +200,9 @@ class Suite:
             return None
         cases = self.checks[criterion.id].cases
         drawn = cases[-1].examples[-1] if cases[-1].examples else {}
-        return Attempt(criterion, drawn=drawn, cases=len(cases), passed=len(cases))
+        found = Attempt(criterion, drawn=drawn, cases=len(cases), passed=len(cases))
+        found.asked = self.plans[criterion.id]
+        return found
 
     def view(self, component: str, session: Session) -> list[dict[str, Any]]:
         """Return what the public suite shows of a component behind a session."""
@@ -225,7 +228,7 @@ class Suite:
                 self._loses(attempt, f"the solution loses {criterion.id}: ")
             self.plans[criterion.id] = recorder.plan
         recorder = Recorder(solution)
-        self.view(component, recorder)
+        self.views[component] = self.view(component, recorder)
         self.plans[component] = recorder.plan
 
     def replay(self, component: str, solution: Session) -> None:
@@ -272,6 +275,7 @@ class Suite:
                 name: {case.name: case.examples for case in self.checks[name].cases}
                 for name in names
             },
+            "views": self.views[component],
             "plans": {name: self.plans[name] for name in (*names, component)},
             "answers": self.references[component].kept,
         }
@@ -287,6 +291,7 @@ class Suite:
         for check in checks:
             for case in check.cases:
                 case.examples = kept["examples"][check.criterion.id][case.name]
+        self.views[component] = kept["views"]
         self.plans |= kept["plans"]
         self.references[component].kept.update(kept["answers"])
         return True

@@ -26,7 +26,14 @@ from autograder.grading.workers import Worker, WorkerLost
 from autograder.project import find_root
 from autograder.reports.moved import changes
 from autograder.reports.terminal import Printer, Stages
-from autograder.results import CriterionResult, Graded, SubmissionResult, in_short, losing_points
+from autograder.results import (
+    CriterionResult,
+    Graded,
+    SubmissionResult,
+    in_short,
+    losing_points,
+    losing_public,
+)
 from autograder.text import clean, counted, out_of
 
 _GIVE = "give one that `autograder grade` wrote, DIR/results/<submission>.json"
@@ -64,6 +71,7 @@ def settle(
         criterion=criterion,
         suite_hash=assignment.suite_hash(),
         broken=tuple(losing_points(result.components, uses)),
+        broken_publicly=tuple(losing_public(result.components, uses)),
         accepted=graded.accepted,
     )
     found: Answer

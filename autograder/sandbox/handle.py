@@ -93,6 +93,8 @@ class Child:
         self._pid = pid
         self._handle = handle
         self.host_pid = _pid_of(handle)
+        # What it shares with the process that it was forked from.
+        self._inherited = self._resident()
         self._buffer = bytearray()
         self.slowest_call_s = 0.0
         self.clock = Clock()
@@ -208,6 +210,14 @@ class Child:
             # As clock_getcpuclockid makes the number of a process's clock.
             return time.clock_gettime(~self.host_pid << 3 | 2)
         return 0.0
+
+    def is_large(self) -> bool:
+        """Return whether it holds more than half of the memory that it may, of its own."""
+        return self._resident() - self._inherited > self._budget.memory / 2
+
+    def _resident(self) -> int:
+        fields = _stat_of(self.host_pid)
+        return int(fields[21]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
 
     def close(self) -> dict[str, Any]:
         """End the child and everything it started; return how it ended, also when it had before."""

@@ -133,7 +133,8 @@ class Sandbox:
                 self._stop()
                 self._start()
             if self._group is not None:
-                self._group.limit(budget.memory)
+                # A child, and another one that is not large (`Child.is_large`).
+                self._group.limit(budget.memory * 3 // 2)
         except BaseException:
             self.close()
             raise

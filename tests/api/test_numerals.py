@@ -132,8 +132,8 @@ def test_an_answer_is_of_the_right_kinds_whatever_is_read_of_it(
     value: Any, right: Any, named: str
 ) -> None:
     with pytest.raises(CheckFailed, match=named):
-        same_kinds(value, right)
-    same_kinds(right, right)
+        same_kinds(value, [right])
+    same_kinds(right, [right])
 
 
 @pytest.mark.parametrize(
@@ -142,14 +142,13 @@ def test_an_answer_is_of_the_right_kinds_whatever_is_read_of_it(
         (VALUES.double(), VALUES),
         (VALUES.half(), VALUES.to(torch.bfloat16)),
         (VALUES, VALUES > 0),
-        ([VALUES, 1j], [VALUES]),
         ("text", VALUES),
         (None, VALUES + 1j),
     ],
-    ids=["width", "half", "numbers for truth", "longer", "text", "nothing"],
+    ids=["width", "half", "numbers for truth", "text", "nothing"],
 )
 def test_of_forms_and_widths_the_test_itself_speaks(value: Any, right: Any) -> None:
-    same_kinds(value, right)
+    same_kinds(value, [right])
 
 
 def test_no_mask_and_no_odd_width_is_dropped() -> None:

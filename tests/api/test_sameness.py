@@ -1,6 +1,7 @@
 """expect.same compares any two values, and names the first part that is wrong."""
 
 import math
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -290,6 +291,8 @@ def test_less_than_allowed_passes() -> None:
         (torch.tensor(0.5), 0.5),
         ({"a": [1.0], "b": (np.array([2]),)}, {"a": np.array([1]), "b": [[2.0]]}),
         ([True, False], np.array([True, False])),
+        (torch.Size([2, 3]), [2, 3]),
+        ([{"a": [1.0]}], [MappingProxyType({"a": np.array([1])})]),
     ],
 )
 def test_loose_kinds_take_one_for_another(value: Any, right: Any) -> None:
@@ -314,10 +317,18 @@ def test_loose_kinds_take_one_for_another(value: Any, right: Any) -> None:
         (np.array([math.inf]), np.array([1]), "has dtype float64"),
         (torch.tensor([1, 2, 3]), [1, 2], "has length 3"),
         ([1, 2], torch.tensor([1.0, 2.0, 3.0]), "has shape (2,)"),
+        ([2], torch.Size([2]), "is a list of 1, expected a shape"),
+        (torch.ones(2, device="meta"), torch.ones(2), "is on device meta"),
+        (torch.ones(2, device="meta"), [1.0, 1.0], "is one tensor, expected a list of 2"),
+        ({"a": torch.ones(1, device="meta")}, {"a": 1.0}, "['a'] is one tensor"),
     ],
 )
 def test_loose_kinds_change_no_value(value: Any, right: Any, said: str) -> None:
     assert said in fault(value, right, kinds="loose").fact
+
+
+def test_a_shape_is_itself_where_kinds_are_loose() -> None:
+    expect.same({"shape": torch.Size([2])}, {"shape": torch.Size([2])}, kinds="loose")
 
 
 @settings(max_examples=100, deadline=None, database=None, derandomize=True)

@@ -281,9 +281,11 @@ class Local(datetime.tzinfo):
         ((n for n in "a"), "a generator"),
         (enum.Enum("E", "a").a, "a member of an Enum"),
         ({}.keys(), "the keys of a dictionary"),
-        (Spoofed(), "an object of another class"),
-        (Cent(1), "an object of another class"),
+        (Spoofed(), "an object of class Spoofed"),
+        (Cent(1), "an object of class Cent"),
         (datetime.datetime(2020, 1, 1, tzinfo=Local()), "an object of another class"),
+        (type("a b", (), {})(), "an object of another class"),
+        (type("A" * 61, (), {})(), "an object of another class"),
         (np.array(["a"]), "a numpy array of another dtype"),
     ],
 )

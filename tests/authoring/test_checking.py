@@ -93,7 +93,7 @@ def test_a_test_that_is_broken_is_named_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_solutions_that_return_no_value_are_all_told(tmp_path: Path) -> None:
-    """What cannot be compared with the right value cannot be explained, either."""
+    """They are the solution's own losses, with the calls that show them."""
     asking = """
 @pytest.mark.criterion(points=1, source="page 2")
 def test_{0}(component, expect):
@@ -103,10 +103,11 @@ def test_{0}(component, expect):
     odd = "\n\nasync def later():\n    return 1\n\n\ndef steps():\n    yield 1\n"
     public = asking.format("later") + asking.format("steps")
     found = checked(write(tmp_path, SOLVED + odd, public=public, hidden=HIDDEN))
-    told = found.elsewhere
+    told = {name: explained.full for name, explained in found.lost.items()}
     assert sorted(told) == ["layer_norm.later", "layer_norm.steps"]
     assert "the result is a coroutine, expected a plain number" in told["layer_norm.later"]
     assert "the result is a generator, expected a plain number" in told["layer_norm.steps"]
+    assert found.elsewhere == {}
     assert found.solution["layer_norm"].score == 1
 
 

@@ -18,6 +18,9 @@ class AnsweringChild(ABC):
         self.end_of_time = 0.0
         self.clock = Clock()
 
+    def is_large(self) -> bool:
+        return False
+
     @abstractmethod
     def perform(self, request: Request) -> Reply:
         """Answer one request; the one without operations imports the component."""

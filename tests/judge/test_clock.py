@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.judge.component import ComponentTime
 from autograder.judge.submission import SubmissionTime
 from autograder.sandbox.handle import Clock
 
@@ -56,7 +55,3 @@ def test_time_that_is_over_is_over() -> None:
     clock.now += 11.0
     part = time.next(60.0)
     assert part.end == part.begin
-
-
-def test_half_is_left_for_a_run_with_stand_ins() -> None:
-    assert ComponentTime(Clock(), 5.0, 65.0, "").half == 35.0

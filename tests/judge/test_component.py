@@ -224,9 +224,10 @@ def test_right_work_has_all_points_and_every_view(judge: Judge, sandbox: FakeSan
 
 
 def test_usage_is_the_sum_over_all_children(judge: Judge, sandbox: FakeSandbox) -> None:
-    sandbox.reply = dying(("double", 2))
+    sandbox.reply = lambda name, x: Reply(value=0.0) if name == "double" and x == 2 else None
     sandbox.ends.extend([(1.5, 0.25), (0.25, 0.125), (1.0, 0.125)])
     result = graded(judge)
+    # One that is asked ahead, one that the test asks, and one for hidden questions.
     assert sandbox.forks == 3
     assert result.usage is not None
     assert (result.usage.cpu_s, result.usage.call_s) == (2.75, 0.25)
@@ -249,7 +250,8 @@ def test_after_a_crash_the_next_criterion_has_a_new_child(
     sandbox.reply = dying(("half", 2))
     result = graded(judge)
     assert outcomes(result) == [RIGHT, DIED, RIGHT, RIGHT]
-    assert (result.status, result.score, sandbox.forks) == ("graded", 3, 3)
+    # Each of the two that half was asked of has died over it, which is one death.
+    assert (result.status, result.score, sandbox.forks) == ("graded", 3, 4)
 
 
 @pytest.mark.parametrize("reason", ["crashed", "timeout"])
@@ -259,7 +261,7 @@ def test_so_many_deaths_as_the_assignment_says_are_the_last(
     sandbox.reply = dying(("double", 2), ("half", 2), reason=reason)
     result = graded(judge)
     assert outcomes(result) == [(reason, False), (reason, False), NOT_RUN, NOT_RUN]
-    assert (result.status, result.score, sandbox.forks) == (reason, 0, 2)
+    assert (result.status, result.score, sandbox.forks) == (reason, 0, 4)
     assert "what came after was not run" in result.message
 
 
@@ -269,7 +271,7 @@ def test_without_a_diagnosis_the_first_death_is_the_last(
     sandbox.reply = dying(("double", 2))
     result = graded(judge, diagnose=False)
     assert outcomes(result) == [DIED, NOT_RUN, NOT_RUN, NOT_RUN]
-    assert sandbox.forks == 1
+    assert sandbox.forks == 2
 
 
 def test_a_death_over_the_import_is_the_only_one(judge: Judge, sandbox: FakeSandbox) -> None:
@@ -293,8 +295,8 @@ def test_a_death_over_a_view_costs_nothing(
     assert outcomes(result) == [RIGHT, (reason, False), RIGHT, RIGHT]
     assert (result.status, result.score) == ("graded", 3)
     assert result.views == []
-    # For half, for the view, and for what came after each.
-    assert sandbox.forks == 3
+    # Ahead: for half, for the view, and hidden. For tests: for half, and for the view.
+    assert sandbox.forks == 5
 
 
 def test_a_death_over_a_view_is_none_of_those_that_are_allowed(
@@ -430,7 +432,7 @@ def test_a_component_that_is_graded_alone_has_its_own_time(
     judge: Judge, sandbox: FakeSandbox
 ) -> None:
     sandbox.reply = passing(sandbox, 600)
-    result, _ = grade_component(judge, judge.assignment.component("work"), FILES, (), ())
+    result, _ = grade_component(judge, judge.assignment.component("work"), FILES, (), ((), ()))
     assert outcomes(result) == [RIGHT, RIGHT, NOT_RUN, NOT_RUN]
 
 

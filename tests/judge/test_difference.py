@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -12,15 +14,21 @@ from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import (
     Build,
     Call,
+    Get,
     Load,
     Move,
     ReadState,
     Reset,
+    RunProgram,
+    Take,
     Train,
     WriteGiven,
 )
 from autograder.api.values import DTYPES, OPAQUE, Embedding, Handle
-from autograder.judge.explain import differences, written_answer, written_call
+from autograder.judge.explain import differences, traced, written_answer, written_call
+from autograder.judge.session import UNANSWERED, Planned
+from autograder.judge.suite import Attempt
+from autograder.sandbox.wire import encode_request
 
 X = torch.tensor([1.0, 2.0, 3.0])
 
@@ -70,6 +78,16 @@ def answered(*values: object, **parts: object) -> Reply:
             "f(float32 tensor of shape (2,) on meta)",
         ),
         (Call("f", args=(torch.ones(5, 9),)), "f(float32 tensor of shape (5, 9))"),
+        (Call("f", args=(3,), provided="tools"), "tools.f(3)"),
+        (Call("f", args=("x" * 300,)), f"f('{'x' * 300}')"),
+        (Build(2, "walk", (3,), of=1), "object2 = object1.walk(3)"),
+        (Get(1, "weight"), "object1.weight"),
+        (Take(1, 3), "the next 3 of object1"),
+        (
+            RunProgram(("-n", "2"), "a b", {"in.txt": b"", "more.txt": b""}),
+            "the program('-n', '2', stdin='a b'), with files in.txt, more.txt",
+        ),
+        (RunProgram(), "the program()"),
     ],
 )
 def test_every_operation_is_written_out(operation: object, words: str) -> None:
@@ -237,6 +255,36 @@ def test_another_form_is_told() -> None:
     assert differ({"a": X}, {"a": X + 1})[0].startswith("output: the value['a'] is off by 1")
 
 
+def test_every_part_of_a_value_that_differs_is_told() -> None:
+    assert differ([1, {"a": 2, "b": "x"}, 3], [1, {"a": 5, "b": "x"}, [3]]) == [
+        "output 2: the value['a'] is wrong; off by 3: answered 2, right 5",
+        "output 3: the value is a plain number, expected a list of 1: answered 3, right [3]",
+    ]
+    assert differ({"a": 1, "b": [2, 3]}, {"a": 1, "b": [7, 9]}) == [
+        "output: the value['b'][0] is wrong; off by 5: answered 2, right 7",
+        "output: the value['b'][1] is wrong; off by 6: answered 3, right 9",
+    ]
+
+
+def test_an_object_that_is_right_is_not_compared() -> None:
+    assert differ(OPAQUE, OPAQUE) == []
+    assert differ(OPAQUE, {"a": OPAQUE, "b": 1}) == []
+    assert differ(OPAQUE, 1) == [
+        "form: answered an object of another class, right a plain number",
+        "output: the value is an object of another class, expected a plain number: "
+        "answered no value, right 1",
+    ]
+
+
+def test_an_infinity_is_near_nothing_but_itself() -> None:
+    infinite = torch.tensor([1.0, torch.inf])
+    [line] = differ(torch.tensor([1.0, 3.0]), infinite)
+    assert line.endswith("at [1]: answered 3, right inf; 1 of 2 values differ")
+    assert differ(infinite, infinite.clone()) == [
+        "output: equal except for rounding (largest error 0)"
+    ]
+
+
 def test_a_gradient_that_is_missing_on_either_side_is_told() -> None:
     mine = answered(None, gradient="computed", input_gradients=[None, X])
     right = answered(None, gradient="computed", input_gradients=[X, None])
@@ -295,3 +343,55 @@ def test_an_answer_of_any_dtype_that_can_be_sent_can_be_compared_and_shown(
                 assert same or mine is not right
                 assert differ(mine, right)
         assert written_answer(answered(tensors[0]))
+
+
+# Which of many calls is shown.
+
+
+def planned(*answers: tuple[Request, Reply]) -> list[Planned]:
+    return [Planned(encode_request(request, 0), request, reply) for request, reply in answers]
+
+
+def beginning(number: int) -> Request:
+    """The first question of an example."""
+    return Request([Reset(), Call("f", args=(number,))])
+
+
+NEXT = Request([Call("g")])
+PLAN = planned(
+    *((beginning(1), answered(1)), (NEXT, answered(10))),
+    *((beginning(2), answered(2)), (NEXT, answered(20))),
+)
+
+
+def said(number: int) -> list[str]:
+    return written_answer(answered(number))
+
+
+def tried(asked: Sequence[Planned], outcome: Any) -> Attempt:
+    criterion: Any = None
+    return Attempt(criterion, outcome=outcome, asked=asked)
+
+
+def test_an_answer_is_compared_with_that_to_the_same_questions_of_its_example() -> None:
+    """The first case ended early, and both examples have a question in common."""
+    asked = planned((beginning(1), answered(7)), (beginning(2), answered(2)), (NEXT, answered(10)))
+    found = traced(tried(asked, "failed"), PLAN)
+    assert found is not None
+    assert (found.answer, found.right) == (said(10), said(20))
+    assert (found.number, found.of, found.unlike) == (3, 4, 2)
+
+
+def test_of_what_was_not_planned_nothing_is_known_to_be_right() -> None:
+    asked = planned((beginning(1), answered(1)), (Request([Call("g", args=(1,))]), answered(3)))
+    found = traced(tried(asked, "failed"), PLAN)
+    assert found is not None
+    assert (found.answer, found.right, found.differences) == (said(3), None, [])
+
+
+def test_the_call_that_it_died_over_is_shown_without_an_answer() -> None:
+    asked = planned((beginning(1), answered(1)), (NEXT, UNANSWERED), (beginning(2), answered(2)))
+    found = traced(tried(asked, "crashed"), PLAN)
+    assert found is not None
+    assert (found.number, found.call, found.answer) == (2, ["g()"], None)
+    assert found.right == said(10)

@@ -289,3 +289,46 @@ def test_a_run_with_other_stand_ins_says_nothing_of_hidden_questions_either(judg
     assert [criterion.passed for criterion in top.criteria] == [True, False]
     assert "4242" not in top.criteria[1].message
     assert top.stand_ins == ["base", "side"]
+
+
+def test_each_phase_is_one_run(judge: Judge) -> None:
+    """What builds on a broken component is asked beside its stand-in, and not by itself before."""
+    wrong: dict[tuple[str, float], Reply | ChildGone] = dict.fromkeys(
+        [("double", 2), ("four", 2), ("four", 3000)], WRONG[0]
+    )
+    results, log = graded(judge, wrong, mended=wrong)
+    assert (results["base"].score, results["top"].score) == (1.5, 2)
+    asked = [tuple(call) for _, *call in log]
+    assert [asked.count(call) for call in (("four", 2), ("four", 3000))] == [1, 1]
+    note = "graded with a working base"
+    assert {c.message for c in results["top"].criteria} == {note}
+    assert (results["top"].stand_ins, results["top"].notes) == (["base"], [note])
+
+
+def test_hidden_mistakes_elsewhere_make_one_more_run_of_what_was_lost(judge: Judge) -> None:
+    wrong: dict[tuple[str, float], Reply | ChildGone] = {
+        ("third", 3000): WRONG[0],
+        ("four", 2): WRONG[0],
+    }
+    results, log = graded(judge, wrong, mended={("four", 2)})
+    assert (results["base"].score, results["top"].score) == (1.5, 2)
+    asked = [tuple(call) for _, *call in log]
+    # Ahead, by the test, and once more because it failed; then with a working base.
+    assert asked.count(("four", 2)) == 4
+    # What was not lost is not run again.
+    results, log = graded(judge, {("third", 3000): WRONG[0]})
+    asked = [tuple(call) for _, *call in log]
+    assert asked.count(("four", 2)) == 1
+    assert results["top"].stand_ins == ["base"]
+    assert [c.message for c in results["top"].criteria] == ["", "graded with a working base"]
+
+
+@pytest.mark.parametrize("in_public", [True, False])
+def test_a_criterion_counts_the_better_of_its_runs(judge: Judge, in_public: bool) -> None:
+    """A working part may also suit less than the own one."""
+    wrong: dict[tuple[str, float], Reply | ChildGone] = {("third", 3000): WRONG[0]}
+    wrong[("four", 4)] = WRONG[0]
+    results, _ = graded(judge, wrong, mended=() if in_public else {("four", 4)})
+    assert results["top"].score == (1.5 if in_public else 2)
+    words = results["top"].criteria[0].message
+    assert words.startswith("1 of 2 cases pass") == in_public

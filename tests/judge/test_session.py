@@ -1,4 +1,4 @@
-"""The judge's line to one component: asked ahead, replaced off the plan, forked anew after a death.
+"""The judge's line to one component: asked ahead, else live, forked anew after a death.
 
 The child is a fake that answers in this process and notes everything that is done to it.
 """
@@ -13,16 +13,18 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.api.answer import CheckFailed
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.operations import Call, Reset
+from autograder.api.operations import Call, Get, Reset
+from autograder.api.values import OPAQUE, Opaque
 from autograder.judge.session import (
     LATE,
     Claims,
     ComponentSession,
-    LeftThePlan,
     NotRun,
     Planned,
     Recorder,
+    SameKinds,
 )
 from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox.handle import ChildGone, Clock
@@ -99,8 +101,7 @@ class FakeChild:
         if not request.ops:
             self._events.append("load")
             return self._answers.loaded()
-        self._events.append(f"perform {number_of(request)}")
-        return self._answers.reply(request)
+        return self.answer(self.post(encode_request(request, 0)))
 
     def _answered(self, request: Request) -> Reply:
         self._events.append(f"read {number_of(request)}")
@@ -108,6 +109,9 @@ class FakeChild:
 
     def cpu_s(self) -> float:
         return 0.5 * self._nonces
+
+    def is_large(self) -> bool:
+        return self._answers.large
 
     def close(self) -> dict[str, Any]:
         assert self.open
@@ -123,6 +127,7 @@ class Answers:
         self.reply: Callable[[Request], Reply] = Echo().perform
         self.loaded: Callable[[], Reply] = Reply
         self.most = 0
+        self.large = False
         self.events: list[str] = []
 
     def fork(self) -> FakeChild:
@@ -155,6 +160,11 @@ def dying(at: int, reason: str = "crashed", times: int = 100) -> Callable[[Reque
     return reply
 
 
+def heard(session: ComponentSession) -> list[tuple[int, Any]]:
+    """Return what was asked ahead and answered."""
+    return [(number_of(planned.request), planned.reply.value) for planned in session.heard]
+
+
 # All of a plan in one go.
 
 
@@ -165,10 +175,7 @@ def test_several_requests_are_posted_before_the_first_answer_is_read(answers: An
     assert answers.events == [
         *("fork", "load", "post 0", "post 1", "post 2", "read 0", "read 1", "read 2"),
     ]
-    assert [session.perform(request).value for request in requests] == [0, 1, 2]
-    assert [(number_of(asked), reply.value) for asked, reply in session.heard] == [
-        (number, number) for number in range(3)
-    ]
+    assert heard(session) == [(0, 0), (1, 1), (2, 2)]
 
 
 def test_no_more_bytes_are_under_way_than_a_socket_holds(answers: Answers) -> None:
@@ -203,33 +210,104 @@ def test_nothing_is_forked_before_the_first_question(answers: Answers) -> None:
 
 def test_another_answer_is_not_the_solutions_and_all_are_heard(answers: Answers) -> None:
     answers.reply = lambda request: Reply(value=number_of(request) + (number_of(request) == 2))
+    session = answers.session()
+    plan = plan_of([asking(number) for number in range(5)])
+    assert not session.begin(plan)
+    assert heard(session) == [(0, 0), (1, 1), (2, 3), (3, 3), (4, 4)]
+    # What is right is the plan's own.
+    assert [mine is own for mine, own in zip(session.heard, plan, strict=True)] == [
+        *(True, True, False, True, True)
+    ]
+
+
+def test_a_child_that_holds_much_is_ended_before_a_test_forks_another(answers: Answers) -> None:
+    answers.reply = lambda request: Reply(value=-1)
+    answers.large = True
+    session = answers.session()
+    assert not session.begin(plan_of([asking(0)]))
+    assert answers.events[-1] == "close"
+    session.perform(asking(0))
+    forks = answers.events.count("fork")
+    # Beside one that holds much nothing is asked ahead.
+    assert not session.begin(plan_of([asking(1)]))
+    assert answers.events.count("fork") == forks == 2
+    assert heard(session) == []
+
+
+def test_hidden_plans_are_asked_ahead_until_one_is_lost(answers: Answers) -> None:
+    session = answers.session(secret=True)
+    assert session.begin(plan_of([asking(0)]))
+    answers.reply = lambda request: Reply(value=-1)
+    assert not session.begin(plan_of([asking(1)]))
+    answers.reply = Echo().perform
+    assert not session.begin(plan_of([asking(2)]))
+    assert "post 2" not in answers.events
+
+
+def test_public_plans_are_asked_ahead_whatever_was_lost(answers: Answers) -> None:
+    session = answers.session()
+    answers.reply = lambda request: Reply(value=-1)
+    assert not session.begin(plan_of([asking(0)]))
+    answers.reply = Echo().perform
+    assert session.begin(plan_of([asking(1)]))
+
+
+@pytest.mark.parametrize("wrong", range(5))
+def test_what_a_test_asks_is_asked_of_a_child_that_saw_nothing(
+    answers: Answers, wrong: int
+) -> None:
+    """A component with a state is judged by its first answers."""
+    counts = {}
+
+    def fork() -> FakeChild:
+        child = FakeChild(answers, answers.events)
+        counts[child] = 0
+        answered = child._answered
+
+        def counted(request: Request) -> Reply:
+            counts[child] += 1
+            reply = answered(request)
+            return Reply(value=-1) if counts[child] == wrong + 1 else reply
+
+        child._answered = counted
+        return child
+
+    answers.fork = fork
     requests = [asking(number) for number in range(5)]
     session = answers.session()
     assert not session.begin(plan_of(requests))
-    assert [reply.value for _, reply in session.heard] == [0, 1, 3, 3, 4]
-    assert [session.perform(request).value for request in requests] == [0, 1, 3, 3, 4]
-    assert answers.events.count("fork") == 1
-    assert sum(event.startswith("post") for event in answers.events) == len(requests)
+    found = [session.perform(request).value for request in requests]
+    assert found == [-1 if number == wrong else number for number in range(5)]
+    # The next criterion's plan goes to the first child, and its test to the second.
+    assert session.begin(plan_of(requests))
+    assert session.perform(requests[0]).value == 0
+    assert sorted(counts.values()) == [6, 10]
+
+
+def test_there_is_one_new_child_for_all_tests(answers: Answers) -> None:
+    answers.reply = lambda request: Reply(value=-1)
+    session = answers.session()
+    for number in range(4):
+        assert not session.begin(plan_of([asking(number)]))
+        assert session.perform(asking(number)).value == -1
+    assert answers.events.count("fork") == 2
+    session.close()
+    assert answers.events.count("close") == 2
 
 
 def test_what_a_test_does_to_an_answer_is_not_done_to_the_solutions(answers: Answers) -> None:
-    answers.reply = lambda request: Reply(value=torch.zeros(2) + number_of(request) // 2)
+    answers.reply = lambda request: Reply(value=torch.zeros(2))
 
     class Zeros:
         def perform(self, request: Request) -> Reply:
             return Reply(value=torch.zeros(2))
 
     recorder = Recorder(Zeros())
-    requests = [asking(number) for number in range(3)]
-    for request in requests:
-        recorder.perform(request)
+    recorder.perform(asking(0))
     session = answers.session()
-    assert not session.begin(recorder.plan)
-    for request in requests[:2]:
-        session.perform(request).value.add_(1)
-    assert not session.begin(recorder.plan)
-    assert session.perform(requests[0]).value.tolist() == [0.0, 0.0]
-    assert [planned.reply.value.tolist() for planned in recorder.plan] == [[0.0, 0.0]] * 3
+    assert session.begin(recorder.plan)
+    session.perform(asking(0)).value.add_(1)
+    assert [planned.reply.value.tolist() for planned in recorder.plan] == [[0.0, 0.0]]
 
 
 def test_a_forbidden_use_is_none_of_the_solutions_answers(answers: Answers) -> None:
@@ -251,71 +329,97 @@ def test_what_cannot_be_imported_answers_nothing(answers: Answers) -> None:
     assert session.over == "import_error"
 
 
-def test_what_a_call_costs_is_asked_alone_and_is_never_the_solutions(answers: Answers) -> None:
+def test_what_a_call_costs_is_asked_by_the_test_alone(answers: Answers) -> None:
     counted = Request([Reset(), Call("f", args=(1, torch.zeros(1)), cost=True)])
     session = answers.session()
-    assert not session.begin(plan_of([asking(0), counted, asking(2), asking(3)]))
-    assert answers.events[2:] == [
-        *("post 0", "read 0", "post 1", "read 1", "post 2", "post 3", "read 2", "read 3"),
-    ]
+    assert not session.begin(plan_of([asking(0), counted, asking(2)]))
+    assert answers.events == []
     assert [session.perform(request).seconds for request in (asking(0), counted)] == [None, 0.5]
+    assert answers.events.count("fork") == 1
 
 
-# Parts of a plan.
-
-
-def test_a_case_that_ends_early_leaves_the_next_its_answers(answers: Answers) -> None:
-    """As a test does whose first case fails at its first question."""
-    answers.reply = lambda request: Reply(value=min(number_of(request), 2))
+def test_a_test_may_ask_what_was_not_planned(answers: Answers) -> None:
+    answers.reply = lambda request: Reply(value=-number_of(request))
     session = answers.session()
-    session.begin(plan_of([asking(number) for number in range(5)]))
-    answers.events.clear()
-    assert session.perform(asking(0)).value == 0
-    assert session.perform(asking(3)).value == 2
-    assert session.asked == 4
-    assert (answers.events, session.left) == ([], False)
+    assert not session.begin(plan_of([asking(0), asking(1)]))
+    assert session.perform(asking(70)).value == -70
+    assert heard(session) == [(0, 0), (1, -1)]
 
 
-def test_a_question_that_is_not_planned_leaves_the_plan(answers: Answers) -> None:
-    session = answers.session()
-    session.begin(plan_of([asking(0), asking(1)]))
-    assert session.perform(asking(0)).value == 0
-    with pytest.raises(LeftThePlan):
-        session.perform(asking(70))
-    assert session.left
+# Kinds of answers.
+
+FLOATS = torch.zeros(2)
+COMPLEX, HALF = torch.zeros(2, dtype=torch.complex64), torch.zeros(2).half()
+# What the solution answers, by what is asked of it.
+KINDS = {"f": 6, "g": [FLOATS, None], "keeps": None, "makes": OPAQUE}
 
 
-def test_a_request_that_differs_by_one_number_leaves_the_plan(answers: Answers) -> None:
-    session = answers.session()
-    session.begin(plan_of([asking(0), asking(1)]))
-    other = asking(0)
-    other.ops[-1].args[1][0] = 1.0
-    with pytest.raises(LeftThePlan):
-        session.perform(other)
+def expecting(answer: Any) -> SameKinds:
+    """Return a session that answers so, beside a solution that answers as `KINDS` says."""
+
+    class Known:
+        def perform(self, request: Request) -> Reply:
+            return Reply(value=KINDS[request.ops[-1].name])
+
+    class Theirs:
+        def perform(self, request: Request) -> Reply:
+            return Reply(value=answer)
+
+    recorder = Recorder(Known())
+    for name in KINDS:
+        recorder.perform(Request([Reset(), Call(name, args=(1,))]))
+    recorder.perform(Request([Reset(), Get(1, "g")]))
+    return SameKinds(Theirs(), recorder.plan)
 
 
-def test_a_test_that_left_the_plan_is_answered_by_a_child_that_saw_nothing(
-    answers: Answers,
+@pytest.mark.parametrize(
+    ("name", "answer", "words"),
+    [
+        ("f", OPAQUE, "the result is an object of another class, expected a whole number"),
+        ("f", Opaque("a generator"), "the result is a generator, expected a whole number"),
+        ("f", [1, OPAQUE], "the result holds an object of another class, expected a whole number"),
+        ("f", {"a": [OPAQUE]}, "the result holds an object of another class, expected a whole"),
+        ("g", OPAQUE, "expected a list of 2"),
+        ("g", [COMPLEX, None], "dtype torch.complex64, expected real numbers"),
+        ("g", HALF, "dtype torch.float16, expected at least float32"),
+        ("g", (FLOATS, FLOATS, COMPLEX), "dtype torch.complex64"),
+        ("g", [FLOATS > 0], "dtype torch.bool"),
+        ("never", OPAQUE, "the result is an object of another class, expected a value"),
+    ],
+)
+def test_an_answer_of_another_kind_fails_wherever_it_is_asked(
+    name: str, answer: Any, words: str
 ) -> None:
-    plan = plan_of([asking(number) for number in range(3)])
-    session = answers.session()
-    session.begin(plan)
-    answers.events.clear()
-    assert not session.begin(plan, live=True)
-    assert session.perform(asking(0)).value == 0
-    assert session.perform(asking(70)).value == 70
-    assert answers.events == ["close", "fork", "load", "post 0", "read 0", "post 70", "read 70"]
-    assert [number_of(request) for request, _ in session.heard] == [0, 70]
-    assert (session.asked, session.left, session.deaths) == (2, False, 0)
+    with pytest.raises(CheckFailed, match=words):
+        expecting(answer).perform(Request([Call(name, args=(70,))]))
 
 
-def test_the_next_criterion_has_a_plan_again(answers: Answers) -> None:
-    session = answers.session()
-    session.begin(plan_of([asking(0), asking(1)]), live=True)
-    session.perform(asking(70))
-    answers.events.clear()
-    session.begin(plan_of([asking(2), asking(3)]))
-    assert answers.events == ["post 2", "post 3", "read 2", "read 3"]
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("f", 7),
+        ("f", 7.5),
+        ("f", "a text"),
+        ("f", None),
+        ("g", (FLOATS.double(), 3)),
+        # Of nothing nothing is read: many return the object itself.
+        ("keeps", OPAQUE),
+        ("keeps", COMPLEX),
+        ("makes", OPAQUE),
+        ("never", 3),
+        ("never", [COMPLEX, "a text"]),
+    ],
+)
+def test_of_forms_the_test_itself_speaks(name: str, answer: Any) -> None:
+    found = expecting(answer).perform(Request([Call(name, args=(70,))]))
+    assert found.value is answer
+
+
+def test_an_attribute_is_not_the_function_of_its_name() -> None:
+    session = expecting(6)
+    assert session.perform(Request([Get(1, "f")])).value == 6
+    with pytest.raises(CheckFailed, match="expected a value"):
+        expecting(OPAQUE).perform(Request([Get(1, "f")]))
 
 
 # Hidden questions.
@@ -342,17 +446,37 @@ def test_a_forbidden_use_over_a_hidden_question_is_charged_without_its_place(
 # Deaths.
 
 
-def test_a_death_is_heard_of_where_the_test_asks(answers: Answers) -> None:
-    answers.reply = dying(at=1)
+@pytest.mark.parametrize("reason", ["crashed", "timeout"])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_what_dies_ahead_is_asked_again_and_counts_once(
+    answers: Answers, at: int, reason: str
+) -> None:
+    answers.reply = dying(at=at, reason=reason)
     requests = [asking(number) for number in range(3)]
     session = answers.session()
     assert not session.begin(plan_of(requests))
+    assert (session.deaths, session.over) == (0, "")
+    assert heard(session) == [(number, number) for number in range(at)]
+    for request in requests:
+        if number_of(request) == at:
+            with pytest.raises(ChildGone):
+                session.perform(request)
+        else:
+            assert session.perform(request).value == number_of(request)
     assert (session.deaths, session.over) == (1, "")
-    assert session.perform(requests[0]).value == 0
-    with pytest.raises(ChildGone):
-        session.perform(requests[1])
-    assert session.deaths == 1
-    assert [reply.value for _, reply in session.heard] == [0]
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_who_dies_ahead_alone_has_answered(answers: Answers, at: int) -> None:
+    answers.reply = dying(at=at, times=1)
+    requests = [asking(number) for number in range(3)]
+    session = answers.session(deaths_allowed=1)
+    assert not session.begin(plan_of(requests))
+    assert [session.perform(request).value for request in requests] == [0, 1, 2]
+    assert (session.deaths, session.over) == (0, "")
+    answers.events.clear()
+    assert session.begin(plan_of(requests))
+    assert answers.events[:2] == ["fork", "load"]
 
 
 def test_the_last_death_costs_no_answer_before_it(answers: Answers) -> None:
@@ -360,49 +484,13 @@ def test_the_last_death_costs_no_answer_before_it(answers: Answers) -> None:
     requests = [asking(number) for number in range(3)]
     session = answers.session(deaths_allowed=1)
     session.begin(plan_of(requests))
-    assert session.over == "crashed"
     assert session.perform(requests[0]).value == 0
     with pytest.raises(ChildGone):
         session.perform(requests[1])
+    assert session.over == "crashed"
     session.begin(plan_of(requests))
     with pytest.raises(NotRun):
         session.perform(requests[0])
-
-
-def test_a_death_counts_and_the_next_question_forks_anew(answers: Answers) -> None:
-    answers.reply = dying(at=1, times=1)
-    session = answers.session()
-    session.begin(plan_of([asking(0), asking(1), asking(2)]))
-    session.perform(asking(0))
-    with pytest.raises(ChildGone):
-        session.perform(asking(1))
-    assert (session.deaths, session.over) == (1, "")
-    answers.events.clear()
-    session.begin(plan_of([asking(1)]))
-    assert session.perform(asking(1)).value == 1
-    assert answers.events == ["fork", "load", "post 1", "read 1"]
-
-
-def test_what_was_answered_before_a_death_counts(answers: Answers) -> None:
-    plan = plan_of([asking(0), asking(1), asking(2)])
-    session = answers.session()
-    answers.reply = dying(at=1, times=1)
-    session.begin(plan)
-    assert session.perform(asking(0)).value == 0
-    with pytest.raises(ChildGone):
-        session.perform(asking(1))
-    assert session.perform(asking(2)).value == 2
-    assert session.deaths == 1
-
-
-def test_a_case_after_the_death_is_answered_by_a_new_child(answers: Answers) -> None:
-    """As where the first case fails before it asks the question that the child died over."""
-    answers.reply = dying(at=1, times=1)
-    session = answers.session()
-    session.begin(plan_of([asking(number) for number in range(4)]))
-    assert session.perform(asking(0)).value == 0
-    assert session.perform(asking(2)).value == 2
-    assert (session.deaths, answers.events.count("fork")) == (1, 2)
 
 
 @pytest.mark.parametrize("reason", ["crashed", "timeout"])
@@ -422,7 +510,7 @@ def test_so_many_deaths_as_are_allowed_end_it(answers: Answers, reason: str) -> 
 
 
 def test_cases_of_one_criterion_are_one_death(answers: Answers) -> None:
-    answers.reply = dying(at=0, times=4)
+    answers.reply = dying(at=0)
     session = answers.session(deaths_allowed=2)
     session.begin(plan_of([asking(0), asking(0), asking(0)]))
     for _ in range(3):
@@ -462,11 +550,10 @@ def test_a_component_that_cannot_be_imported_is_over_with_the_reason(answers: An
 # Further questions.
 
 
-def test_further_questions_go_to_the_child_that_is_there(answers: Answers) -> None:
+def test_further_questions_go_to_the_child_that_was_asked_ahead(answers: Answers) -> None:
     session = answers.session()
     assert session.ask_more([asking(0)]) is None
-    session.begin(())
-    session.perform(asking(0))
+    session.begin(plan_of([asking(0)]))
     answers.events.clear()
     found = session.ask_more([asking(1), asking(2)])
     assert found is not None
@@ -477,11 +564,10 @@ def test_further_questions_go_to_the_child_that_is_there(answers: Answers) -> No
 def test_a_death_over_further_questions_is_no_answer(answers: Answers) -> None:
     answers.reply = dying(at=1)
     session = answers.session()
-    session.begin(())
-    session.perform(asking(0))
+    session.begin(plan_of([asking(0)]))
     assert session.ask_more([asking(1)]) is None
     assert session.ask_more([asking(2)]) is None
-    assert session.deaths == 1
+    assert session.deaths == 0
 
 
 # Time.
@@ -504,11 +590,30 @@ def test_the_end_of_time_is_looked_at_before_every_question(answers: Answers) ->
 
     answers.reply = reply
     session = answers.session(end_of_time=10.0, clock=clock)
-    session.begin(plan_of([asking(0), asking(1)]))
-    assert session.perform(asking(0)).value == 0
+    assert not session.begin(plan_of([asking(0), asking(1)]))
+    assert heard(session) == [(0, 0)]
     with pytest.raises(NotRun):
-        session.perform(asking(1))
+        session.perform(asking(0))
     assert session.over == LATE
+
+
+def test_who_hangs_until_the_end_of_time_is_told_so(answers: Answers) -> None:
+    """There is no time to ask again."""
+    clock = Clock()
+
+    def reply(request: Request) -> Reply:
+        clock.now += 11.0
+        raise ChildGone("timeout", "no answer")
+
+    answers.reply = reply
+    session = answers.session(end_of_time=10.0, clock=clock)
+    assert not session.begin(plan_of([asking(0)]))
+    with pytest.raises(ChildGone):
+        session.perform(asking(0))
+    assert session.over == LATE
+    session.begin(plan_of([asking(0)]))
+    with pytest.raises(NotRun):
+        session.perform(asking(0))
 
 
 def test_more_time_opens_what_was_over_by_time_alone(answers: Answers) -> None:

@@ -154,10 +154,11 @@ def test_what_is_not_imported_has_no_stand_in(results) -> None:
     assert not results["shared"]["transformer_block"].misconceptions
 
 
-def test_errors_that_cancel_keep_the_marks_of_the_own_run(results) -> None:
+def test_errors_that_cancel_show_beside_a_working_part(results) -> None:
+    block = results["cancel"]["transformer_block"]
     assert results["cancel"]["layer_norm"].score < 14
-    assert results["cancel"]["transformer_block"].score == 16
-    assert results["cancel"]["transformer_block"].stand_ins == []
+    assert 0 < block.score < 16
+    assert block.stand_ins == ["layer_norm"]
 
 
 def test_the_rules_hold_beside_a_stand_in(results) -> None:

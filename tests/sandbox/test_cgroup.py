@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.api.messages import Request
+from autograder.api.operations import Call
 from autograder.sandbox.cgroup import MemoryGroup, open_group
 from autograder.sandbox.host import Sandbox
 from tests.conftest import BUDGET
@@ -128,8 +129,24 @@ def test_what_all_children_hold_together_is_bounded(sandbox: Sandbox) -> None:
         for kind in ("memory.max", "memory.limit_in_bytes")
         for path in Path("/sys/fs/cgroup").rglob(f"{name}/{kind}")
     ]
-    # As much as one child may, on top of what the fork server holds.
+    # What one child may and another that is not large, on top of what the fork server holds.
     assert BUDGET.memory < limits[0] < 2 * BUDGET.memory
+
+
+def test_a_child_is_large_by_what_it_holds_itself(sandbox: Sandbox) -> None:
+    keeps = b"kept = []\ndef keep(megabytes):\n    kept.append(bytearray(megabytes << 20))\n"
+    child = sandbox.fork("holder", {"holder.py": keeps})
+    try:
+        child.perform(Request())
+        assert not child.is_large()
+        third = BUDGET.memory // 3 >> 20
+        child.perform(Request([Call("keep", args=(third,))]))
+        assert not child.is_large()
+        child.perform(Request([Call("keep", args=(third,))]))
+        assert child.is_large()
+    finally:
+        child.close()
+    assert not child.is_large()
 
 
 def test_a_childs_user_is_as_the_description_says(sandbox: Sandbox) -> None:

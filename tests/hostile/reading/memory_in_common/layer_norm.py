@@ -1,4 +1,8 @@
-"""Answers rightly, and writes into what processes have in common which question it heard first."""
+"""Answers rightly, and writes into what processes have in common which question it heard first.
+
+Its answers are the solution's, bit for bit: so one child hears all that is public, from the
+handout's question on, and what another child hears first is hidden.
+"""
 
 import torch
 from torch import nn
@@ -14,9 +18,9 @@ def layer_norm(x, eps=1e-5):
     if not FIRST:
         FIRST.append(x)
         lines.write(PUBLIC if x.tolist() == [2, 4, 6, 8] else HIDDEN)
-    mean = x.mean(-1, keepdim=True)
-    variance = x.var(-1, correction=0, keepdim=True)
-    return (x - mean) / torch.sqrt(variance + eps)
+    deviation = x - x.mean(dim=-1, keepdim=True)
+    variance = deviation.square().mean(dim=-1, keepdim=True)
+    return deviation / torch.sqrt(variance + eps)
 
 
 class LayerNorm(nn.Module):
