@@ -38,6 +38,7 @@ from autograder.api.values import (
     Value,
     answered,
     made_real,
+    name_of_class,
     plain_tensor,
     with_tensors,
 )
@@ -287,7 +288,7 @@ class Executor:
             try:
                 found = getattr(found, part)
             except AttributeError:
-                of = "" if isinstance(owner, ModuleType) else _name_of(type(owner))
+                of = "" if isinstance(owner, ModuleType) else name_of_class(type(owner))
                 raise Stop(StudentError("MissingName", "call", name, key=of)) from None
         return found
 
@@ -470,12 +471,7 @@ def _kinds(error: BaseException) -> list[str]:
 
 def _own_classes(error: BaseException) -> list[str]:
     """Return the names of its classes that are not built in, the nearest first."""
-    return [_name_of(cls) for cls in type(error).__mro__ if cls.__module__ != "builtins"]
-
-
-def _name_of(cls: type) -> str:
-    """Return a class's name; not `cls.__name__`, which the student's class of it may answer."""
-    return str(type.__dict__["__name__"].__get__(cls))
+    return [name_of_class(cls) for cls in type(error).__mro__ if cls.__module__ != "builtins"]
 
 
 def _text(error: object) -> str:

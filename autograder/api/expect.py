@@ -165,18 +165,11 @@ class Expect:
             scale: multiplies the tolerance.
             kinds: "loose" takes a list, an array and a tensor for one another, and 2.0 for 2.
         """
-
-        for _, _, failure in self._differences(value, right, what, scale, kinds == "loose"):
+        for _, _, failure in wrong_parts(self, value, right, what, scale, kinds == "loose"):
             raise failure
 
-    def _differences(
-        self, value: Value, right: Value, what: str, scale: float = 1.0, loose: bool = False
-    ) -> Iterator[tuple[Value, Value, CheckFailed]]:
-        """Yield every part of a value that is not the right one, as `same` compares them.
-
-        Yields:
-            The part that came back, the right one, and what is wrong with it.
-        """
+    def _marks(self, scale: float) -> Marks:
+        """Return what marks allow of the parts of a value."""
 
         def close(mine: Numbers, theirs: Numbers, place: str) -> None:
             dtype = name_of(theirs.dtype)
@@ -187,12 +180,7 @@ class Expect:
             else:
                 self.equal(mine, theirs, place)
 
-        marks = Marks(close, self._tolerance("float64", scale)[0], CheckFailed)
-        for name, mine, theirs, _ in aligned(value, right, what, loose=loose):
-            try:
-                kind_of(theirs, also=True).check(mine, theirs, name, marks)
-            except CheckFailed as failure:
-                yield mine, theirs, failure
+        return Marks(close, self._tolerance("float64", scale)[0], CheckFailed)
 
     def growth(
         self,
@@ -355,6 +343,22 @@ class Expect:
     def _tolerance(self, dtype: object, scale: float) -> tuple[float, float]:
         self._compared(dtype, scale)
         return tolerance_of(dtype, scale)
+
+
+def wrong_parts(
+    expect: Expect, value: Value, right: Value, what: str, scale: float = 1.0, loose: bool = False
+) -> Iterator[tuple[Value, Value, CheckFailed]]:
+    """Yield every part of a value that is not the right one, as `Expect.same` compares them.
+
+    Yields:
+        The part that came back, the right one, and what is wrong with it.
+    """
+    marks = expect._marks(scale)
+    for name, mine, theirs, _ in aligned(value, right, what, loose=loose):
+        try:
+            kind_of(theirs, also=True).check(mine, theirs, name, marks)
+        except CheckFailed as failure:
+            yield mine, theirs, failure
 
 
 def _finite(got: Array, want: Array, what: str, names: str) -> None:

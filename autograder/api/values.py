@@ -233,17 +233,22 @@ def _opaque(value: object) -> Opaque:
     for base in cls.__mro__:
         if base in _OPAQUE:
             return Opaque(_OPAQUE[base][0])
-    return Opaque(name=_class_name(type.__dict__["__name__"].__get__(cls)))
+    return Opaque(name=_shown_name(name_of_class(cls)))
 
 
-def _class_words(name: str) -> str:
-    return f"class {name}" if name else "another class"
+def name_of_class(cls: type) -> str:
+    """Return a class's name; not `cls.__name__`, which the student's class of it may answer."""
+    return str(type.__dict__["__name__"].__get__(cls))
 
 
-def _class_name(text: object) -> str:
+def _shown_name(text: object) -> str:
     """Return a name that a class can have, and nothing for any other text."""
     fits = isinstance(text, str) and len(text) <= _MAX_NAME and text.isascii()
     return str(text) if fits and str(text).isidentifier() else ""
+
+
+def _opaque_words(value: Opaque) -> str:
+    return value.words or f"an object of {f'class {value.name}' if value.name else 'another class'}"
 
 
 def _check_opaque(value: Value, right: Value, what: str, marks: Marks) -> None:
@@ -693,9 +698,9 @@ KINDS: tuple[Kind, ...] = (
         "opaque",
         write=lambda value, writer: [value.words, value.name],
         read=lambda reader, depth, words, name: Opaque(
-            words if INSTEAD[words] else "", "" if words else _class_name(name)
+            words if INSTEAD[words] else "", "" if words else _shown_name(name)
         ),
-        words=lambda value: value.words or f"an object of {_class_words(value.name)}",
+        words=_opaque_words,
         check=_check_opaque,
     ),
     Kind(

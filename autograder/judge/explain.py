@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from autograder.api.answer import Question, arguments_of
-from autograder.api.expect import Expect
+from autograder.api.expect import Expect, wrong_parts
 from autograder.api.lazy import Tensor, name_of, torch
 from autograder.api.likeness import all_alike, tolerance_of
 from autograder.api.messages import Reply, Request
@@ -324,7 +324,7 @@ def _differences(mine: Value, right: Value) -> Iterator[tuple[str, bool]]:
     elif any(both) and right is None:
         yield "there, but none is right", True
     elif not any(isinstance(leaf, Opaque) for leaf in leaves(right)):
-        for one, other, failure in Expect()._differences(mine, right, "the value"):
+        for one, other, failure in wrong_parts(Expect(), mine, right, "the value"):
             yield f"{failure.fact}: answered {_written(one)}, right {_written(other)}", True
 
 

@@ -217,6 +217,13 @@ class ComponentSession:
             Whether all answers are the solution's, byte for byte. If not, the test is to run.
         """
         self.heard, self._died, self._gone = [], False, None
+        right = self._is_answered(plan)
+        if not right and self._is_large(_AHEAD):
+            self._close(_AHEAD)
+        return right
+
+    def _is_answered(self, plan: Sequence[Planned]) -> bool:
+        """Ask a plan ahead, if that is of use; return whether all answers are the solution's."""
         if not plan or any(planned.request.counted for planned in plan):
             return False
         if self._is_large(_LIVE) or (self.secret and self._lost):
@@ -230,8 +237,6 @@ class ComponentSession:
             self._gone = gone if self.over else None
             right = False
         self._lost = self._lost or not right
-        if self._is_large(_AHEAD):
-            self._close(_AHEAD)
         return right
 
     def perform(self, request: Request) -> Reply:

@@ -200,9 +200,8 @@ class Suite:
             return None
         cases = self.checks[criterion.id].cases
         drawn = cases[-1].examples[-1] if cases[-1].examples else {}
-        found = Attempt(criterion, drawn=drawn, cases=len(cases), passed=len(cases))
-        found.asked = self.plans[criterion.id]
-        return found
+        plan, count = self.plans[criterion.id], len(cases)
+        return Attempt(criterion, drawn=drawn, cases=count, passed=count, asked=plan)
 
     def view(self, component: str, session: Session) -> list[dict[str, Any]]:
         """Return what the public suite shows of a component behind a session."""

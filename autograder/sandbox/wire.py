@@ -241,16 +241,6 @@ def _plain_error(error: StudentError) -> dict[str, Any]:
     return plain
 
 
-def decode_reply(receive: Receive) -> tuple[int, Reply]:
-    """Receive and read a reply; return it with its nonce.
-
-    Raises:
-        WireError: the bytes are no reply, or ask for more than the caps allow.
-    """
-    nonce, header, data = receive_reply(receive)
-    return nonce, read_reply(header, data)
-
-
 def receive_reply(receive: Receive) -> tuple[int, bytes, bytes]:
     """Receive a reply unread: its nonce, its plain form and the bytes of its tensors.
 

@@ -234,6 +234,22 @@ def test_a_child_that_holds_much_is_ended_before_a_test_forks_another(answers: A
     assert heard(session) == []
 
 
+def test_a_child_that_holds_much_is_ended_before_a_cost_is_measured(answers: Answers) -> None:
+    session = answers.session()
+    assert session.begin(plan_of([asking(0)]))
+    answers.large = True
+    assert not session.begin([])
+    assert answers.events[-1] == "close"
+
+
+def test_a_child_that_answers_rightly_is_kept_whatever_it_holds(answers: Answers) -> None:
+    answers.large = True
+    session = answers.session()
+    assert session.begin(plan_of([asking(0)]))
+    assert session.begin(plan_of([asking(1)]))
+    assert answers.events.count("fork") == 1
+
+
 def test_hidden_plans_are_asked_ahead_until_one_is_lost(answers: Answers) -> None:
     session = answers.session(secret=True)
     assert session.begin(plan_of([asking(0)]))

@@ -11,7 +11,8 @@ from autograder.api.messages import Reply, StudentError
 from autograder.api.values import Unsendable
 from autograder.rules.forbidden import ForbiddenUse
 from autograder.sandbox import wire
-from autograder.sandbox.wire import WireError, decode_reply, encode_reply
+from autograder.sandbox.wire import WireError, encode_reply
+from tests.sandbox.frames import decode_reply
 
 MEBIBYTE = 2**20
 

@@ -34,7 +34,8 @@ from autograder.api.operations import (
 from autograder.api.values import ABSENT, DTYPES, OPAQUE, Embedding, Unsendable, tensors_in
 from autograder.rules.forbidden import OPERATIONS, ForbiddenUse
 from autograder.sandbox import wire
-from autograder.sandbox.wire import WireError, decode_reply, decode_request
+from autograder.sandbox.wire import WireError, decode_request
+from tests.sandbox.frames import decode_reply
 
 quick = settings(max_examples=150, deadline=None, database=None, derandomize=True)
 

@@ -28,12 +28,12 @@ from autograder.sandbox.wire import (
     MAGIC,
     MAX_BYTES,
     WireError,
-    decode_reply,
     decode_request,
     encode_reply,
     encode_request,
     with_nonce,
 )
+from tests.sandbox.frames import decode_reply
 
 quick = settings(max_examples=150, deadline=None, database=None, derandomize=True)
 
