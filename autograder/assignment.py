@@ -57,6 +57,7 @@ class ComponentSpec(Strict):
         points: what it is worth.
         uses: components before it that it may import.
         program: whether it is run as a program, and not imported.
+        tests: the names of its files of ordinary tests, where they do not name it.
         limits: the assignment's, with what is said here for this component alone.
         rules: the assignment's, likewise.
     """
@@ -65,6 +66,7 @@ class ComponentSpec(Strict):
     points: Annotated[Decimal, BeforeValidator(number), Field(gt=0, le=10_000)]
     uses: tuple[str, ...] = ()
     program: StrictBool = False
+    tests: tuple[str, ...] = ()
     limits: Limits = Limits()
     rules: Forbidden = Forbidden()
 

@@ -17,13 +17,16 @@ from typing import Any
 from autograder.api.lazy import Tensor, loaded, torch
 from autograder.api.loading import ComponentCode
 from autograder.api.messages import ERROR_KINDS, MAX_TEXT, Reply, Request, StudentError
+from autograder.api.objects import Conversation, draws
 from autograder.api.operations import (
+    Ask,
     Build,
     Call,
     Get,
     Load,
     Move,
     Operation,
+    ReadDraws,
     ReadState,
     Reset,
     RunProgram,
@@ -66,6 +69,7 @@ class Executor:
         raised: the last exception of the student's code, for a traceback in its own process.
         code: the component's code.
         load_error: why it cannot be imported, or None.
+        conversation: what an ordinary test and the component have of each other.
     """
 
     def __init__(
@@ -87,6 +91,7 @@ class Executor:
         self._own_tensors = own_tensors
         self.code = ComponentCode(folder, name, given or folder, program, source)
         self.raised: BaseException | None = None
+        self.conversation = Conversation(self._describe, self.perform)
         self._objects: dict[int, Any] = {}
         self._embeddings: dict[int, torch.nn.Embedding] = {}
         # Why an object is not there, and what the student's code raised.
@@ -169,6 +174,11 @@ class Executor:
                 with self._reporting("call"):
                     items = list(islice(iterator, operation.count))
                 return self._returned(items)
+            case Ask():
+                with self._reporting("call"):
+                    return self.conversation.ask(operation)
+            case ReadDraws():
+                return Reply(value=draws())
             case RunProgram():
                 with self._reporting("call"):
                     done = self.code.run(operation.arguments, operation.stdin, operation.files)
@@ -181,6 +191,7 @@ class Executor:
         self._objects.clear()
         self._embeddings.clear()
         self._unbuilt.clear()
+        self.conversation.forget()
         seed_all(operation.seed)
 
     def _build(self, operation: Build) -> None:
@@ -319,8 +330,11 @@ class Executor:
         except self._fatal:
             raise
         except BaseException as error:
-            self.raised = error
-            raise Stop(describe(error, phase, self._folder, self._stubs)) from None
+            raise Stop(self._describe(error, phase)) from None
+
+    def _describe(self, error: BaseException, phase: str = "call") -> StudentError:
+        self.raised = error
+        return describe(error, phase, self._folder, self._stubs)
 
 
 # What belongs to one call.

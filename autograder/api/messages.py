@@ -15,6 +15,7 @@ from autograder.api.operations import (
     Call,
     Operation,
     Reset,
+    Resume,
     RunProgram,
     read_operation,
     with_changed_tensors,
@@ -103,6 +104,11 @@ class Request:
     def name(self) -> tuple[str, str]:
         """The kind of what is asked, and the function, method or attribute."""
         return self.ops[-1].kind, getattr(self.ops[-1], "name", "")
+
+    @property
+    def resumes(self) -> bool:
+        """Whether it answers what the component asked back."""
+        return bool(self.ops) and isinstance(self.ops[-1], Resume)
 
     @property
     def counted(self) -> bool:
@@ -197,6 +203,8 @@ class Reply:
     `operations` counts floating-point operations, if that was asked for; `seconds` is the CPU time
     of the call, measured by the caller. `input_gradients` and `inputs_after` follow the order of
     the tensor arguments of the last operation; a gradient is None where backward left none.
+    `beside` is what an ordinary test learns beside the answer: what was printed, which arguments
+    were changed, the exception as an object, or what the component asks back.
     """
 
     gradient: str = "not asked"
@@ -204,6 +212,7 @@ class Reply:
     forbidden: list[ForbiddenUse] = field(default_factory=list)
     operations: int | None = None
     seconds: float | None = None
+    beside: dict[str, Value] = field(default_factory=dict)
     value: Value = part("output{}", "value")
     input_gradients: list[Tensor | None] = part(
         "gradient of tensor argument {}", "tensors", gaps=True, derived=True

@@ -143,11 +143,61 @@ class RunProgram(Operation):
     cost: bool = False
 
 
+@dataclass(frozen=True)
+class Ask(Operation):
+    """Ask what an ordinary test asks of a module, an object or a function of the component's.
+
+    Attributes:
+        name: the verb, and the name of the function or attribute that it is about, if any: under
+            it answers are of the kinds that the solution gives.
+        verb: one of `objects.VERBS`.
+        args: what it is asked of, then what it is asked with.
+        kwargs: further arguments of a call.
+        written: what the test has written into tensors and arrays that came back before: their
+            number, what they hold now, and the gradient that they have.
+        beside: the state of the generators ("draws"), and what the student's code may read
+            ("stdin", "files").
+    """
+
+    kind: ClassVar[str] = "ask"
+    name: str
+    verb: str
+    args: tuple[Value, ...] = ()
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
+    written: tuple[Value, ...] = ()
+    beside: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Resume(Operation):
+    """Answer what a component asked back of the test.
+
+    Attributes:
+        value: what the test's function returned.
+        raised: the built-in class of what it raised instead, empty if it returned.
+        number: the number of what it raised, by which it is known when it comes back.
+        written: as of `Ask`.
+    """
+
+    kind: ClassVar[str] = "resume"
+    value: Value = None
+    raised: str = ""
+    number: int = 0
+    written: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadDraws(Operation):
+    """Fetch the state of the generators of `random`, numpy and torch; the solution alone is asked."""
+
+    kind: ClassVar[str] = "read_draws"
+
+
 _BY_KIND: dict[str, type[Operation]] = {
     operation.kind: operation
     for operation in (
         *(Reset, Build, Load, Move, Train, WriteGiven, ReadState),
-        *(Call, Get, Take, RunProgram),
+        *(Call, Get, Take, RunProgram, Ask, Resume, ReadDraws),
     )
 }
 

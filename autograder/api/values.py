@@ -21,7 +21,7 @@ from collections.abc import Set as AbstractSet
 
 # By name: a student's code may put another in its place.
 from ctypes import string_at
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -168,6 +168,66 @@ OPAQUE = Opaque()
 ABSENT = Absent()
 
 
+# What ordinary tests hand over and get back beside values. The classes only say what is meant; each
+# side makes of them what it allows.
+
+
+@dataclass(frozen=True)
+class Held(Opaque):
+    """Stands for an object that stays beside the component, under a number of the component's.
+
+    Attributes:
+        number: its number.
+        plain: the value of the builtin class that its class extends; ABSENT if it extends none.
+        bases: of a class of exceptions, its bases: each a `Held` or, if it is built in, a `Named`.
+            Of another object, the public classes that it is an instance of.
+    """
+
+    number: int = 0
+    plain: Value = field(default=ABSENT, hash=False)
+    bases: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """A tensor or an array that came back, with the number of the one beside the component.
+
+    Attributes:
+        number: its number.
+        numbers: what it holds.
+        differentiable: whether gradients flow through it.
+        leaf: whether gradients end in it, as in those of a parameter.
+    """
+
+    number: int
+    numbers: Numbers
+    differentiable: bool = False
+    leaf: bool = False
+
+
+@dataclass(frozen=True)
+class Named:
+    """Stands for a module, or for a class or function of a library, by its dotted name."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Made:
+    """Stands for what a maker of this name makes of values, as `range` of three numbers."""
+
+    maker: str
+    parts: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True)
+class Callback:
+    """Stands for a function or an object of the test, under a number of the test's."""
+
+    number: int
+    name: str = ""
+
+
 @dataclass(frozen=True)
 class Marks:
     """What marks allow.
@@ -207,7 +267,7 @@ class Kind:
     types: tuple[type, ...] | str = ()
     tag: str = ""
     also: tuple[type, ...] = ()
-    copy: Callable[[Value, Copier], Value] = lambda value, copier: _opaque(value)
+    copy: Callable[[Value, Copier], Value] = lambda value, copier: opaque(value)
     write: Callable[[Value, Writer], Iterable[Any]] = lambda value, writer: ()
     read: Callable[..., Value] = lambda reader, depth: None
     items: Callable[[Value], Iterable[Value] | None] = lambda value: None
@@ -226,7 +286,7 @@ class Kind:
         return (getattr(torch, self.types),) if isinstance(self.types, str) else self.types
 
 
-def _opaque(value: object) -> Opaque:
+def opaque(value: object) -> Opaque:
     """Return what stands for an object that is no value."""
     # Its own word for its class does not count.
     cls = type(value)
@@ -344,7 +404,7 @@ def _check_tensor(value: Value, right: Value, what: str, marks: Marks) -> None:
 def _copy_array(value: Value, copier: Copier) -> Value:
     # What a mask hides would be taken for a number.
     if isinstance(value, np.ma.MaskedArray) or value.dtype.name not in ARRAY_DTYPES:
-        return _opaque(value)
+        return opaque(value)
     array = np.array(value, copy=True, subok=False)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
@@ -408,7 +468,7 @@ def widened(array: Array, wide: str) -> Array:
 def _copy_exactly(value: Value, copier: Copier) -> Value:
     """Copy an object whose class is Python's own: another one may say anything of itself."""
     if type(value) not in _OF_CLASS:
-        return _opaque(value)
+        return opaque(value)
     if type(getattr(value, "tzinfo", None)) not in (type(None), datetime.timezone):
         return OPAQUE
     if isinstance(value, Fraction):
@@ -475,7 +535,7 @@ def _read_size(reader: Reader, depth: int, *sizes: Any) -> Value:
 
 def _copy_dict(value: Value, copier: Copier) -> Value:
     if not isinstance(value, dict):
-        return _opaque(value)
+        return opaque(value)
     _check_count(value)
     parts = copier.items(part for pair in dict.items(value) for part in pair)
     return dict(zip(map(_as_key, parts[::2]), parts[1::2], strict=True))
@@ -483,7 +543,7 @@ def _copy_dict(value: Value, copier: Copier) -> Value:
 
 def _copy_set(value: Value, copier: Copier) -> Value:
     if not isinstance(value, set | frozenset):
-        return _opaque(value)
+        return opaque(value)
     _check_count(value)
     return set(map(_as_key, copier.items(iter(value))))
 
@@ -502,7 +562,7 @@ def _as_key(value: Value) -> Value:
     try:
         hash(value)
     except TypeError:
-        return _opaque(value)
+        return opaque(value)
     # A tensor can be one, by its identity, which nothing keeps.
     return OPAQUE if isinstance(value, torch.Tensor) else value
 
@@ -547,6 +607,24 @@ def _read_embedding(reader: Reader, depth: int, weight: Any) -> Value:
 def _real_embedding(value: Value, items: list[Value], object_of: Callable[[int], Any]) -> Any:
     weight = value.weight.clone()
     return torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight)
+
+
+def _read_held(
+    reader: Reader, depth: int, words: Any, name: Any, number: Any, plain: Any, *bases: Any
+) -> Value:
+    known = words if INSTEAD[words] else ""
+    read = tuple(reader.items(bases, depth))
+    found = reader.read(plain, depth + 1)
+    return Held(known, "" if known else _shown_name(name), operator.index(number), found, read)
+
+
+def _read_tracked(
+    reader: Reader, depth: int, number: Any, numbers: Any, differentiable: Any, leaf: Any
+) -> Value:
+    found = reader.read(numbers, depth + 1)
+    if not isinstance(found, np.ndarray | torch.Tensor):
+        raise ValueError
+    return Tracked(operator.index(number), found, differentiable is True, leaf is True)
 
 
 _SEQUENCE: dict[str, Any] = {
@@ -750,6 +828,53 @@ KINDS: tuple[Kind, ...] = (
         check=_check_path,
     ),
     Kind((Absent,), "absent", read=lambda reader, depth: ABSENT, form="none"),
+    Kind(
+        (Held,),
+        "held",
+        write=lambda value, writer: [
+            *(value.words, value.name, value.number, writer.write(value.plain)),
+            *map(writer.write, value.bases),
+        ],
+        read=_read_held,
+        words=_opaque_words,
+        check=_check_opaque,
+    ),
+    Kind(
+        (Tracked,),
+        "tracked",
+        write=lambda value, writer: [
+            *(value.number, writer.write(value.numbers), value.differentiable, value.leaf),
+        ],
+        read=_read_tracked,
+        items=lambda value: [value.numbers],
+        remade=lambda value, items: replace(value, numbers=items[0]),
+    ),
+    Kind(
+        (Named,),
+        "named",
+        write=lambda value, writer: [value.path],
+        read=lambda reader, depth, path: Named(str.__str__(path)),
+        show=lambda value, values: value.path,
+    ),
+    Kind(
+        (Made,),
+        "made",
+        write=lambda value, writer: [value.maker, *map(writer.write, value.parts)],
+        read=lambda reader, depth, maker, *parts: Made(
+            str.__str__(maker), tuple(reader.items(parts, depth))
+        ),
+        items=lambda value: value.parts,
+        remade=lambda value, items: Made(value.maker, tuple(items)),
+    ),
+    Kind(
+        (Callback,),
+        "callback",
+        write=lambda value, writer: [value.number, value.name],
+        read=lambda reader, depth, number, name: Callback(
+            operator.index(number), str.__str__(name)
+        ),
+        show=lambda value, values: value.name,
+    ),
 )
 _OF_CLASS: dict[type, Kind] = {
     cls: kind for kind in KINDS if not isinstance(kind.types, str) for cls in kind.types

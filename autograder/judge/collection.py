@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import inspect
 import os
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import hypothesis
@@ -26,8 +29,20 @@ from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment
 from autograder.environment import alone
 from autograder.judge.cache import Cache
+from autograder.judge.ordinary_suite import (
+    checks_of,
+    component_of_file,
+    is_ordinary,
+    survey,
+    twice_named,
+)
 from autograder.judge.places import cache_folder
-from autograder.judge.reference import ReferenceSession, solution_of, workplace
+from autograder.judge.reference import (
+    ReferenceProcess,
+    ReferenceSession,
+    solution_of,
+    workplace,
+)
 from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
 from autograder.rules.forbidden import resolve
 from autograder.rules.reader import dotted_name
@@ -92,7 +107,9 @@ def collect(
         kept = {name: cache.load(key) for name, key in keys.items()}
     # Examples are kept of sound tests alone: these need not be read again.
     known = {f"test_{name}.py" for name, value in kept.items() if value is not None}
-    checks, faults = _checks_of(assignment, only, known)
+    references = {name: ReferenceSession(solution_of(assignment, name)) for name in names}
+    modules = {name: found.module for name, found in references.items()}
+    checks, faults = _checks_of(assignment, only, known, modules, cache)
     if faults := [*_missing(assignment), *faults]:
         raise SuiteFault(_listed(faults))
     wrong_points = list(_wrong_points(assignment, checks))
@@ -100,7 +117,6 @@ def collect(
         raise SuiteFault(_listed(wrong_points))
     for check in (check for found in checks.values() for check in found if check.is_property):
         hypothesis.seed(assignment.seed if seed is None else seed)(check.function)
-    references = {name: ReferenceSession(solution_of(assignment, name)) for name in checks}
     suite = Suite(checks, references, drawings_of(assignment.public / "tests"), lenient)
     suite.faults += wrong_points
     with warnings.catch_warnings(), workplace(assignment), _drawing_alike():
@@ -110,7 +126,8 @@ def collect(
             if suite.restore(component, kept[component]):
                 continue
             tell(f"drawing examples and asking the solution: {component}")
-            suite.meet(component, solution_of(assignment, component))
+            with closing(ReferenceProcess(assignment, component)) as process:
+                suite.meet(component, solution_of(assignment, component), process)
             suite.replay(component, solution_of(assignment, component))
             if not suite.losses:
                 cache.save(keys[component], suite.kept(component))
@@ -142,7 +159,11 @@ def _listed(faults: Iterable[str]) -> str:
 
 
 def _checks_of(
-    assignment: Assignment, only: str, known: Collection[str]
+    assignment: Assignment,
+    only: str,
+    known: Collection[str],
+    modules: Mapping[str, Any],
+    cache: Cache,
 ) -> tuple[dict[str, list[Check]], list[str]]:
     """Return the tests of all components, or of one, by component, and what is wrong with them.
 
@@ -152,8 +173,11 @@ def _checks_of(
     for folder in (public, hidden):
         if not folder.is_dir():
             raise SuiteFault(f"there is no {folder}: put the tests there")
+    files = [path for folder in (public, hidden) for path in sorted(folder.glob("*.py"))]
+    # What pytest takes for a file of tests.
+    files = [path for path in files if path.stem.startswith("test_") or path.stem.endswith("_test")]
     pattern = f"test_{only or '*'}.py"
-    tests = [path for folder in (public, hidden) for path in sorted(folder.glob(pattern))]
+    tests = [path for path in files if path.match(pattern) and not is_ordinary(path)]
     read = [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests
     said = {
         path: [] if path.name in known else list(complaints(path, path.is_relative_to(public)))
@@ -165,15 +189,55 @@ def _checks_of(
     sound = [path for path in tests if not said[path]]
     if faults and not sound:
         return {}, faults
-    items, uncollected = _found_in([public, hidden], sound if only or faults else [])
+    items, uncollected = _found_in([public, hidden], sound) if sound else ([], [])
     faults += uncollected
     checks, wrong = _filed(items, public, totals)
     faults += wrong
+    ordinary = [path for path in files if is_ordinary(path)]
+    faults += _add_ordinary(assignment, checks, ordinary, modules, cache)
     if not faults:
         faults += [
             f"no test is about {name}: write test_{name}.py" for name in totals if not checks[name]
         ]
     return checks, faults
+
+
+def _add_ordinary(
+    assignment: Assignment,
+    checks: dict[str, list[Check]],
+    files: Sequence[Path],
+    modules: Mapping[str, Any],
+    cache: Cache,
+) -> list[str]:
+    """Add the criteria of ordinary tests, public ones first; return what is wrong with them."""
+    faults: list[str] = []
+    public = assignment.public / "tests"
+    by_component: dict[str, list[tuple[Path, bool]]] = {}
+    for path in files:
+        component = component_of_file(assignment, path)
+        if component is None:
+            faults.append(
+                f"{_shown(path)} is about no component of the assignment: name it "
+                f'test_<component>.py, or say tests = ["{path.name}"] in assignment.toml'
+            )
+        elif component in checks:
+            found = by_component.setdefault(component, [])
+            found.append((path, path.is_relative_to(public)))
+    for component, own in by_component.items():
+        key = cache.key_of(assignment, component, "ordinary tests")
+        surveyed = cache.kept(
+            key, functools.partial(survey, assignment, component, own, modules[component])
+        )
+        faults += surveyed.faults
+        given = sum(
+            (Decimal(str(check.criterion.points)) for check in checks[component]), Decimal()
+        )
+        more, wrong, _ = checks_of(assignment, component, surveyed, given, modules[component])
+        faults += wrong
+        both = [*checks[component], *more]
+        checks[component] = sorted(both, key=lambda check: check.criterion.visibility != "public")
+        faults += twice_named(both)
+    return faults
 
 
 @contextlib.contextmanager

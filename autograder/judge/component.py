@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.answer import CheckFailed, StudentRaised
+from autograder.api.component import Session
 from autograder.api.criterion import COUNTS_LATER, Criterion, form_counts
 from autograder.api.messages import Reply
 from autograder.api.wording import error_words, find, forbidden_words
@@ -264,7 +265,7 @@ class ComponentRun:
         met = suite.met(criterion) if session.begin(suite.plans[criterion.id]) else None
         attempt = self._live(criterion) if met is None else met
         attempt.stand_ins = self.stand_ins
-        if not session.secret:
+        if not (session.secret or suite.checks[criterion.id].is_ordinary):
             heard = self._kept(session.heard)
             attempt.heard = [(planned.request, planned.reply) for planned in heard]
         self._judge_of(attempt)
@@ -274,7 +275,10 @@ class ComponentRun:
         """Run a criterion's test, which asks the component while it runs."""
         suite, session = self.judge.suite, self._session
         recorder = Recorder(session)
-        asked = SameKinds(recorder if self.explaining else session, suite.plans[criterion.id])
+        asked: Session = recorder if self.explaining else session
+        if not suite.checks[criterion.id].is_ordinary:
+            # An ordinary test looks at the kinds of answers itself.
+            asked = SameKinds(asked, suite.plans[criterion.id])
         attempt = suite.run(criterion, asked)
         attempt.asked = self._kept(recorder.plan)
         return attempt

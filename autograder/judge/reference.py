@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -14,8 +17,9 @@ from autograder.api.messages import Reply, Request
 from autograder.api.wording import place
 from autograder.assignment import Assignment
 from autograder.rules.guard import PROVIDED
+from autograder.sandbox.child import answer
 from autograder.sandbox.scratch import temporary_folder
-from autograder.sandbox.wire import encode_request
+from autograder.sandbox.wire import Pipe, encode_request, read_reply, receive_reply
 from autograder.student.local import Apart
 
 
@@ -85,6 +89,58 @@ def variant_of(
     return executor
 
 
+class ReferenceProcess:
+    """A solution in a process of its own, asked as a submission is.
+
+    Args:
+        assignment: whose.
+        name: the component.
+    """
+
+    def __init__(self, assignment: Assignment, name: str) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._pid = os.fork()
+        if self._pid == 0:
+            self._socket.close()
+            try:
+                with workplace(assignment):
+                    executor = Executor(
+                        assignment.secret, name, given=assignment.public, own_tensors=True
+                    )
+                    answer(Pipe(theirs.fileno()), executor, list)
+            finally:
+                os._exit(1)
+        theirs.close()
+        self._file = self._socket.makefile("rb")
+
+    def perform(self, request: Request) -> Reply:
+        """Have a request answered.
+
+        Raises:
+            ReferenceFault: the process is gone.
+        """
+        try:
+            self._socket.sendall(encode_request(request, 0))
+            _, header, data = receive_reply(self._receive)
+        except OSError as error:
+            raise ReferenceFault("the solution's process ended") from error
+        return read_reply(header, data)
+
+    def close(self) -> None:
+        """End it."""
+        self._file.close()
+        self._socket.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+
+    def _receive(self, size: int) -> bytes:
+        data = self._file.read(size)
+        if len(data) < size:
+            raise ConnectionResetError
+        return data
+
+
 class ReferenceSession:
     """Answers with a solution, computing each answer once.
 
@@ -94,10 +150,12 @@ class ReferenceSession:
 
     Attributes:
         kept: by example and number, the frame of a request with a nonce of 0, and the answer.
+        module: the solution's module.
     """
 
     def __init__(self, solution: Executor) -> None:
         self._solution = solution
+        self.module = solution.code.module
         self.kept: dict[tuple[str, int], tuple[bytes, Reply]] = {}
         self.begin("")
 

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import pytest
@@ -82,6 +82,18 @@ class Check:
     function: Callable[..., object]
     fixtures: tuple[str, ...]
     cases: list[Case] = field(default_factory=list)
+    # Whether it is plain pytest, which is run in a process of its own.
+    is_ordinary: ClassVar[bool] = False
+
+    def attempt(self, session: Session, plan: Sequence[Planned] | None) -> Attempt:
+        """Run an ordinary test; `plan` is what the solution was asked, None while it is asked."""
+        raise NotImplementedError
+
+    def noted(self) -> Any:
+        """Return what was noted while the solution was asked, to be kept."""
+
+    def note(self, noted: Any) -> None:
+        """Take what was kept."""
 
     @property
     def is_property(self) -> bool:
@@ -214,15 +226,21 @@ class Suite:
             for name, criteria in self.criteria.items()
         }
 
-    def meet(self, component: str, solution: Session) -> None:
+    def meet(self, component: str, solution: Session, process: Session) -> None:
         """Grade a solution, which draws the examples and records the plans.
+
+        Args:
+            component: the component.
+            solution: its solution.
+            process: the solution in a process of its own, for ordinary tests.
 
         Raises:
             SuiteFault: it loses a criterion.
         """
         for criterion in list(self.criteria[component]):
-            recorder = Recorder(solution)
-            attempt = self._attempt(self.checks[criterion.id], recorder, recorder)
+            check = self.checks[criterion.id]
+            recorder = Recorder(process if check.is_ordinary else solution)
+            attempt = self._attempt(check, recorder, recorder)
             if attempt.failure is not None:
                 self._loses(attempt, f"the solution loses {criterion.id}: ")
             self.plans[criterion.id] = recorder.plan
@@ -277,6 +295,7 @@ class Suite:
             "views": self.views[component],
             "plans": {name: self.plans[name] for name in (*names, component)},
             "answers": self.references[component].kept,
+            "ordinary": {name: self.checks[name].noted() for name in names},
         }
 
     def restore(self, component: str, kept: dict[str, Any] | None) -> bool:
@@ -288,6 +307,7 @@ class Suite:
         if {name: set(found) for name, found in kept["examples"].items()} != cases:
             return False
         for check in checks:
+            check.note(kept["ordinary"][check.criterion.id])
             for case in check.cases:
                 case.examples = kept["examples"][check.criterion.id][case.name]
         self.views[component] = kept["views"]
@@ -298,6 +318,8 @@ class Suite:
     def _attempt(self, check: Check, session: Session, recorder: Recorder | None = None) -> Attempt:
         """Run a test; for one who records it, draw its examples."""
         criterion = check.criterion
+        if check.is_ordinary:
+            return check.attempt(session, None if recorder else self.plans[criterion.id])
         run = Run(lambda name: session)
         reference = self.references[criterion.component]
         expect = Expect(run.coarse, run.asked)

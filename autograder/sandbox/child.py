@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api.executor import Executor, unsent
-from autograder.api.messages import Reply
+from autograder.api.messages import Reply, Request
 from autograder.rules.forbidden import ForbiddenUse
 from autograder.rules.given import spell
 from autograder.rules.guard import Guard
@@ -73,7 +73,11 @@ def run_child(guard: Guard, wire: int, task: Task, kernels: list[Kernel]) -> Non
     )
     if profile.free is not None:
         executor.code.watch(profile.free)
-    _answer(pipe, executor, guard, unreported)
+
+    def uses() -> list[ForbiddenUse]:
+        return guard.uses() or [ForbiddenUse(name, "", 0) for name in unreported[:1]]
+
+    answer(pipe, executor, uses)
 
 
 def _send_json(pipe: Pipe, found: object) -> None:
@@ -81,21 +85,30 @@ def _send_json(pipe: Pipe, found: object) -> None:
     pipe.send(struct.pack("<I", len(data)) + data)
 
 
-def _answer(pipe: Pipe, executor: Executor, guard: Guard, unreported: list[str]) -> None:
-    """Answer requests until the wire closes, which ends the process; the first one imports."""
+def answer(pipe: Pipe, executor: Executor, uses: Callable[[], list[ForbiddenUse]]) -> None:
+    """Answer requests until the wire closes, which ends the process; the first one imports.
 
-    def uses() -> list[ForbiddenUse]:
-        return guard.uses() or [ForbiddenUse(name, "", 0) for name in unreported[:1]]
+    Args:
+        pipe: the wire.
+        executor: answers.
+        uses: returns what forbidden operations were called.
+    """
+    nonce, request = decode_request(pipe.receive)
 
-    while True:
-        nonce, request = decode_request(pipe.receive)
-        reply = executor.perform(request)
+    def exchange(reply: Reply) -> Request:
+        nonlocal nonce
         reply.forbidden = uses()
         try:
             frame = encode_reply(reply, nonce)
         except Exception as error:
             frame = encode_reply(Reply(error=unsent(error), forbidden=uses()), nonce)
         pipe.send(frame)
+        nonce, following = decode_request(pipe.receive)
+        return following
+
+    executor.conversation.exchange = exchange
+    while True:
+        request = exchange(executor.perform(request))
 
 
 def _move_in(scratch: str, files: Mapping[str, bytes]) -> None:

@@ -208,7 +208,10 @@ def encode_reply(reply: Reply, nonce: int) -> bytes:
             body.append(tensor_bytes(tensor))
         return [name_of(tensor.dtype), device, list(tensor.shape)]
 
-    plain: dict[str, Any] = {"parts": write_parts(reply, Writer(write_tensor, write_data))}
+    writer = Writer(write_tensor, write_data)
+    plain: dict[str, Any] = {"parts": write_parts(reply, writer)}
+    if reply.beside:
+        plain["beside"] = writer.write(reply.beside)
     if reply.gradient != GRADIENTS[0]:
         plain["gradient"] = reply.gradient
     if reply.operations is not None:
@@ -271,7 +274,10 @@ def read_reply(header: bytes, data: bytes) -> Reply:
     try:
         plain = loads(header.decode())
         found: dict[str, Any] = {name: _FIELDS[name](value) for name, value in plain.items()}
-        found |= read_parts(found.pop("parts", {}), Reader(body.tensor, body.data))
+        reader = Reader(body.tensor, body.data)
+        found |= read_parts(found.pop("parts", {}), reader)
+        if "beside" in found:
+            found["beside"] = _mapping(reader.read(found["beside"]))
     except WireError:
         raise
     except Exception as error:
@@ -371,6 +377,7 @@ def _items(item: Callable[[Any], Any], most: int) -> Callable[[Any], tuple[Any, 
 
 
 _dtype = _word(DTYPES)
+_mapping = _field(lambda value: isinstance(value, dict) and all(isinstance(k, str) for k in value))
 _ERROR: Mapping[str, Callable[[Any], Any]] = {
     "kind": _word(ERROR_KINDS),
     "phase": _word(PHASES),
@@ -397,6 +404,7 @@ def _use(plain: Any) -> ForbiddenUse:
 
 _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "parts": lambda plain: plain,  # read with the tensors
+    "beside": lambda plain: plain,
     "gradient": _word(GRADIENTS),
     "error": _error,
     "forbidden": lambda plain: [*_items(_use, MAX_USES)(plain)],

@@ -1,0 +1,711 @@
+"""What ordinary tests ask of a component, where the component lives.
+
+A test of plain pytest holds no object of the component's: it holds a number, and asks by it (`Ask`).
+What it asks is done here. Values are sent back; any other object stays here, under a number
+(`Held`). What the test hands over is called back in between: the reply then says what is asked of
+the test, and the next requests are answered until one of them (`Resume`) brings the answer.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import contextlib
+import importlib
+import io
+import operator
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from autograder.api.lazy import loaded, torch
+from autograder.api.messages import Reply, Request, StudentError
+from autograder.api.operations import Ask, Resume
+from autograder.api.values import (
+    ABSENT,
+    ARRAY_DTYPES,
+    DTYPES,
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_TEXT,
+    Array,
+    Callback,
+    Copier,
+    Handle,
+    Held,
+    Made,
+    Named,
+    Tracked,
+    Unsendable,
+    Value,
+    name_of_class,
+    opaque,
+    plain_tensor,
+)
+
+# The attribute by which what a function of the test raised is known when it comes back.
+_OF_TEST = "_number_in_the_test"
+# How many objects of a component one test may hold, and how deep calls may be in calls back.
+MAX_OBJECTS = 100_000
+MAX_CALLS_BACK = 40
+MAX_PRINTED = MAX_TEXT
+MAX_FILES = 64
+# The folder in which files of the test lie, below the one that the component runs in.
+FILES = "tmp_path"
+
+_SINGLE = (
+    *(type(None), bool, int, float, complex, str, bytes),
+    *(Decimal, Fraction, date, datetime, time, timedelta),
+)
+_MAPPINGS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
+# What an object's class may extend, and is a value then where the solution's answer is one.
+_BUILT_IN = (str, bytes, bool, int, float, complex, list, tuple, dict, set, frozenset)
+# Classes of libraries by which a test may know an object, by their dotted names.
+PUBLIC_CLASSES = (
+    *("torch.nn.Module", "torch.optim.Optimizer", "torch.utils.data.Dataset"),
+    *("torch.autograd.Function", "enum.Enum"),
+)
+
+
+def _call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+def _subclass(name: str, bases: tuple[type, ...], attributes: Mapping[str, Any]) -> type:
+    """Make a class of the test's that extends one of the component's; its methods call back."""
+    return type(name, bases, dict(attributes))
+
+
+def _backward(output: Any, gradient: Any) -> None:
+    torch.autograd.backward(output, gradient.to(output.dtype), retain_graph=True)
+
+
+def _public_names(thing: Any) -> list[str]:
+    return [name for name in dir(thing) if isinstance(name, str)]
+
+
+# What can be asked. Nothing else is: a verb is no name that is looked up.
+VERBS: Mapping[str, Callable[..., Any]] = {
+    "call": _call,
+    "getattr": getattr,
+    "setattr": setattr,
+    "delattr": delattr,
+    "super": lambda cls, owner, name: getattr(super(cls, owner), name),
+    "subclass": _subclass,
+    "backward": _backward,
+    "dir": _public_names,
+    # A module that is named is imported before.
+    "import": lambda module: None,
+    "enter": lambda manager: type(manager).__enter__(manager),
+    "exit": lambda manager, *raised: type(manager).__exit__(manager, *raised),
+    **{
+        name: getattr(builtins, name)
+        for name in (
+            *("iter", "next", "len", "str", "repr", "bool", "float", "int", "complex", "bytes"),
+            *("hash", "isinstance", "issubclass", "abs", "round", "divmod", "format", "reversed"),
+        )
+    },
+    **{
+        name: getattr(operator, name)
+        for name in (
+            *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_"),
+            *("xor", "lshift", "rshift", "eq", "ne", "lt", "le", "gt", "ge", "getitem", "setitem"),
+            *("delitem", "contains", "neg", "pos", "invert", "index", "iadd", "isub", "imul"),
+            *("itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor"),
+        )
+    },
+}
+
+
+def _leaf(numbers: Any) -> Any:
+    return numbers.requires_grad_()
+
+
+def _module(cls: type, state: Mapping[str, Any]) -> Any:
+    """Make a module of torch's again: its own attributes, its tensors, the modules in it."""
+    module: Any = cls.__new__(cls)
+    torch.nn.Module.__init__(module)
+    for name, value in state["attributes"].items():
+        object.__setattr__(module, name, value)
+    for name, tensor, trained in state["parameters"]:
+        value = None if tensor is None else torch.nn.Parameter(tensor, requires_grad=trained)
+        module.register_parameter(name, value)
+    for name, tensor in state["buffers"].items():
+        module.register_buffer(name, tensor)
+    for name, inner in state["modules"].items():
+        module.add_module(name, inner)
+    return module
+
+
+def _numpy_rng(state: Mapping[str, Any]) -> np.random.Generator:
+    kind = getattr(np.random, state["bit_generator"])
+    made = kind()
+    made.state = state
+    return np.random.Generator(made)
+
+
+def _torch_rng(state: Any) -> Any:
+    return torch.Generator().set_state(state)
+
+
+def _python_rng(version: int, numbers: Array, gauss: float | None) -> random.Random:
+    made = random.Random()  # noqa: S311
+    made.setstate((version, tuple(map(int, numbers)), gauss))
+    return made
+
+
+# What a test hands over that is made here of values. `Conversation` makes files.
+_MAKERS: Mapping[str, Callable[..., Any]] = {
+    "range": range,
+    "slice": slice,
+    "Ellipsis": lambda: Ellipsis,
+    "frozenset": frozenset,
+    "bytearray": bytearray,
+    "StringIO": io.StringIO,
+    "BytesIO": io.BytesIO,
+    "numpy number": lambda array: array[()],
+    "numpy dtype": lambda name: ARRAY_DTYPES[name],
+    "device": lambda name: torch.device(name),
+    "leaf": _leaf,
+    "parameter": lambda numbers: torch.nn.Parameter(numbers),
+    "module": _module,
+    "numpy rng": _numpy_rng,
+    "torch rng": _torch_rng,
+    "random rng": _python_rng,
+}
+
+
+class ObjectOfTest:
+    """An object of the test's: what is done with it is asked of the test."""
+
+    def __init__(self, conversation: Conversation, number: int) -> None:
+        object.__setattr__(self, "_asked", (conversation, number))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _ask_back(self, "getattr", name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        _ask_back(self, "setattr", name, value)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def _ask_back(owner: Any, verb: str, *args: Any, **kwargs: Any) -> Any:
+    conversation, number = object.__getattribute__(owner, "_asked")
+    return conversation.ask_back(number, verb, args, kwargs)
+
+
+def _asking_back(verb: str) -> Callable[..., Any]:
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _ask_back(self, verb, *args, **kwargs)
+
+    return ask
+
+
+# What may be asked of an object of the test's, beside its attributes.
+OF_TEST: Mapping[str, str] = {
+    f"__{verb}__": verb
+    for verb in (
+        *("call", "iter", "next", "len", "str", "repr", "bool", "getitem", "setitem", "contains"),
+        *("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "neg", "enter"),
+        *("exit", "float", "int", "index", "abs", "radd", "rsub", "rmul", "rtruediv", "hash"),
+    )
+}
+for _name, _verb in OF_TEST.items():
+    if _verb != "hash":
+        setattr(ObjectOfTest, _name, _asking_back(_verb))
+
+
+class Conversation:
+    """What one test and the component have of each other.
+
+    Args:
+        report: describes an exception of the student's code.
+        perform: answers a further request, while the test is asked back.
+    """
+
+    def __init__(
+        self,
+        report: Callable[[BaseException], StudentError],
+        perform: Callable[[Request], Reply],
+    ) -> None:
+        self._report = report
+        self._perform = perform
+        # Sends a reply and waits for the next request; set where a child answers.
+        self.exchange: Callable[[Reply], Request] | None = None
+        self._depth = 0
+        # Where files of the test lie. The student's code may go elsewhere later.
+        self.folder = Path.cwd() / FILES
+        self._files: dict[str, tuple[int, int]] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin another test: no number means anything any more."""
+        self._objects: dict[int, Any] = {}
+        self._numbers: dict[int, int] = {}
+        self._leaves: dict[int, list[Any]] = {}
+        self._tests: dict[int, Any] = {}
+        self._known: dict[int, tuple[int, int, int]] = {}
+
+    def ask(self, operation: Ask) -> Reply:
+        """Do what a test asks; what the student's code raises is a part of the reply."""
+        with _reading(self, operation.beside), contextlib.redirect_stdout(_Printed()) as printed:
+            reply = self._done(operation)
+        if text := printed.getvalue():
+            reply.beside["printed"] = text
+        return reply
+
+    def _done(self, operation: Ask) -> Reply:
+        self._write(operation.written)
+        if "draws" in operation.beside:
+            set_draws(operation.beside["draws"])
+        sources: list[Any] = []
+        args = [self._real(value, sources) for value in operation.args]
+        kwargs = {key: self._real(value, sources) for key, value in operation.kwargs.items()}
+        try:
+            result = VERBS[operation.verb](*args, **kwargs)
+        except BaseException as error:
+            raised = vars(error).get(_OF_TEST, 0)
+            beside = {"raised": Callback(raised) if raised else self._keep(error)}
+            reply = Reply(error=self._report(error), beside=beside)
+        else:
+            reply = Reply(value=self.pack(result))
+            if isinstance(reply.value, Tracked) and reply.value.differentiable:
+                self._leaves[reply.value.number] = sources
+        reply.beside |= self._learned(operation, args, kwargs)
+        return reply
+
+    def _learned(
+        self, operation: Ask, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> dict[str, Value]:
+        """Return what else a test learns: changed arguments, gradients, parameters and files."""
+        found: dict[str, Value] = {}
+        pairs = [
+            *((i, value, args[i]) for i, value in enumerate(operation.args)),
+            *((key, value, kwargs[key]) for key, value in operation.kwargs.items()),
+        ]
+        changed = [[key, self.pack(now)] for key, value, now in pairs if _is_changed(value, now)]
+        if changed:
+            found["changed"] = changed
+        if operation.verb == "backward":
+            leaves = self._leaves.get(operation.args[0].number, [])
+            found["gradients"] = [None if x.grad is None else plain_tensor(x.grad) for x in leaves]
+            for leaf in leaves:
+                leaf.grad = None
+        if refreshed := self._refreshed():
+            found["refreshed"] = refreshed
+        if self._files and (files := self._written_files()):
+            found["files"] = files
+        return found
+
+    # What the test hands over.
+
+    def _real(self, value: Value, sources: list[Any]) -> Any:
+        """Return what stands behind a value of the test's."""
+        kind = type(value)
+        if kind in (int, float, str, bool, type(None), bytes, complex):
+            return value
+        if kind is Handle:
+            return self._objects[value.number]
+        if kind is Named:
+            return named(value.path)
+        if kind is Callback:
+            return self._of_test(value)
+        if kind is Made:
+            return self._make(value, sources)
+        if kind in (list, tuple, set):
+            return kind(self._real(item, sources) for item in value)
+        if kind is dict:
+            return {self._real(k, sources): self._real(v, sources) for k, v in value.items()}
+        if isinstance(value, np.ndarray):
+            return value.copy()
+        return Path(value) if isinstance(value, PurePath) else value
+
+    def _make(self, value: Made, sources: list[Any]) -> Any:
+        parts = [self._real(part, sources) for part in value.parts]
+        if value.maker == "file":
+            name, as_text = parts
+            path = self.folder / name
+            return str(path) if as_text else path
+        made = _MAKERS[value.maker](*parts)
+        if value.maker in ("leaf", "parameter"):
+            sources.append(made)
+        return made
+
+    def _of_test(self, value: Callback) -> Any:
+        if value.number in self._tests:
+            return self._tests[value.number]
+        if not value.name:
+            found: Any = ObjectOfTest(self, value.number)
+        else:
+
+            def found(*args: Any, **kwargs: Any) -> Any:
+                return self.ask_back(value.number, "call", args, kwargs)
+
+            found.__name__ = found.__qualname__ = value.name
+        self._tests[value.number] = found
+        self._numbers[id(found)] = -value.number
+        return found
+
+    def ask_back(
+        self, number: int, verb: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Ask an object or a function of the test's, and answer further requests meanwhile."""
+        if self.exchange is None:
+            raise RuntimeError("nobody can be asked here")
+        if self._depth >= MAX_CALLS_BACK:
+            raise RecursionError("maximum recursion depth exceeded")
+        packed = {key: self.pack(value) for key, value in kwargs.items()}
+        back = [number, verb, [self.pack(value) for value in args], packed]
+        reply = Reply(beside={"back": back})
+        if refreshed := self._refreshed():
+            reply.beside["refreshed"] = refreshed
+        if isinstance(sys.stdout, _Printed) and (text := sys.stdout.taken()):
+            reply.beside["printed"] = text
+        self._depth += 1
+        try:
+            while True:
+                request = self.exchange(reply)
+                if isinstance(request.ops[-1], Resume):
+                    return self._resumed(request.ops[-1])
+                reply = self._perform(request)
+        finally:
+            self._depth -= 1
+
+    def _resumed(self, answer: Resume) -> Any:
+        self._write(answer.written)
+        if not answer.raised:
+            return self._real(answer.value, [])
+        cls = getattr(builtins, answer.raised, Exception)
+        error = cls() if isinstance(cls, type) and issubclass(cls, Exception) else Exception()
+        vars(error)[_OF_TEST] = answer.number
+        raise error
+
+    # What the test gets.
+
+    def pack(self, value: object) -> Value:
+        """Return what stands for an object: a value, or a number under which it stays here.
+
+        Raises:
+            Unsendable: it exceeds a cap.
+        """
+        return _Packer(self).copy(value)
+
+    def keep(self, value: object) -> int:
+        """Return the number of an object; one that it did not have before stays here."""
+        number = self._numbers.get(id(value))
+        if number is not None:
+            return number
+        if len(self._objects) >= MAX_OBJECTS:
+            raise Unsendable(f"a test holds more than {MAX_OBJECTS} objects")
+        number = len(self._objects) + 1
+        self._objects[number] = value
+        self._numbers[id(value)] = number
+        return number
+
+    def number_of_test(self, value: object) -> int:
+        """Return the number of an object of the test's; 0 for any other."""
+        return max(0, -self._numbers.get(id(value), 0))
+
+    def _keep(self, error: BaseException) -> Value:
+        """Return what stands for an exception, with its arguments where they are values."""
+        with contextlib.suppress(Exception):
+            return [self._held(error), [self.pack(arg) for arg in error.args]]
+        return [self._held(error), []]
+
+    def _held(self, value: object) -> Held:
+        found = opaque(value)
+        bases = bases_of(self, value if isinstance(value, type) else type(value))
+        return Held(found.words, found.name, self.keep(value), ABSENT, bases)
+
+    def track(self, numbers: Any) -> Tracked:
+        """Return what stands for an array or a tensor, which stays here, too."""
+        number = self.keep(numbers)
+        if isinstance(numbers, np.ndarray):
+            return Tracked(number, np.array(numbers, copy=True, order="C", subok=False))
+        leaf = bool(numbers.requires_grad and numbers.is_leaf)
+        if leaf:
+            self._known[number] = _marks_of(numbers)
+        copied = plain_tensor(numbers).clone()
+        return Tracked(number, copied, bool(numbers.requires_grad), leaf)
+
+    def _refreshed(self) -> list[Value]:
+        """Return the parameters that the test has and that are changed here, with gradients."""
+        found = []
+        for number, before in self._known.items():
+            leaf = self._objects[number]
+            now = _marks_of(leaf)
+            if now != before:
+                self._known[number] = now
+                gradient = None if leaf.grad is None else plain_tensor(leaf.grad).clone()
+                found.append([number, plain_tensor(leaf).clone(), gradient])
+        return found
+
+    def _write(self, written: Sequence[Value]) -> None:
+        """Write what the test has written into what came back before."""
+        for number, numbers, *gradient in written:
+            target = self._objects[number]
+            if isinstance(target, np.ndarray):
+                target[...] = numbers
+                continue
+            with torch.no_grad():
+                target.copy_(numbers)
+            if gradient:
+                target.grad = gradient[0]
+            if number in self._known:
+                self._known[number] = _marks_of(target)
+
+    # Files of the test.
+
+    def place(self, files: Sequence[Value]) -> None:
+        """Write files of the test to their folder."""
+        self.folder.mkdir(exist_ok=True)
+        for name, data in files:
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if data is not None:
+                path.write_bytes(data)
+                self._files[name] = _state_of(path)
+            else:
+                self._files.setdefault(name, (0, 0))
+
+    def _written_files(self) -> list[Value]:
+        """Return the files of that folder that are new or changed: regular ones alone."""
+        found: list[Value] = []
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
+            if path.is_symlink() or not path.is_file() or self._files.get(name) == _state_of(path):
+                continue
+            if path.stat().st_size > 16 * MAX_TEXT or len(found) == MAX_FILES:
+                raise Unsendable("it left more files, or larger ones, than are taken")
+            self._files[name] = _state_of(path)
+            found.append([name, path.read_bytes()])
+        return found
+
+
+class _Packer(Copier):
+    """Copies what goes to an ordinary test: values as they are, numbers for all other objects."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        super().__init__()
+        self._conversation = conversation
+
+    def copy(self, value: object) -> Value:
+        """Copy a value of any kind."""
+        self._left -= 1
+        if self._left < 0:
+            raise Unsendable(f"it has more than {MAX_ITEMS} parts")
+        cls, talk = type(value), self._conversation
+        if of_test := talk.number_of_test(value):
+            return Callback(of_test)
+        if cls in _SINGLE or isinstance(value, PurePath) or isinstance(value, np.generic):
+            return super().copy(value)
+        if cls in (list, tuple):
+            return cls(self.items(value))
+        if cls in _MAPPINGS or cls in (set, frozenset):
+            return super().copy(value)
+        if cls is range:
+            assert isinstance(value, range)
+            return Made("range", (value.start, value.stop, value.step))
+        if loaded() and isinstance(value, torch.Tensor | torch.Size | torch.dtype):
+            return self._of_torch(value)
+        if isinstance(value, np.ndarray) and value.dtype.name in ARRAY_DTYPES:
+            return talk.track(value) if value.ndim else super().copy(value)
+        if isinstance(value, type) and getattr(builtins, name_of_class(value), None) is value:
+            return Named(f"builtins:{name_of_class(value)}")
+        return self._held(value)
+
+    def _of_torch(self, value: Any) -> Value:
+        plain = not isinstance(value, torch.Tensor) or (not value.ndim and not value.requires_grad)
+        sendable = not isinstance(value, torch.Tensor) or (
+            value.layout is torch.strided and str(value.dtype).removeprefix("torch.") in DTYPES
+        )
+        if not sendable:
+            return self._held(value)
+        return super().copy(value) if plain else self._conversation.track(value)
+
+    def _held(self, value: Any) -> Held:
+        held = self._conversation._held(value)
+        if not isinstance(value, _BUILT_IN):
+            return held
+        # Where the solution answers with the builtin itself, this is its value.
+        with contextlib.suppress(Unsendable):
+            plain = Copier().copy(value)
+            return Held(held.words, held.name, held.number, plain, held.bases)
+        return held
+
+    def items(self, values: Any) -> list[Value]:
+        """Copy what a container holds."""
+        if self._depth == MAX_DEPTH:
+            raise Unsendable(f"it is nested more than {MAX_DEPTH} deep")
+        return super().items(values)
+
+
+def bases_of(conversation: Conversation, cls: type) -> tuple[Value, ...]:
+    """Return what a test may know of a class.
+
+    Of a class of exceptions these are its bases, as the test has its own for each; of any other
+    the public classes that it extends.
+    """
+    if not issubclass(cls, BaseException):
+        return tuple(Named(path) for path in PUBLIC_CLASSES if _is_below(cls, path))
+    if cls.__module__ == "builtins":
+        return (Named(f"builtins:{name_of_class(cls)}"),)
+    found: list[Value] = []
+    for base in cls.__bases__:
+        if getattr(builtins, name_of_class(base), None) is base:
+            found.append(Named(f"builtins:{name_of_class(base)}"))
+        elif issubclass(base, BaseException):
+            own = opaque(base)
+            name = name_of_class(base)
+            held = Held(own.words, name, conversation.keep(base), ABSENT)
+            found.append(Held(own.words, name, held.number, ABSENT, bases_of(conversation, base)))
+    number = conversation.keep(cls)
+    return (Held("a class", "", number, name_of_class(cls), tuple(found)),)
+
+
+def _is_below(cls: type, path: str) -> bool:
+    module, _, name = path.rpartition(".")
+    there = sys.modules.get(module)
+    base: Any = getattr(there, name, None)
+    return isinstance(base, type) and issubclass(cls, base)
+
+
+def named(path: str) -> Any:
+    """Return a module ("torch.nn"), or what a library calls by a name ("torch.nn:Linear")."""
+    module, _, name = path.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split(".") if name else ():
+        found = getattr(found, part)
+    return found
+
+
+def _is_changed(value: Value, now: object) -> bool:
+    """Return whether an argument that can be changed in place is no longer what it was."""
+    if isinstance(value, torch.Tensor):
+        return now._version > 0  # type: ignore[attr-defined,no-any-return]
+    if type(value) in (list, dict, set) or isinstance(value, np.ndarray):
+        return not _is_same(value, now)
+    return False
+
+
+def _is_same(value: Value, now: Any) -> bool:
+    kind = type(value)
+    if kind in (list, tuple):
+        return type(now) is kind and len(now) == len(value) and all(map(_is_same, value, now))
+    if kind is dict:
+        return (
+            type(now) is dict
+            and [*now] == [*value]
+            and all(map(_is_same, value.values(), now.values()))
+        )
+    if isinstance(value, np.ndarray):
+        return (
+            isinstance(now, np.ndarray)
+            and now.dtype == value.dtype
+            and now.shape == value.shape
+            and now.tobytes() == value.tobytes()
+        )
+    if isinstance(value, torch.Tensor):
+        return isinstance(now, torch.Tensor) and now._version == 0
+    if kind in (int, float, str, bool, type(None), bytes, complex):
+        return type(now) is kind and (now == value or (now != now and value != value))
+    # What stands for an object is the same object, whatever became of it.
+    return kind is not set or (type(now) is set and now == value)
+
+
+def _marks_of(leaf: Any) -> tuple[int, int, int]:
+    """Return what tells whether a parameter or its gradient was written to."""
+    gradient = leaf.grad
+    return leaf._version, id(gradient), 0 if gradient is None else gradient._version
+
+
+# Standard streams, files and generators.
+
+
+class _Printed(io.StringIO):
+    """What is printed, up to the cap."""
+
+    def write(self, text: str) -> int:
+        if self.tell() < MAX_PRINTED:
+            super().write(text[: MAX_PRINTED - self.tell()])
+        return len(text)
+
+    def taken(self) -> str:
+        """Return what was printed so far, and begin anew."""
+        text = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        return text
+
+
+@contextlib.contextmanager
+def _reading(conversation: Conversation, beside: Mapping[str, Value]) -> Iterator[None]:
+    """Let the student's code read what the test has for it: standard input, and files."""
+    before, folder = (sys.stdin, builtins.input), os.getcwd()
+    if "files" in beside:
+        conversation.place(beside["files"])
+    if "cwd" in beside:
+        os.chdir(conversation.folder / beside["cwd"])
+    if "stdin" in beside:
+        sys.stdin = io.StringIO(beside["stdin"])
+    if "input" in beside:
+        builtins.input = conversation._of_test(beside["input"])
+    try:
+        yield
+    finally:
+        sys.stdin, builtins.input = before
+        if "cwd" in beside:
+            os.chdir(folder)
+
+
+def _state_of(path: Path) -> tuple[int, int]:
+    state = path.stat()
+    return state.st_mtime_ns, state.st_size
+
+
+def draws() -> list[Value]:
+    """Return the state of the generators of `random`, numpy and torch."""
+    version, numbers, gauss = random.getstate()
+    own: list[Value] = [version, np.array(numbers, dtype=np.uint32), gauss]
+    _, keys, *rest = np.random.get_state()
+    of_numpy: list[Value] = [np.asarray(keys, dtype=np.uint32), *rest]
+    return [own, of_numpy, torch.get_rng_state() if loaded() else None]
+
+
+def set_draws(state: Sequence[Value]) -> None:
+    """Put the generators into a state that `draws` returned."""
+    (version, numbers, gauss), of_numpy, of_torch = state
+    random.setstate((version, tuple(map(int, numbers)), gauss))
+    np.random.set_state(("MT19937", *of_numpy))
+    if of_torch is not None and loaded():
+        torch.set_rng_state(of_torch)
+
+
+def same_draws(one: Sequence[Value], other: Sequence[Value]) -> bool:
+    """Return whether two states are the same."""
+    own, others = (_flat(state) for state in (one, other))
+    return len(own) == len(others) and all(map(_equal, own, others))
+
+
+def _flat(state: Sequence[Value]) -> list[Value]:
+    return [*state[0], *state[1], state[2]]
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, other))
+    if loaded() and isinstance(one, torch.Tensor):
+        return isinstance(other, torch.Tensor) and bool(torch.equal(one, other))
+    return bool(one == other)

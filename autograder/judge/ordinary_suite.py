@@ -1,0 +1,350 @@
+"""Ordinary tests as criteria: which files they stand in, what each is worth, and how one is run."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_DOWN, Decimal
+from pathlib import Path
+from typing import Any
+
+from autograder.api.answer import CheckFailed, Question, StudentRaised
+from autograder.api.component import Session
+from autograder.api.criterion import Criterion
+from autograder.api.messages import Reply, Request
+from autograder.api.proxies import Rights, rights_of
+from autograder.api.values import Value
+from autograder.assignment import Assignment
+from autograder.judge.ordinary import Found, OutOfLimits, Place, Ran, Report, run_tests
+from autograder.judge.reference import ReferenceProcess
+from autograder.judge.session import NotRun, Planned
+from autograder.judge.suite import Attempt, Case, Check
+from autograder.sandbox.handle import ChildGone
+
+# To what part of a point shares are rounded, so that what is written adds up.
+_SHARE = Decimal("0.0001")
+# Marks by which pytest itself passes a test over, or takes its failure for success.
+_PASSED_OVER = ("skip", "skipif", "xfail")
+
+
+@dataclass
+class OrdinaryCheck(Check):
+    """An ordinary test, which pytest runs in a process of its own.
+
+    Attributes:
+        place: where it lies.
+        node: by what name pytest runs it.
+        moved: where the solution's calls left the generators, by the number of the question.
+        cpu_s: the computing time that it took with the solution.
+    """
+
+    place: Place = field(default_factory=lambda: Place((), ()))
+    is_ordinary = True
+    node: str = ""
+    moved: dict[int, tuple[str, Value]] = field(default_factory=dict)
+    cpu_s: float = 0.0
+
+    def attempt(self, session: Session, plan: Sequence[Planned] | None) -> Attempt:
+        """Run the test.
+
+        Args:
+            session: answers for the component.
+            plan: what the solution was asked and answered; None while it is asked itself.
+        """
+        rights = None
+        if plan is not None:
+            asked = [(planned.request, planned.reply) for planned in plan]
+            rights = Rights(rights_of(asked), self.moved)
+        attempt = Attempt(self.criterion, cases=len(self.cases))
+        left = [case.name for case in self.cases]
+        while left:
+            gone, report = self._ran(session, left, rights)
+            if plan is None:
+                self.moved, self.cpu_s = report.moved, report.cpu_s
+            self._take(attempt, report, gone)
+            done = {ran.name for ran in report.ran}
+            # After a death those that are left begin anew, with a child of their own.
+            following = [name for name in left if name not in done]
+            if gone is None or isinstance(gone, NotRun) or not done:
+                self._lose(attempt, following, report, gone)
+                break
+            left = following
+        return attempt
+
+    def noted(self) -> Any:
+        """Return what was noted while the solution was asked, to be kept."""
+        return self.moved, self.cpu_s
+
+    def note(self, noted: Any) -> None:
+        """Take what was kept."""
+        self.moved, self.cpu_s = noted
+
+    def _ran(
+        self, session: Session, names: Sequence[str], rights: Rights | None
+    ) -> tuple[BaseException | None, Report]:
+        gone: BaseException | None = None
+
+        def perform(request: Request) -> Reply | None:
+            nonlocal gone
+            try:
+                return session.perform(request)
+            except (ChildGone, NotRun) as ended:
+                gone = ended
+                return None
+
+        nodes = [f"{self.node}[{name}]" if name else self.node for name in names]
+        if len(names) == len(self.cases):
+            nodes = [self.node]
+        try:
+            report = run_tests(self.place, nodes, perform, rights, self.cpu_s)
+        except OutOfLimits as out:
+            return ChildGone("timeout", str(out)), Report()
+        return gone, report
+
+    def _take(self, attempt: Attempt, report: Report, gone: BaseException | None) -> None:
+        for ran in report.ran:
+            attempt.passed += ran.passed
+            if not ran.passed and attempt.failure is None:
+                ended = report.ended and ran is report.ran[-1]
+                attempt.failure = gone if ended and gone is not None else failure_of(ran)
+                attempt.case, attempt.question = self._words(ran.name), ran.question
+
+    def _lose(
+        self, attempt: Attempt, names: Sequence[str], report: Report, gone: BaseException | None
+    ) -> None:
+        """Note those that did not come about."""
+        if not names or attempt.failure is not None:
+            return
+        attempt.case = self._words(names[0])
+        attempt.failure = gone or _uncollected(report)
+
+    def _words(self, name: str) -> str:
+        return next((case.words for case in self.cases if case.name == name), name)
+
+
+def failure_of(ran: Ran) -> BaseException:
+    """Return the failure that stands for a case that did not pass."""
+    if ran.refused is not None:
+        fact, detail, hint = ran.refused
+        return CheckFailed(fact, detail=detail, hint=hint, question=ran.question)
+    if ran.error is not None and ran.question is not None:
+        return StudentRaised(ran.error, ran.question)
+    if ran.fault:
+        return CheckFailed(ran.fault)
+    if ran.skipped:
+        return CheckFailed(f"the test did not come to its end: {ran.skipped}")
+    return CheckFailed(ran.words or "the test failed", question=ran.question)
+
+
+def _uncollected(report: Report) -> BaseException:
+    if report.refused is not None:
+        fact, detail, hint = report.refused
+        return CheckFailed(fact, detail=detail, hint=hint)
+    if report.error is not None:
+        return StudentRaised(report.error, Question("the import", None))
+    return CheckFailed("; ".join(report.faults) or "the test did not run")
+
+
+# Which files are ordinary, and about which component.
+
+
+def is_ordinary(path: Path) -> bool:
+    """Return whether a test file is plain pytest: no test of it takes the fixture `component`."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+            taken = {argument.arg for argument in node.args.args}
+            if taken & {"component", "expect", "make"}:
+                return False
+    return True
+
+
+def component_of_file(assignment: Assignment, path: Path) -> str | None:
+    """Return the component that a test file is about: by assignment.toml, or by its name."""
+    for spec in assignment.components:
+        if path.name in spec.tests:
+            return spec.name
+    stem = path.stem.removeprefix("test_").removesuffix("_test")
+    names = [name for name in assignment.totals if stem == name or stem.startswith(f"{name}_")]
+    if names:
+        return max(names, key=len)
+    return next(iter(assignment.totals)) if len(assignment.totals) == 1 else None
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What ordinary tests are there for a component, and what the solution makes of them."""
+
+    found: tuple[tuple[Found, bool], ...] = ()  # each with whether it is public
+    ran: Mapping[tuple[bool, str, str], Ran] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+
+
+def place_of(assignment: Assignment, public: bool, reference: Any) -> Place:
+    """Return where ordinary tests of an assignment lie."""
+    own, other = assignment.public / "tests", assignment.secret / "tests"
+    names = tuple(assignment.totals)
+    if public:
+        return Place((own,), names)
+    return Place((other, own), names, reference, hidden=True)
+
+
+def survey(
+    assignment: Assignment, component: str, files: Sequence[tuple[Path, bool]], reference: Any
+) -> Survey:
+    """Collect a component's ordinary tests, and run them with the solution once.
+
+    Args:
+        assignment: whose.
+        component: the component.
+        files: its test files, each with whether it is public.
+        reference: the solution's module.
+    """
+    found: list[tuple[Found, bool]] = []
+    ran: dict[tuple[bool, str, str], Ran] = {}
+    faults: list[str] = []
+    solution = ReferenceProcess(assignment, component)
+    try:
+        for public in (True, False):
+            nodes = [str(path) for path, is_public in files if is_public == public]
+            if not nodes:
+                continue
+            place = place_of(assignment, public, reference)
+            report = run_tests(place, nodes, solution.perform, None, cpu_s=60.0)
+            faults += report.faults
+            found += [(one, public) for one in report.found]
+            ran |= {(public, one.node, one.name): one for one in report.ran}
+    finally:
+        solution.close()
+    return Survey(tuple(found), ran, tuple(faults))
+
+
+def checks_of(
+    assignment: Assignment, component: str, surveyed: Survey, given: Decimal, reference: Any
+) -> tuple[list[OrdinaryCheck], list[str], list[str]]:
+    """Return the ordinary tests of a component as criteria.
+
+    Args:
+        assignment: whose.
+        component: the component.
+        surveyed: what was found.
+        given: the points that its other criteria have.
+        reference: the solution's module.
+
+    Returns:
+        The checks, what is wrong with the tests, and which are passed over.
+    """
+    checks: list[OrdinaryCheck] = []
+    unmarked: list[OrdinaryCheck] = []
+    faults: list[str] = []
+    over: list[str] = []
+    hidden = 0
+    for found, public in surveyed.found:
+        hidden += not public
+        cases = [Case(name) for name in found.cases]
+        skipped = [
+            surveyed.ran[public, found.node, case.name].skipped
+            for case in cases
+            if (public, found.node, case.name) in surveyed.ran
+        ]
+        marker = next((kwargs for name, _, kwargs in found.marks if name == "criterion"), None)
+        if any(skipped):
+            reason = next(filter(None, skipped))
+            words = f"{_where(found)} is passed over with the solution ({reason})"
+            (over if marker is None else faults).append(
+                words if marker is None else f"{words}, and has points: take the mark away"
+            )
+            continue
+        try:
+            criterion = _criterion(component, found, public, marker or {}, hidden)
+        except ValueError as error:
+            faults.append(str(error))
+            continue
+        place = place_of(assignment, public, reference)
+        node = f"{found.file}::{found.node.partition('::')[2]}"
+        check = OrdinaryCheck(criterion, _no_function, (), cases, place=place, node=node)
+        checks.append(check)
+        if "points" not in (marker or {}):
+            unmarked.append(check)
+    marked = sum((Decimal(str(c.criterion.points)) for c in checks if c not in unmarked), Decimal())
+    total = Decimal(assignment.component(component).points)
+    if unmarked:
+        faults += _share_out(unmarked, total - given - marked, component)
+    return checks, faults, over
+
+
+def _no_function(*args: object) -> None:
+    raise TypeError("an ordinary test is run by pytest")
+
+
+def _where(found: Found) -> str:
+    return f"{'/'.join(found.file.parts[-4:])}::{found.name}"
+
+
+def _share_out(checks: Sequence[OrdinaryCheck], left: Decimal, component: str) -> list[str]:
+    """Give each of these checks an equal share of what is left."""
+    if left <= 0:
+        return [
+            f"the marked criteria of {component} have all of its points, and {len(checks)} tests "
+            f"without a mark are left, as {checks[0].criterion.id}: give {component} more points "
+            "in assignment.toml, or mark these tests, too"
+        ]
+    share = (left / len(checks)).quantize(_SHARE, ROUND_DOWN)
+    # The last ones have what rounding leaves.
+    over = int((left - share * len(checks)) / _SHARE)
+    for place, check in enumerate(checks):
+        more = _SHARE if place >= len(checks) - over else Decimal()
+        check.criterion = replace(check.criterion, points=float(share + more))
+    return []
+
+
+_OPTIONS = {"points", "source", "title", "form", "free", "examples"}
+
+
+def _criterion(
+    component: str, found: Found, public: bool, marker: Mapping[str, Any], hidden: int
+) -> Criterion:
+    """Make a criterion of a test.
+
+    Raises:
+        ValueError: its mark says what cannot be.
+    """
+    unknown = sorted(marker.keys() - _OPTIONS)
+    if unknown:
+        raise ValueError(f"{_where(found)}: a criterion has no {unknown[0]!r}")
+    points = marker.get("points", 1.0)
+    if type(points) not in (int, float) or not 0 < points < math.inf:
+        raise ValueError(f"{_where(found)}: points={points!r} cannot be: give a number above 0")
+    title = str(marker.get("title", ""))
+    if public:
+        name = ".".join(part.removeprefix("test_") for part in found.name.split("."))
+        first = found.doc.strip().partition("\n")[0].rstrip(".")
+        title = title or first or name.replace("_", " ").replace(".", ": ")
+        name = name.replace(".", "_")
+    else:
+        name = f"hidden_{hidden}"
+        title = title or f"hidden check {hidden} of {component}"
+    return Criterion(
+        f"{component}.{name}",
+        component,
+        title,
+        float(points),
+        str(marker.get("source", "")),
+        "public" if public else "hidden",
+        bool(marker.get("form", False)),
+        bool(marker.get("free", False)),
+    )
+
+
+def twice_named(checks: Iterable[Check]) -> Iterator[str]:
+    """Yield a sentence for each name that two criteria have."""
+    seen: set[str] = set()
+    for check in checks:
+        if check.criterion.id in seen:
+            yield f"two criteria are called {check.criterion.id}"
+        seen.add(check.criterion.id)
