@@ -1,7 +1,7 @@
 """What ordinary tests ask of a component, where the component lives.
 
-A test of plain pytest holds no object of the component's: it holds a number, and asks by it (`Ask`).
-What it asks is done here. Values are sent back; any other object stays here, under a number
+A test of plain pytest holds no object of the component's: it holds a number, and asks by it
+(`Ask`). What it asks is done here. Values are sent back; any other object stays here, under a number
 (`Held`). What the test hands over is called back in between: the reply then says what is asked of
 the test, and the next requests are answered until one of them (`Resume`) brings the answer.
 """
@@ -17,6 +17,7 @@ import operator
 import os
 import random
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -58,6 +59,10 @@ MAX_OBJECTS = 100_000
 MAX_CALLS_BACK = 40
 MAX_PRINTED = MAX_TEXT
 MAX_FILES = 64
+# How many causes of an exception are told.
+_CAUSES = 3
+_WARNINGS = 20
+_WORDS = 2000
 # The folder in which files of the test lie, below the one that the component runs in.
 FILES = "tmp_path"
 
@@ -72,6 +77,8 @@ _BUILT_IN = (str, bytes, bool, int, float, complex, list, tuple, dict, set, froz
 PUBLIC_CLASSES = (
     *("torch.nn.Module", "torch.optim.Optimizer", "torch.utils.data.Dataset"),
     *("torch.autograd.Function", "enum.Enum"),
+    *("builtins.str", "builtins.bytes", "builtins.int", "builtins.float", "builtins.complex"),
+    *("builtins.list", "builtins.tuple", "builtins.dict", "builtins.set", "builtins.frozenset"),
 )
 
 
@@ -102,10 +109,13 @@ VERBS: Mapping[str, Callable[..., Any]] = {
     "subclass": _subclass,
     "backward": _backward,
     "dir": _public_names,
+    "class": type,
     # A module that is named is imported before.
     "import": lambda module: None,
     "enter": lambda manager: type(manager).__enter__(manager),
-    "exit": lambda manager, *raised: type(manager).__exit__(manager, *raised),
+    "exit": lambda manager, error: type(manager).__exit__(
+        manager, None if error is None else type(error), error, None
+    ),
     **{
         name: getattr(builtins, name)
         for name in (
@@ -131,7 +141,8 @@ def _leaf(numbers: Any) -> Any:
 
 def _module(cls: type, state: Mapping[str, Any]) -> Any:
     """Make a module of torch's again: its own attributes, its tensors, the modules in it."""
-    module: Any = cls.__new__(cls)
+    make: Any = cls
+    module = make.__new__(make)
     torch.nn.Module.__init__(module)
     for name, value in state["attributes"].items():
         object.__setattr__(module, name, value)
@@ -168,6 +179,9 @@ _MAKERS: Mapping[str, Callable[..., Any]] = {
     "slice": slice,
     "Ellipsis": lambda: Ellipsis,
     "frozenset": frozenset,
+    "property": property,
+    "staticmethod": staticmethod,
+    "classmethod": classmethod,
     "bytearray": bytearray,
     "StringIO": io.StringIO,
     "BytesIO": io.BytesIO,
@@ -248,6 +262,7 @@ class Conversation:
         # Where files of the test lie. The student's code may go elsewhere later.
         self.folder = Path.cwd() / FILES
         self._files: dict[str, tuple[int, int]] = {}
+        self._placed = False
         self.forget()
 
     def forget(self) -> None:
@@ -260,11 +275,22 @@ class Conversation:
 
     def ask(self, operation: Ask) -> Reply:
         """Do what a test asks; what the student's code raises is a part of the reply."""
-        with _reading(self, operation.beside), contextlib.redirect_stdout(_Printed()) as printed:
+        with (
+            _reading(self, operation.beside),
+            contextlib.redirect_stdout(_Printed()) as printed,
+            warnings.catch_warnings(record=True) as warned,
+        ):
+            warnings.simplefilter("always")
             reply = self._done(operation)
+        if warned:
+            reply.beside["warnings"] = [self._warned(one) for one in warned[:_WARNINGS]]
         if text := printed.getvalue():
             reply.beside["printed"] = text
         return reply
+
+    def _warned(self, warning: warnings.WarningMessage) -> Value:
+        """Return what stands for a warning: its class and its text."""
+        return [self._raised(warning.message), str(warning.message)[:_WORDS]]  # type: ignore[arg-type]
 
     def _done(self, operation: Ask) -> Reply:
         self._write(operation.written)
@@ -273,21 +299,31 @@ class Conversation:
         sources: list[Any] = []
         args = [self._real(value, sources) for value in operation.args]
         kwargs = {key: self._real(value, sources) for key, value in operation.kwargs.items()}
+        versions = {id(x): x._version for x in (*args, *kwargs.values()) if _is_tensor(x)}
         try:
             result = VERBS[operation.verb](*args, **kwargs)
         except BaseException as error:
-            raised = vars(error).get(_OF_TEST, 0)
-            beside = {"raised": Callback(raised) if raised else self._keep(error)}
-            reply = Reply(error=self._report(error), beside=beside)
+            reply = Reply(error=self._report(error), beside={"raised": self._raised(error)})
         else:
-            reply = Reply(value=self.pack(result))
+            reply = Reply(value=self._packed(operation.verb, result))
             if isinstance(reply.value, Tracked) and reply.value.differentiable:
                 self._leaves[reply.value.number] = sources
-        reply.beside |= self._learned(operation, args, kwargs)
+        reply.beside |= self._learned(operation, args, kwargs, versions)
         return reply
 
+    def _packed(self, verb: str, result: Any) -> Value:
+        """Return what stands for an answer; what an attribute holds stays here, too."""
+        packed = self.pack(result)
+        if verb == "getattr" and type(result) in (list, dict, set):
+            return Tracked(self.keep(result), packed)
+        return packed
+
     def _learned(
-        self, operation: Ask, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self,
+        operation: Ask,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        versions: Mapping[int, int],
     ) -> dict[str, Value]:
         """Return what else a test learns: changed arguments, gradients, parameters and files."""
         found: dict[str, Value] = {}
@@ -295,7 +331,11 @@ class Conversation:
             *((i, value, args[i]) for i, value in enumerate(operation.args)),
             *((key, value, kwargs[key]) for key, value in operation.kwargs.items()),
         ]
-        changed = [[key, self.pack(now)] for key, value, now in pairs if _is_changed(value, now)]
+        changed = [
+            [key, self.pack(now)]
+            for key, value, now in pairs
+            if _is_changed(value, now, versions.get(id(now), 0))
+        ]
         if changed:
             found["changed"] = changed
         if operation.verb == "backward":
@@ -305,7 +345,7 @@ class Conversation:
                 leaf.grad = None
         if refreshed := self._refreshed():
             found["refreshed"] = refreshed
-        if self._files and (files := self._written_files()):
+        if self._placed and (files := self._written_files()):
             found["files"] = files
         return found
 
@@ -334,9 +374,12 @@ class Conversation:
 
     def _make(self, value: Made, sources: list[Any]) -> Any:
         parts = [self._real(part, sources) for part in value.parts]
+        if value.maker == "exception":
+            return self._error_of_test(*parts)
         if value.maker == "file":
             name, as_text = parts
             path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
             return str(path) if as_text else path
         made = _MAKERS[value.maker](*parts)
         if value.maker in ("leaf", "parameter"):
@@ -387,10 +430,14 @@ class Conversation:
         self._write(answer.written)
         if not answer.raised:
             return self._real(answer.value, [])
-        cls = getattr(builtins, answer.raised, Exception)
-        error = cls() if isinstance(cls, type) and issubclass(cls, Exception) else Exception()
-        vars(error)[_OF_TEST] = answer.number
-        raise error
+        raise self._error_of_test(answer.raised, answer.number)
+
+    def _error_of_test(self, name: str, number: int) -> Exception:
+        """Return what stands for an exception of the test's: of it only the class is known."""
+        cls = getattr(builtins, name, Exception)
+        error: Exception = cls() if issubclass(cls, Exception) else Exception()
+        vars(error)[_OF_TEST] = number
+        return error
 
     # What the test gets.
 
@@ -418,11 +465,16 @@ class Conversation:
         """Return the number of an object of the test's; 0 for any other."""
         return max(0, -self._numbers.get(id(value), 0))
 
-    def _keep(self, error: BaseException) -> Value:
-        """Return what stands for an exception, with its arguments where they are values."""
+    def _raised(self, error: BaseException, depth: int = 0) -> Value:
+        """Return what stands for an exception: itself, its arguments and its cause."""
+        if number := vars(error).get(_OF_TEST, 0):
+            return Callback(number)
+        args: list[Value] = []
         with contextlib.suppress(Exception):
-            return [self._held(error), [self.pack(arg) for arg in error.args]]
-        return [self._held(error), []]
+            args = [self.pack(arg) for arg in error.args]
+        cause = error.__cause__
+        known = None if cause is None or depth == _CAUSES else self._raised(cause, depth + 1)
+        return [self._held(error), args, known]
 
     def _held(self, value: object) -> Held:
         found = opaque(value)
@@ -459,6 +511,9 @@ class Conversation:
             if isinstance(target, np.ndarray):
                 target[...] = numbers
                 continue
+            if isinstance(target, list | dict | set):
+                rewrite(target, self._real(numbers, []))
+                continue
             with torch.no_grad():
                 target.copy_(numbers)
             if gradient:
@@ -471,14 +526,15 @@ class Conversation:
     def place(self, files: Sequence[Value]) -> None:
         """Write files of the test to their folder."""
         self.folder.mkdir(exist_ok=True)
+        self._placed = True
         for name, data in files:
             path = self.folder / name
+            if data is None:
+                path.mkdir(parents=True, exist_ok=True)
+                continue
             path.parent.mkdir(parents=True, exist_ok=True)
-            if data is not None:
-                path.write_bytes(data)
-                self._files[name] = _state_of(path)
-            else:
-                self._files.setdefault(name, (0, 0))
+            path.write_bytes(data)
+            self._files[name] = _state_of(path)
 
     def _written_files(self) -> list[Value]:
         """Return the files of that folder that are new or changed: regular ones alone."""
@@ -509,7 +565,7 @@ class _Packer(Copier):
         cls, talk = type(value), self._conversation
         if of_test := talk.number_of_test(value):
             return Callback(of_test)
-        if cls in _SINGLE or isinstance(value, PurePath) or isinstance(value, np.generic):
+        if cls in _SINGLE or isinstance(value, PurePath | np.generic):
             return super().copy(value)
         if cls in (list, tuple):
             return cls(self.items(value))
@@ -522,7 +578,7 @@ class _Packer(Copier):
             return self._of_torch(value)
         if isinstance(value, np.ndarray) and value.dtype.name in ARRAY_DTYPES:
             return talk.track(value) if value.ndim else super().copy(value)
-        if isinstance(value, type) and getattr(builtins, name_of_class(value), None) is value:
+        if isinstance(value, type) and vars(builtins).get(name_of_class(value)) is value:
             return Named(f"builtins:{name_of_class(value)}")
         return self._held(value)
 
@@ -560,19 +616,17 @@ def bases_of(conversation: Conversation, cls: type) -> tuple[Value, ...]:
     """
     if not issubclass(cls, BaseException):
         return tuple(Named(path) for path in PUBLIC_CLASSES if _is_below(cls, path))
-    if cls.__module__ == "builtins":
-        return (Named(f"builtins:{name_of_class(cls)}"),)
-    found: list[Value] = []
-    for base in cls.__bases__:
-        if getattr(builtins, name_of_class(base), None) is base:
-            found.append(Named(f"builtins:{name_of_class(base)}"))
-        elif issubclass(base, BaseException):
-            own = opaque(base)
-            name = name_of_class(base)
-            held = Held(own.words, name, conversation.keep(base), ABSENT)
-            found.append(Held(own.words, name, held.number, ABSENT, bases_of(conversation, base)))
-    number = conversation.keep(cls)
-    return (Held("a class", "", number, name_of_class(cls), tuple(found)),)
+    return (_class_of_exceptions(conversation, cls),)
+
+
+def _class_of_exceptions(conversation: Conversation, cls: type) -> Value:
+    """Return what stands for a class of exceptions: its name, its number, and its bases."""
+    name = name_of_class(cls)
+    if getattr(builtins, name, None) is cls:
+        return Named(f"builtins:{name}")
+    bases = [base for base in cls.__bases__ if issubclass(base, BaseException)]
+    forms = tuple(_class_of_exceptions(conversation, base) for base in bases)
+    return Held("a class", "", conversation.keep(cls), name, forms)
 
 
 def _is_below(cls: type, path: str) -> bool:
@@ -591,10 +645,20 @@ def named(path: str) -> Any:
     return found
 
 
-def _is_changed(value: Value, now: object) -> bool:
-    """Return whether an argument that can be changed in place is no longer what it was."""
+def _is_tensor(value: object) -> bool:
+    return loaded() and isinstance(value, torch.Tensor)
+
+
+def _is_changed(value: Value, now: Any, version: int) -> bool:
+    """Return whether an argument that can be changed in place is no longer what it was.
+
+    Args:
+        value: what the test handed over.
+        now: what became of it.
+        version: of a tensor, how often it was written to before.
+    """
     if isinstance(value, torch.Tensor):
-        return now._version > 0  # type: ignore[attr-defined,no-any-return]
+        return bool(now._version != version)
     if type(value) in (list, dict, set) or isinstance(value, np.ndarray):
         return not _is_same(value, now)
     return False
@@ -618,7 +682,7 @@ def _is_same(value: Value, now: Any) -> bool:
             and now.tobytes() == value.tobytes()
         )
     if isinstance(value, torch.Tensor):
-        return isinstance(now, torch.Tensor) and now._version == 0
+        return _is_tensor(now) and torch.equal(value, now)
     if kind in (int, float, str, bool, type(None), bytes, complex):
         return type(now) is kind and (now == value or (now != now and value != value))
     # What stands for an object is the same object, whatever became of it.
@@ -629,6 +693,15 @@ def _marks_of(leaf: Any) -> tuple[int, int, int]:
     """Return what tells whether a parameter or its gradient was written to."""
     gradient = leaf.grad
     return leaf._version, id(gradient), 0 if gradient is None else gradient._version
+
+
+def rewrite(target: Any, now: Any) -> None:
+    """Change a container in place to what it is now."""
+    if isinstance(target, list) and isinstance(now, list):
+        target[:] = now
+    elif isinstance(target, dict | set) and type(now) is type(target):
+        target.clear()
+        target.update(now)
 
 
 # Standard streams, files and generators.
@@ -653,7 +726,7 @@ class _Printed(io.StringIO):
 @contextlib.contextmanager
 def _reading(conversation: Conversation, beside: Mapping[str, Value]) -> Iterator[None]:
     """Let the student's code read what the test has for it: standard input, and files."""
-    before, folder = (sys.stdin, builtins.input), os.getcwd()
+    before, folder = (sys.stdin, builtins.input), Path.cwd()
     if "files" in beside:
         conversation.place(beside["files"])
     if "cwd" in beside:

@@ -188,7 +188,7 @@ class Resume(Operation):
 
 @dataclass(frozen=True)
 class ReadDraws(Operation):
-    """Fetch the state of the generators of `random`, numpy and torch; the solution alone is asked."""
+    """Fetch the state of the generators; the solution alone is asked this."""
 
     kind: ClassVar[str] = "read_draws"
 

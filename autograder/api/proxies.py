@@ -16,11 +16,14 @@ import builtins
 import contextlib
 import functools
 import importlib
+import importlib.util
 import io
+import operator
 import os
 import random
 import sys
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +36,7 @@ from autograder.api.answer import CheckFailed, Question, arguments_of
 from autograder.api.lazy import loaded, torch
 from autograder.api.likeness import same_kinds
 from autograder.api.messages import Reply, Request, StudentError
-from autograder.api.objects import OF_TEST, VERBS, draws, named, same_draws, set_draws
+from autograder.api.objects import OF_TEST, VERBS, draws, named, rewrite, same_draws, set_draws
 from autograder.api.operations import Ask, Reset, Resume
 from autograder.api.values import (
     ABSENT,
@@ -169,8 +172,10 @@ class Tester:
         ops: list[Any] = [asked] if self._asked else [Reset(), asked]
         self._asked += 1
         number = self._asked
-        self.question = _question(verb, label, args, kwargs)
         question = self.question
+        if verb != "repr":
+            # Which pytest asks for its words.
+            question = self.question = _question(verb, label, args, kwargs)
         self._open.append((lent, about))
         try:
             reply = self._exchanged(Request(ops), sources)
@@ -182,17 +187,24 @@ class Tester:
         if reply.error is not None:
             raise self._exception(reply.error, reply.beside.get("raised"))
         value = self._checked(name, reply.value)
-        for leaf in leaves(value):
-            if isinstance(leaf, Held):
-                for one in lent:
-                    self._holders.setdefault(one, set()).add(leaf.number)
-        for one in lent:
-            self._holders.setdefault(one, set()).update(about)
+        self._hold(lent, about, value)
         if verb in ("setattr", "setitem", "subclass"):
             self._kept |= lent
         if isinstance(value, Tracked) and value.differentiable and not value.leaf:
             return self._differentiable(value, sources)
         return self.local(value, label)
+
+    def _hold(self, lent: set[int], about: set[int], value: Value) -> None:
+        """Note which objects of the component's have what was lent."""
+        if not (lent or self._holders):
+            return
+        receiving = about | {leaf.number for leaf in leaves(value) if isinstance(leaf, Held)}
+        for one in lent:
+            self._holders.setdefault(one, set()).update(receiving)
+        for holders in self._holders.values():
+            # What one of them has, those have that it was handed to.
+            if holders & about:
+                holders |= receiving
 
     def _exchanged(self, request: Request, sources: list[Any]) -> Reply:
         """Put a request, and answer what is asked back until the reply is there."""
@@ -245,6 +257,8 @@ class Tester:
         beside = reply.beside
         if "printed" in beside:
             print(beside["printed"], end="")
+        for raised, text in beside.get("warnings", ()):
+            self._warn(raised, text)
         for key, now in beside.get("changed", ()):
             there = kwargs.get(key) if isinstance(key, str) else args[key]
             _write_back(there, self.local(now))
@@ -252,6 +266,12 @@ class Tester:
             self._refresh(number, numbers, gradient)
         for name, data in beside.get("files", ()):
             self._take_file(name, data)
+
+    def _warn(self, raised: Value, text: Any) -> None:
+        found = self._mirrored_of(raised)
+        cls = type(found)
+        if isinstance(found, Warning) and isinstance(text, str):
+            warnings.warn(text if not isinstance(found, _Mirrored) else found, cls, stacklevel=4)
 
     def _refresh(self, number: int, numbers: Any, gradient: Any) -> None:
         if number in self._arrays:
@@ -318,6 +338,8 @@ class Tester:
             return Handle(self._array_numbers[id(value)])
         if isinstance(value, _Mirrored) and value.held is not None:
             return Handle(value.held.number)
+        if isinstance(value, BaseException):
+            return self._error_for(value)
         made = _made(value, hand, sources)
         if made is not None:
             return made
@@ -329,6 +351,12 @@ class Tester:
             name = _name_of_function(value)
         lent.add(number)
         return Callback(number, name)
+
+    def _error_for(self, error: BaseException) -> Value:
+        """Return what crosses for an exception of the test's: its class, and a number."""
+        number = len(self._raised) + 1
+        self._raised[number] = error
+        return Made("exception", (_known_class(error), number))
 
     def _lend(self, value: object, name: str) -> Callback:
         return Callback(self._numbers.get(id(value)) or self._number(value), name)
@@ -399,8 +427,7 @@ class Tester:
             # Its text may hold what was expected: the component hears of the class alone.
             number = len(self._raised) + 1
             self._raised[number] = error
-            known = (c.__name__ for c in type(error).__mro__ if _EXCEPTIONS.get(c.__name__) is c)
-            return Resume(raised=next(known, "Exception"), number=number)
+            return Resume(raised=_known_class(error), number=number)
         finally:
             self.depth -= 1
         return Resume(value, written=tuple(self._written()))
@@ -496,6 +523,8 @@ class Tester:
     def _array(self, value: Tracked) -> Any:
         known = self._arrays.get(value.number)
         new = value.numbers
+        if isinstance(new, list | dict | set):
+            new = self.local(new)
         if known is not None and _fits(known[0], new):
             _write_back(known[0], new)
             self._note(value.number, known[0])
@@ -532,7 +561,7 @@ class Tester:
     # Arrays and tensors that came back, which the test may write into.
 
     def _note(self, number: int, there: Any) -> None:
-        if isinstance(there, np.ndarray):
+        if isinstance(there, np.ndarray | list | dict | set):
             self._arrays[number] = there, there.copy()
         else:
             gradient = None if there.grad is None or not there.is_leaf else there.grad.clone()
@@ -551,6 +580,11 @@ class Tester:
                     self._note(number, there)
                     yield [number, there.copy()]
                 continue
+            if isinstance(there, list | dict | set):
+                if not _has_same_items(there, before):
+                    self._note(number, there)
+                    yield [number, self.hand(type(there)(there), set(), [], {})]
+                continue
             numbers, gradient = before
             now = there.grad if there.is_leaf else None
             if torch.equal(plain_tensor(there), numbers) and _same_gradient(now, gradient):
@@ -565,15 +599,22 @@ class Tester:
         """Return what the test sees raised."""
         if type(raised) is Callback and raised.number in self._raised:
             return self._raised[raised.number]
-        found: BaseException
-        if isinstance(raised, list) and len(raised) == 2 and isinstance(raised[0], Held):
-            found = self._exception_of(raised[0])
-            args = [self.local(arg) for arg in raised[1]] if isinstance(raised[1], list) else []
-            found.args = tuple(args)
-        else:
+        found = self._mirrored_of(raised)
+        if found is None:
             kind = {"NotAttempted": "NotImplementedError", "MissingName": "AttributeError"}
             found = _EXCEPTIONS.get(kind.get(error.kind, error.kind), RuntimeError)(error.text)
         _note_error(found, error)
+        return found
+
+    def _mirrored_of(self, raised: Value, depth: int = 0) -> BaseException | None:
+        """Return the exception of this side for one that came over; None where none did."""
+        if not (isinstance(raised, list) and len(raised) == 3 and isinstance(raised[0], Held)):
+            return None
+        held, args, cause = raised
+        found = self._exception_of(held)
+        found.args = tuple(self.local(arg) for arg in args) if isinstance(args, list) else ()
+        if cause is not None and depth < MAX_DEPTH:
+            found.__cause__ = self._mirrored_of(cause, depth + 1)
         return found
 
     def _exception_of(self, held: Held) -> BaseException:
@@ -595,12 +636,12 @@ class Tester:
             return _ENDS.get(name, RuntimeError)
         if not isinstance(base, Held):
             return RuntimeError
-        own = base.bases[0] if base.words == "a class" and not base.plain else base
-        if own is not base and isinstance(own, Held):
+        own = base.bases[0] if base.plain is ABSENT and base.bases else base
+        if own is not base:
             return self.class_of(own)
         if base.number not in self._classes:
             bases = tuple(dict.fromkeys(map(self.class_of, base.bases))) or (Exception,)
-            name = base.plain if isinstance(base.plain, str) else base.name
+            name = base.plain if isinstance(base.plain, str) else ""
             self._classes[base.number] = _mirrored(name or "Error", bases, base, self)
         return self._classes[base.number]
 
@@ -630,7 +671,10 @@ class Tester:
         found: list[Value] = []
         for path in sorted(folder.rglob("*")):
             name = path.relative_to(folder).as_posix()
-            if path.is_symlink() or not path.is_file():
+            if path.is_symlink():
+                continue
+            if path.is_dir():
+                found.append([name, None])
                 continue
             state = path.stat().st_mtime_ns, path.stat().st_size
             if self._files.get(name) != state and state[1] <= MAX_FILE:
@@ -676,6 +720,12 @@ def rights_of(asked: Sequence[tuple[Request, Reply]]) -> dict[str, list[Value]]:
     return found
 
 
+def _known_class(error: BaseException) -> str:
+    """Return the name of the nearest class of Python's own that an exception is of."""
+    known = (cls.__name__ for cls in type(error).__mro__ if _EXCEPTIONS.get(cls.__name__) is cls)
+    return next(known, "Exception")
+
+
 def _plain(value: Value) -> Value:
     return value.plain if isinstance(value, Held) and value.plain is not ABSENT else value
 
@@ -694,7 +744,7 @@ def _shown_all(kwargs: Mapping[str, object]) -> dict[str, object]:
     return {key: _shown(value) for key, value in kwargs.items()}
 
 
-class _Word:
+class Word:
     """Stands in the words of a call for what is shown by its name."""
 
     def __init__(self, word: str) -> None:
@@ -707,11 +757,11 @@ class _Word:
 def _shown(value: object) -> object:
     """Return what is shown of an argument; nothing is asked for it."""
     if type(value) is Proxy:
-        return _Word(_held(value).name or object.__getattribute__(value, "_label") or "an object")
+        return Word(_held(value).name or object.__getattribute__(value, "_label") or "an object")
     if isinstance(value, types.FunctionType | types.ModuleType | type):
-        return _Word(value.__name__)
+        return Word(value.__name__)
     if isinstance(value, list | tuple | dict | set) and len(value) > 50:
-        return _Word(f"{type(value).__name__} of {len(value)}")
+        return Word(f"{type(value).__name__} of {len(value)}")
     return value
 
 
@@ -776,6 +826,10 @@ def _made(value: Any, hand: Callable[[object], Value], sources: list[Any]) -> Va
         return Made("slice", tuple(map(hand, (value.start, value.stop, value.step))))
     if value is Ellipsis:
         return Made("Ellipsis")
+    if cls is property:
+        return Made("property", tuple(map(hand, (value.fget, value.fset, value.fdel))))
+    if cls in (staticmethod, classmethod):
+        return Made(cls.__name__, (hand(value.__func__),))
     if cls in (frozenset, bytearray):
         return Made(cls.__name__, ([*map(hand, value)] if cls is frozenset else bytes(value),))
     if isinstance(value, io.StringIO | io.BytesIO):
@@ -900,7 +954,19 @@ def _by_name(value: object) -> Value | None:
     return None
 
 
+def _has_same_items(there: Any, before: Any) -> bool:
+    """Return whether a container holds the very objects that it held before."""
+    if isinstance(there, set):
+        return bool(there == before)
+    mine, theirs = ([*x.items()] if isinstance(x, dict) else x for x in (there, before))
+    if isinstance(there, dict):
+        mine, theirs = ([part for pair in x for part in pair] for x in (mine, theirs))
+    return len(mine) == len(theirs) and all(map(operator.is_, mine, theirs))
+
+
 def _fits(there: Any, new: Any) -> bool:
+    if isinstance(there, list | dict | set):
+        return type(there) is type(new)
     return type(there) is type(new) and there.shape == new.shape and there.dtype == new.dtype
 
 
@@ -912,11 +978,8 @@ def _same_gradient(one: Any, other: Any) -> bool:
 
 def _write_back(there: Any, now: Any) -> None:
     """Change in place what the component has changed in place."""
-    if isinstance(there, list) and isinstance(now, list):
-        there[:] = now
-    elif isinstance(there, dict | set) and isinstance(now, dict | set):
-        there.clear()
-        there.update(now)
+    if isinstance(there, list | dict | set):
+        rewrite(there, now)
     elif isinstance(there, np.ndarray) and isinstance(now, np.ndarray):
         if there.shape == now.shape and there.dtype == now.dtype:
             there[...] = now
@@ -1019,8 +1082,9 @@ _ENDS: Mapping[str, type[BaseException]] = {
 
 
 def _is_exception(held: Held) -> bool:
+    """Return whether an object is an exception, or a class of exceptions."""
     first = held.bases[0] if held.bases else None
-    return isinstance(first, Held) or (type(first) is Named and first.path.startswith("builtins:"))
+    return isinstance(first, Held) or (type(first) is Named and ":" in first.path)
 
 
 def _note_error(found: BaseException, error: StudentError) -> None:
@@ -1050,6 +1114,10 @@ _UNASKED = (
 )
 
 
+# What any object of Python's has, and a component's object has of its own.
+_ASKED = frozenset(("__init__", "__doc__", "__module__"))
+
+
 class Proxy:
     """An object of the component's: each thing that is done with it is asked there."""
 
@@ -1067,6 +1135,11 @@ class Proxy:
     def __class__(self) -> type:
         """A class of this name that is below the public classes that the object's is below."""
         return _stand_in(_held(self))
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _ASKED:
+            return _asked(self, "getattr", name, name)
+        return object.__getattribute__(self, name)
 
     def __getattr__(self, name: str) -> Any:
         if name in _UNASKED or name.startswith("_pytest"):
@@ -1103,7 +1176,7 @@ class Proxy:
         return bool(object.__getattribute__(self, "_tester").ask("issubclass", "", other, self))
 
     def __exit__(self, *raised: object) -> Any:
-        return _asked(self, "exit", "", None, None, None)
+        return _asked(self, "exit", "", raised[1] if len(raised) > 1 else None)
 
     def __dir__(self) -> list[str]:
         found: list[str] = _asked(self, "dir")
@@ -1172,8 +1245,6 @@ def _extended(name: str, bases: Sequence[Any], namespace: Mapping[str, Any]) -> 
     for key, value in namespace.items():
         if key in ("__classcell__", "__module__", "__qualname__", "__doc__", "__firstlineno__"):
             continue
-        if isinstance(value, types.FunctionType):
-            value.__globals__["super"] = _super
         kept[key] = value
     # The class has what it was given as long as it is asked.
     made = tester.ask("subclass", name, name, tuple(bases), kept)
@@ -1204,6 +1275,20 @@ def _super(*args: Any) -> Any:
     cls = args[0] if args else frame.f_locals["__class__"]
     owner = args[1] if len(args) > 1 else frame.f_locals[frame.f_code.co_varnames[0]]
     return _Super(cls, owner) if type(cls) is Proxy else super(cls, owner)
+
+
+class _KindOfTypes(type):
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and type(args[0]) is Proxy:
+            return _asked(args[0], "class")
+        return type(*args, **kwargs) if cls is TypeOfSuite else super().__call__(*args, **kwargs)
+
+    def __instancecheck__(cls, other: object) -> bool:
+        return isinstance(other, type) or (type(other) is Proxy and _held(other).words == "a class")
+
+
+class TypeOfSuite(type, metaclass=_KindOfTypes):
+    """What `type` is to the suite's files: it knows the class of a component's object."""
 
 
 # Modules.
@@ -1251,13 +1336,30 @@ class Imports:
 
     @contextlib.contextmanager
     def replaced(self) -> Iterator[None]:
-        """Stand in the place of `import`. No other code ever gets a proxy for a module."""
-        builtins.__import__ = self._imported
+        """Give the suite's files builtins of their own; no other code ever gets a proxy."""
+        owners = (importlib.util, importlib._bootstrap)  # type: ignore[attr-defined]
+        make = importlib.util.module_from_spec
+        self._builtins = {
+            **vars(builtins),
+            "__import__": self._imported,
+            "super": _super,
+            "type": TypeOfSuite,
+        }
+
+        def made(spec: Any) -> types.ModuleType:
+            module = make(spec)
+            if spec.origin and self._tester.is_own_file(spec.origin):
+                vars(module)["__builtins__"] = self._builtins
+            return module
+
+        for owner in owners:
+            owner.module_from_spec = made
         importlib.import_module = self._imported_module
         try:
             yield
         finally:
-            builtins.__import__ = self._import
+            for owner in owners:
+                owner.module_from_spec = make
             importlib.import_module = self._import_module
 
     def _imported(

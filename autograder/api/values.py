@@ -190,7 +190,7 @@ class Held(Opaque):
 
 @dataclass(frozen=True)
 class Tracked:
-    """A tensor or an array that came back, with the number of the one beside the component.
+    """A tensor, an array or a container that came back, with the number of the one that stays.
 
     Attributes:
         number: its number.
@@ -200,7 +200,7 @@ class Tracked:
     """
 
     number: int
-    numbers: Numbers
+    numbers: Value
     differentiable: bool = False
     leaf: bool = False
 
@@ -622,7 +622,7 @@ def _read_tracked(
     reader: Reader, depth: int, number: Any, numbers: Any, differentiable: Any, leaf: Any
 ) -> Value:
     found = reader.read(numbers, depth + 1)
-    if not isinstance(found, np.ndarray | torch.Tensor):
+    if not isinstance(found, np.ndarray | torch.Tensor | list | dict | set):
         raise ValueError
     return Tracked(operator.index(number), found, differentiable is True, leaf is True)
 

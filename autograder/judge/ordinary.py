@@ -20,7 +20,7 @@ import time
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,8 @@ from autograder.api.answer import CheckFailed, Question
 from autograder.api.executor import seed_all
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import ReadDraws
-from autograder.api.proxies import CannotCross, Ended, Imports, Proxy, Rights, Tester
-from autograder.api.values import Value
+from autograder.api.proxies import CannotCross, Ended, Imports, Proxy, Rights, Tester, Word
+from autograder.api.values import Value, show_value
 from autograder.sandbox.scratch import temporary_folder
 from autograder.sandbox.wire import (
     decode_request,
@@ -46,7 +46,7 @@ from autograder.text import clean
 # Plugins of pytest's own that are of no use here, or look for garbage for long.
 _QUIET = (
     *("terminal", "cacheprovider", "faulthandler", "unraisableexception", "threadexception"),
-    *("junitxml", "pastebin", "doctest", "stepwise", "debugging", "legacypath"),
+    *("junitxml", "pastebin", "doctest", "stepwise", "legacypath"),
 )
 # What a test may use by itself: computing time, at least and in multiples of the solution's, and
 # memory beyond that of the process that it was forked from.
@@ -68,6 +68,7 @@ class Ran:
         passed: whether it passed, with its fixtures.
         skipped: why it was skipped, or was expected to fail, with the mark's name; empty otherwise.
         words: what pytest says of it.
+        place: the file and line where it failed.
         question: the last question that was asked of the component.
         error: what the component's code raised, where that ended the case.
         refused: the fact, the values and the hint where an answer was not let through.
@@ -79,6 +80,7 @@ class Ran:
     passed: bool
     skipped: str = ""
     words: str = ""
+    place: str = ""
     question: Question | None = None
     error: StudentError | None = None
     refused: tuple[str, str, str] | None = None
@@ -384,8 +386,9 @@ class _Plugin:
             name,
             passed and refused is None,
             why,
-            words[:_MAX_WORDS],
-            tester.question,
+            words,
+            "" if bad is None else _place(bad),
+            _in_words(tester.question),
             _error_of(error),
             refused,
             fault,
@@ -421,6 +424,14 @@ def _error_of(error: BaseException | None) -> StudentError | None:
     return found if isinstance(found, StudentError) else None
 
 
+def _in_words(question: Question | None) -> Question | None:
+    """Return a question whose arguments are words: what the suite has made stays in the fork."""
+    if question is None or question.arguments is None:
+        return question
+    words = tuple((key, Word(show_value(value))) for key, value in question.arguments)
+    return replace(question, arguments=words)
+
+
 def _fault(error: BaseException | None) -> str:
     return str(error) if isinstance(error, CannotCross) else ""
 
@@ -430,6 +441,11 @@ def _words(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     words = str(report.longrepr) if crash is None else str(crash.message)
     return clean(words, _MAX_WORDS)
+
+
+def _place(report: pytest.TestReport) -> str:
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return "" if crash is None else f"{Path(crash.path).name}, line {crash.lineno}"
 
 
 def _reason(report: pytest.TestReport) -> str:

@@ -110,6 +110,7 @@ class OrdinaryCheck(Check):
                 ended = report.ended and ran is report.ran[-1]
                 attempt.failure = gone if ended and gone is not None else failure_of(ran)
                 attempt.case, attempt.question = self._words(ran.name), ran.question
+                attempt.place = ran.place
 
     def _lose(
         self, attempt: Attempt, names: Sequence[str], report: Report, gone: BaseException | None

@@ -155,6 +155,7 @@ class Attempt:
     question: Question | None = None  # the last call that was made then
     drawn: Mapping[str, Any] = field(default_factory=dict)  # the example it ended on
     case: str = ""  # the case that failed first
+    place: str = ""  # of an ordinary test, the file and line where it failed
     cases: int = 1  # how many share the points
     passed: int = 0  # how many of them passed
     outcome: Outcome = "not_run"
@@ -365,11 +366,16 @@ def _words_of(attempt: Attempt) -> str:
     failure = attempt.failure
     assert failure is not None
     frames = traceback.extract_tb(failure.__traceback__)
+    if not frames:
+        return f"{_said(failure, attempt)}{attempt.place and f' (asked in {attempt.place})'}"
     # Where the suite asked, not where this package noticed.
     asked = [frame for frame in frames if Path(frame.filename).parent.name == "tests"]
     place = (asked or frames)[-1]
     where = f"{Path(place.filename).name}, line {place.lineno}"
+    return f"{_said(failure, attempt)} (asked in {where})"
+
+
+def _said(failure: BaseException, attempt: Attempt) -> str:
     if isinstance(failure, AssertionError | StudentRaised):
-        words = "; ".join(find(failure, attempt.question).message.splitlines())
-        return f"{words} (asked in {where})"
-    return f"{type(failure).__name__}: {failure} (asked in {where})"
+        return "; ".join(find(failure, attempt.question).message.splitlines())
+    return f"{type(failure).__name__}: {failure}"
