@@ -91,10 +91,6 @@ def _subclass(name: str, bases: tuple[type, ...], attributes: Mapping[str, Any])
     return type(name, bases, dict(attributes))
 
 
-def _backward(output: Any, gradient: Any) -> None:
-    torch.autograd.backward(output, gradient.to(output.dtype), retain_graph=True)
-
-
 def _public_names(thing: Any) -> list[str]:
     return [name for name in dir(thing) if isinstance(name, str)]
 
@@ -107,7 +103,6 @@ VERBS: Mapping[str, Callable[..., Any]] = {
     "delattr": delattr,
     "super": lambda cls, owner, name: getattr(super(cls, owner), name),
     "subclass": _subclass,
-    "backward": _backward,
     "dir": _public_names,
     "class": type,
     # A module that is named is imported before.
@@ -135,8 +130,16 @@ VERBS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _leaf(numbers: Any) -> Any:
-    return numbers.requires_grad_()
+def _leaf(numbers: Any, gradient: Any) -> Any:
+    made = numbers.requires_grad_()
+    made.grad = gradient
+    return made
+
+
+def _parameter(numbers: Any, gradient: Any) -> Any:
+    made = torch.nn.Parameter(numbers)
+    made.grad = gradient
+    return made
 
 
 def _module(cls: type, state: Mapping[str, Any]) -> Any:
@@ -189,7 +192,7 @@ _MAKERS: Mapping[str, Callable[..., Any]] = {
     "numpy dtype": lambda name: ARRAY_DTYPES[name],
     "device": lambda name: torch.device(name),
     "leaf": _leaf,
-    "parameter": lambda numbers: torch.nn.Parameter(numbers),
+    "parameter": _parameter,
     "module": _module,
     "numpy rng": _numpy_rng,
     "torch rng": _torch_rng,
@@ -299,9 +302,13 @@ class Conversation:
         sources: list[Any] = []
         args = [self._real(value, sources) for value in operation.args]
         kwargs = {key: self._real(value, sources) for key, value in operation.kwargs.items()}
+        before = [_marks_of(source) for source in sources]
         versions = {id(x): x._version for x in (*args, *kwargs.values()) if _is_tensor(x)}
         try:
-            result = VERBS[operation.verb](*args, **kwargs)
+            if operation.verb == "backward":
+                result = self._backward(operation.args[0].number, *args)
+            else:
+                result = VERBS[operation.verb](*args, **kwargs)
         except BaseException as error:
             reply = Reply(error=self._report(error), beside={"raised": self._raised(error)})
         else:
@@ -309,7 +316,25 @@ class Conversation:
             if isinstance(reply.value, Tracked) and reply.value.differentiable:
                 self._leaves[reply.value.number] = sources
         reply.beside |= self._learned(operation, args, kwargs, versions)
+        written = [
+            [place, plain_tensor(source).clone(), _gradient_of(source)]
+            for place, (source, marks) in enumerate(zip(sources, before, strict=True))
+            if _marks_of(source) != marks
+        ]
+        if written:
+            reply.beside["sources"] = written
         return reply
+
+    def _backward(self, number: int, output: Any, gradient: Any) -> None:
+        """Let a gradient flow back; note what arrives at the tensors that the test handed over."""
+        leaves = self._leaves.get(number, [])
+        own = [leaf.grad for leaf in leaves]
+        for leaf in leaves:
+            leaf.grad = None
+        torch.autograd.backward(output, gradient.to(output.dtype), retain_graph=True)
+        self._flowed = [_gradient_of(leaf) for leaf in leaves]
+        for leaf, before in zip(leaves, own, strict=True):
+            leaf.grad = before
 
     def _packed(self, verb: str, result: Any) -> Value:
         """Return what stands for an answer; what an attribute holds stays here, too."""
@@ -339,10 +364,7 @@ class Conversation:
         if changed:
             found["changed"] = changed
         if operation.verb == "backward":
-            leaves = self._leaves.get(operation.args[0].number, [])
-            found["gradients"] = [None if x.grad is None else plain_tensor(x.grad) for x in leaves]
-            for leaf in leaves:
-                leaf.grad = None
+            found["gradients"] = self._flowed
         if refreshed := self._refreshed():
             found["refreshed"] = refreshed
         if self._placed and (files := self._written_files()):
@@ -487,8 +509,9 @@ class Conversation:
         if isinstance(numbers, np.ndarray):
             return Tracked(number, np.array(numbers, copy=True, order="C", subok=False))
         leaf = bool(numbers.requires_grad and numbers.is_leaf)
-        if leaf:
-            self._known[number] = _marks_of(numbers)
+        if leaf and number not in self._known:
+            # One that has a gradient already is told at once.
+            self._known[number] = _marks_of(numbers) if numbers.grad is None else (-1, 0, 0)
         copied = plain_tensor(numbers).clone()
         return Tracked(number, copied, bool(numbers.requires_grad), leaf)
 
@@ -500,8 +523,7 @@ class Conversation:
             now = _marks_of(leaf)
             if now != before:
                 self._known[number] = now
-                gradient = None if leaf.grad is None else plain_tensor(leaf.grad).clone()
-                found.append([number, plain_tensor(leaf).clone(), gradient])
+                found.append([number, plain_tensor(leaf).clone(), _gradient_of(leaf)])
         return found
 
     def _write(self, written: Sequence[Value]) -> None:
@@ -565,6 +587,8 @@ class _Packer(Copier):
         cls, talk = type(value), self._conversation
         if of_test := talk.number_of_test(value):
             return Callback(of_test)
+        if isinstance(value, BaseException) and (number := vars(value).get(_OF_TEST)):
+            return Callback(number)
         if cls in _SINGLE or isinstance(value, PurePath | np.generic):
             return super().copy(value)
         if cls in (list, tuple):
@@ -687,6 +711,10 @@ def _is_same(value: Value, now: Any) -> bool:
         return type(now) is kind and (now == value or (now != now and value != value))
     # What stands for an object is the same object, whatever became of it.
     return kind is not set or (type(now) is set and now == value)
+
+
+def _gradient_of(leaf: Any) -> Value:
+    return None if leaf.grad is None else plain_tensor(leaf.grad).clone()
 
 
 def _marks_of(leaf: Any) -> tuple[int, int, int]:

@@ -28,6 +28,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ class Tester:
         self._classes: dict[int, type[BaseException]] = {}
         self._arrays: dict[int, tuple[Any, Any]] = {}
         self._array_numbers: dict[int, int] = {}
-        self._raised: dict[int, BaseException] = {}
+        self._coming: dict[int, Any] = {}
         self._files: dict[str, tuple[int, int]] = {}
 
     # A question.
@@ -183,7 +184,7 @@ class Tester:
             self._open.pop()
         self.question = question
         self._follow(number, name)
-        self._learn(reply, args, kwargs)
+        self._learn(reply, args, kwargs, sources)
         if reply.error is not None:
             raise self._exception(reply.error, reply.beside.get("raised"))
         value = self._checked(name, reply.value)
@@ -210,7 +211,7 @@ class Tester:
         """Put a request, and answer what is asked back until the reply is there."""
         reply = self._put(request)
         while "back" in reply.beside:
-            self._learn(reply, (), {})
+            self._learn(reply)
             resumed = self._asked_back(reply.beside["back"])
             reply = self._put(Request([resumed]))
         return reply
@@ -253,7 +254,13 @@ class Tester:
             set_draws(moved[number][1])
             self._drawn = None
 
-    def _learn(self, reply: Reply, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+    def _learn(
+        self,
+        reply: Reply,
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] = MappingProxyType({}),
+        sources: Sequence[Any] = (),
+    ) -> None:
         beside = reply.beside
         if "printed" in beside:
             print(beside["printed"], end="")
@@ -262,6 +269,10 @@ class Tester:
         for key, now in beside.get("changed", ()):
             there = kwargs.get(key) if isinstance(key, str) else args[key]
             _write_back(there, self.local(now))
+        for place, numbers, gradient in beside.get("sources", ()):
+            if sources[place].is_leaf:
+                _write_back(sources[place], numbers)
+                sources[place].grad = gradient
         for number, numbers, gradient in beside.get("refreshed", ()):
             self._refresh(number, numbers, gradient)
         for name, data in beside.get("files", ()):
@@ -280,6 +291,9 @@ class Tester:
                 there.copy_(numbers)
             there.grad = gradient
             self._note(number, there)
+        else:
+            # It comes with this very answer.
+            self._coming[number] = gradient
 
     def _beside(self) -> dict[str, Value]:
         """Return what else the component is told: generators that have moved, standard input."""
@@ -343,20 +357,14 @@ class Tester:
         made = _made(value, hand, sources)
         if made is not None:
             return made
-        number = self._numbers.get(id(value))
-        if number is None:
-            name = self._name_of(value)
-            number = self._number(value)
-        else:
-            name = _name_of_function(value)
+        name = self._name_of(value)
+        number = self._numbers.get(id(value)) or self._number(value)
         lent.add(number)
         return Callback(number, name)
 
     def _error_for(self, error: BaseException) -> Value:
         """Return what crosses for an exception of the test's: its class, and a number."""
-        number = len(self._raised) + 1
-        self._raised[number] = error
-        return Made("exception", (_known_class(error), number))
+        return Made("exception", (_known_class(error), self._number(error)))
 
     def _lend(self, value: object, name: str) -> Callback:
         return Callback(self._numbers.get(id(value)) or self._number(value), name)
@@ -371,8 +379,10 @@ class Tester:
 
     def _name_of(self, value: object) -> str:
         """Return the name of a function that may be lent; of an object that may be it is empty."""
-        if self._is_own_function(value):
+        if self._is_own_function(value) and not isinstance(value, type):
             return _name_of_function(value)
+        if isinstance(value, type) and self._is_own_class(value):
+            return ""
         if self._is_own_class(type(value)) or _allowed(value) is not None:
             return ""
         if isinstance(value, Iterator):
@@ -425,9 +435,7 @@ class Tester:
             raise
         except BaseException as error:
             # Its text may hold what was expected: the component hears of the class alone.
-            number = len(self._raised) + 1
-            self._raised[number] = error
-            return Resume(raised=_known_class(error), number=number)
+            return Resume(raised=_known_class(error), number=self._number(error))
         finally:
             self.depth -= 1
         return Resume(value, written=tuple(self._written()))
@@ -531,6 +539,7 @@ class Tester:
             return known[0]
         if value.leaf:
             new = torch.nn.Parameter(new)
+            new.grad = self._coming.pop(value.number, None)
         self._array_numbers[id(new)] = value.number
         self._note(value.number, new)
         return new
@@ -552,7 +561,7 @@ class Tester:
             beside,
         )
         reply = self._put(Request([asked]))
-        self._learn(reply, (), {})
+        self._learn(reply)
         if reply.error is not None:
             raise self._exception(reply.error, reply.beside.get("raised"))
         found = reply.beside.get("gradients", [])
@@ -569,26 +578,28 @@ class Tester:
 
     def _written(self) -> Iterator[Value]:
         """Yield what the test has written into what came back, since it was last looked at."""
-        for number, (there, before) in list(self._arrays.items()):
+        for number in list(self._arrays):
+            yield from self._written_into(number)
             # Nobody but this table has it any more.
-            if sys.getrefcount(there) <= _ALONE:
-                del self._arrays[number]
+            if sys.getrefcount(self._arrays[number][0]) <= _ALONE:
+                there, _ = self._arrays.pop(number)
                 self._array_numbers.pop(id(there), None)
-                continue
-            if isinstance(there, np.ndarray):
-                if there.tobytes() != before.tobytes():
-                    self._note(number, there)
-                    yield [number, there.copy()]
-                continue
-            if isinstance(there, list | dict | set):
-                if not _has_same_items(there, before):
-                    self._note(number, there)
-                    yield [number, self.hand(type(there)(there), set(), [], {})]
-                continue
+
+    def _written_into(self, number: int) -> Iterator[Value]:
+        there, before = self._arrays[number]
+        if isinstance(there, np.ndarray):
+            if there.tobytes() != before.tobytes():
+                self._note(number, there)
+                yield [number, there.copy()]
+        elif isinstance(there, list | dict | set):
+            if not _has_same_items(there, before):
+                self._note(number, there)
+                yield [number, self.hand(type(there)(there), set(), [], {})]
+        else:
             numbers, gradient = before
             now = there.grad if there.is_leaf else None
             if torch.equal(plain_tensor(there), numbers) and _same_gradient(now, gradient):
-                continue
+                return
             self._note(number, there)
             sent = None if now is None else plain_tensor(now).clone()
             yield [number, plain_tensor(there).clone(), *([sent] if there.requires_grad else [])]
@@ -597,8 +608,10 @@ class Tester:
 
     def _exception(self, error: StudentError, raised: Value) -> BaseException:
         """Return what the test sees raised."""
-        if type(raised) is Callback and raised.number in self._raised:
-            return self._raised[raised.number]
+        if type(raised) is Callback:
+            own = self._lent.get(raised.number)
+            if isinstance(own, BaseException):
+                return own
         found = self._mirrored_of(raised)
         if found is None:
             kind = {"NotAttempted": "NotImplementedError", "MissingName": "AttributeError"}
@@ -699,8 +712,8 @@ class Tester:
             self._files[name] = path.stat().st_mtime_ns, path.stat().st_size
 
 
-# References that the loop over the table, the table and the call itself have.
-_ALONE = 4
+# References that the table and the call itself have.
+_ALONE = 2
 _INPUT = builtins.input
 
 
@@ -813,7 +826,9 @@ def _made(value: Any, hand: Callable[[object], Value], sources: list[Any]) -> Va
             return plain
         sources.append(value)
         maker = "parameter" if isinstance(value, torch.nn.Parameter) else "leaf"
-        return Made(maker, (plain.clone(),))
+        gradient = value.grad if value.is_leaf else None
+        known = None if gradient is None else plain_tensor(gradient).clone()
+        return Made(maker, (plain.clone(), known))
     if isinstance(value, np.generic) and value.dtype.name in ARRAY_DTYPES:
         return Made("numpy number", (np.asarray(value),))
     if isinstance(value, np.ndarray) and value.dtype.name in ARRAY_DTYPES:
@@ -1110,7 +1125,7 @@ _UNASKED = (
     *("__dict__", "__slots__", "__reduce__", "__reduce_ex__", "__getstate__", "__deepcopy__"),
     *("__copy__", "__await__", "__aiter__", "__signature__", "__fspath__", "__buffer__"),
     *("__parameters__", "__origin__", "__args__", "__attrs_attrs__", "__dataclass_fields__"),
-    *("_fields", "_pytestfixturefunction", "__objclass__", "__length_hint__"),
+    *("_mock_name", "_mock_methods", "_fields", "_pytestfixturefunction", "__objclass__", "__length_hint__"),
 )
 
 

@@ -371,7 +371,8 @@ class _Plugin:
         name = node.partition("[")[2].removesuffix("]")
         refused = _refused(tester)
         skipped = next((p for p in phases if p.skipped or hasattr(p, "wasxfail")), None)
-        passed = len(phases) == 3 and all(p.passed for p in phases) and not skipped
+        whole = {"setup", "call", "teardown"} <= {str(phase.when) for phase in phases}
+        passed = whole and all(phase.passed for phase in phases) and not skipped
         bad = next((p for p in phases if not p.passed), None)
         error = self._errors.get(node)
         words = "" if bad is None else _words(bad)
