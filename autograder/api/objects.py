@@ -1,8 +1,8 @@
 """What ordinary tests ask of a component, where the component lives.
 
 A test of plain pytest holds no object of the component's: it holds a number, and asks by it
-(`Ask`). What it asks is done here. Values are sent back; any other object stays here, under a number
-(`Held`). What the test hands over is called back in between: the reply then says what is asked of
+(`Ask`). What it asks is done here. Values are sent back; any other object stays here, under a
+number (`Held`). What the test lends is called back in between: the reply then says what is asked of
 the test, and the next requests are answered until one of them (`Resume`) brings the answer.
 """
 
@@ -54,6 +54,10 @@ from autograder.api.values import (
 
 # The attribute by which what a function of the test raised is known when it comes back.
 _OF_TEST = "_number_in_the_test"
+# By name: a student's code may put others in their place.
+_TYPES: Mapping[str, object] = {
+    name: cls for name, cls in vars(builtins).items() if isinstance(cls, type)
+}
 # How many objects of a component one test may hold, and how deep calls may be in calls back.
 MAX_OBJECTS = 100_000
 MAX_CALLS_BACK = 40
@@ -285,6 +289,8 @@ class Conversation:
         ):
             warnings.simplefilter("always")
             reply = self._done(operation)
+            if "stdin" in operation.beside and isinstance(sys.stdin, io.StringIO):
+                reply.beside["read"] = sys.stdin.tell()
         if warned:
             reply.beside["warnings"] = [self._warned(one) for one in warned[:_WARNINGS]]
         if text := printed.getvalue():
@@ -306,7 +312,8 @@ class Conversation:
         versions = {id(x): x._version for x in (*args, *kwargs.values()) if _is_tensor(x)}
         try:
             if operation.verb == "backward":
-                result = self._backward(operation.args[0].number, *args)
+                self._backward(operation.args[0].number, *args)
+                result = None
             else:
                 result = VERBS[operation.verb](*args, **kwargs)
         except BaseException as error:
@@ -602,7 +609,7 @@ class _Packer(Copier):
             return self._of_torch(value)
         if isinstance(value, np.ndarray) and value.dtype.name in ARRAY_DTYPES:
             return talk.track(value) if value.ndim else super().copy(value)
-        if isinstance(value, type) and vars(builtins).get(name_of_class(value)) is value:
+        if isinstance(value, type) and _TYPES.get(name_of_class(value)) is value:
             return Named(f"builtins:{name_of_class(value)}")
         return self._held(value)
 

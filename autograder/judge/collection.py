@@ -225,14 +225,14 @@ def _add_ordinary(
             found.append((path, path.is_relative_to(public)))
     for component, own in by_component.items():
         key = cache.key_of(assignment, component, "ordinary tests")
-        surveyed = cache.kept(
-            key, functools.partial(survey, assignment, component, own, modules[component])
-        )
+        others = [module for name, module in modules.items() if name != component]
+        mine = [modules[component], *others]
+        surveyed = cache.kept(key, functools.partial(survey, assignment, component, own, mine))
         faults += surveyed.faults
         given = sum(
             (Decimal(str(check.criterion.points)) for check in checks[component]), Decimal()
         )
-        more, wrong, _ = checks_of(assignment, component, surveyed, given, modules[component])
+        more, wrong, _ = checks_of(assignment, component, surveyed, given, mine)
         faults += wrong
         both = [*checks[component], *more]
         checks[component] = sorted(both, key=lambda check: check.criterion.visibility != "public")

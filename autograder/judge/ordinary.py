@@ -1,9 +1,9 @@
 """Run ordinary tests, which are plain pytest, in a process of their own.
 
 pytest itself runs a criterion's test, in a fork of this process. What the test imports of the
-component is a proxy (`api/proxies.py`): its questions come here, and go on to the component. The
-fork is where a test ends whatever it was told: it has limits of its own, and whatever it has changed
-is gone with it, so each criterion begins as it was collected.
+component is a proxy (`proxies/`): its questions come here, and go on to the component. The fork has
+limits of its own, and whatever it has changed is gone with it: each criterion begins as it was
+collected.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ from autograder.api.answer import CheckFailed, Question
 from autograder.api.executor import seed_all
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import ReadDraws
-from autograder.api.proxies import CannotCross, Ended, Imports, Proxy, Rights, Tester, Word
 from autograder.api.values import Value, show_value
+from autograder.proxies.imports import Imports
+from autograder.proxies.loans import CannotCross
+from autograder.proxies.proxy import Proxy
+from autograder.proxies.tester import Ended, Rights, Tester, Word
 from autograder.sandbox.scratch import temporary_folder
 from autograder.sandbox.wire import (
     decode_request,
@@ -120,13 +123,13 @@ class Place:
     Attributes:
         folders: of the suite's files; the first is the one that is run in.
         names: the modules that are the component's or its neighbours'.
-        reference: the solution's module, for hidden tests.
+        reference: the modules of the solutions, the component's first; none for public tests.
         hidden: whether they are hidden: nothing is asked for words that nobody is shown.
     """
 
     folders: tuple[Path, ...]
     names: tuple[str, ...]
-    reference: Any = None
+    reference: tuple[Any, ...] = ()
     hidden: bool = False
 
 
@@ -229,8 +232,8 @@ def _set_limits(cpu_s: float) -> None:
     used = time.process_time()
     seconds = int(used + cpu_s) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    with open("/proc/self/statm") as file:
-        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    mapped = pages * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (mapped + _MEMORY, mapped + _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -249,14 +252,13 @@ def _run_pytest(
         _, header, data = receive_reply(_reader(answer))
         return read_reply(header, data)
 
-    tester = Tester(perform, place.names, place.folders, rights)
-    if rights is None:
-        tester.read_draws = lambda: perform(Request([ReadDraws()])).value
     start = time.process_time()
     with temporary_folder() as base:
         own = base / "tests"
         own.mkdir()
-        tester.own_folder = own
+        tester = Tester(perform, place.names, place.folders, own, rights)
+        if rights is None:
+            tester.read_draws = lambda: perform(Request([ReadDraws()])).value
         plugin = _Plugin(tester, place)
         _run_in(own, plugin, tester, place, nodes)
     plugin.report.moved = tester.moved
@@ -279,9 +281,9 @@ def _run_in(
     sys.path[:0] = [str(folder) for folder in place.folders]
     # Nothing is written beside the suite's files.
     sys.dont_write_bytecode = True
-    given = {} if place.reference is None else {"reference": Reference(place.reference, tester)}
+    given = {"reference": Reference(place.reference, tester)} if place.reference else {}
     seed_all(0)
-    sink = open(os.devnull, "w")  # noqa: SIM115 - for as long as this process lives
+    sink = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as this process lives
     sys.stdout = sys.stderr = sink
     os.chdir(own)
     with warnings.catch_warnings(), Imports(tester, given).replaced():
@@ -289,14 +291,15 @@ def _run_in(
 
 
 class Reference:
-    """The solution for a hidden test: it gets values alone, and only from the test itself."""
+    """The solutions for a hidden test: they get values alone, and only from the test itself."""
 
-    def __init__(self, module: Any, tester: Tester) -> None:
-        self._module, self._tester = module, tester
+    def __init__(self, modules: Sequence[Any], tester: Tester) -> None:
+        self._modules, self._tester = modules, tester
         self.__name__ = "reference"
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._module, name)
+        owner = next((one for one in self._modules if hasattr(one, name)), self._modules[0])
+        found = getattr(owner, name)
         if isinstance(found, types.FunctionType | type | types.BuiltinFunctionType):
             return self._guarded(found)
         return found
@@ -326,7 +329,7 @@ class _Plugin:
     @pytest.fixture
     def reference(self) -> Any:
         """The solution, to compare with."""
-        if self._place.reference is None:
+        if not self._place.reference:
             pytest.fail("a public test has no reference", pytrace=False)
         return Reference(self._place.reference, self._tester)
 

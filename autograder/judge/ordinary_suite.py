@@ -14,19 +14,18 @@ from autograder.api.answer import CheckFailed, Question, StudentRaised
 from autograder.api.component import Session
 from autograder.api.criterion import Criterion
 from autograder.api.messages import Reply, Request
-from autograder.api.proxies import Rights, rights_of
 from autograder.api.values import Value
 from autograder.assignment import Assignment
 from autograder.judge.ordinary import Found, OutOfLimits, Place, Ran, Report, run_tests
 from autograder.judge.reference import ReferenceProcess
 from autograder.judge.session import NotRun, Planned
 from autograder.judge.suite import Attempt, Case, Check
+from autograder.proxies.tester import Rights, rights_of
 from autograder.sandbox.handle import ChildGone
 
 # To what part of a point shares are rounded, so that what is written adds up.
 _SHARE = Decimal("0.0001")
-# Marks by which pytest itself passes a test over, or takes its failure for success.
-_PASSED_OVER = ("skip", "skipif", "xfail")
+Modules = Sequence[Any]
 
 
 @dataclass
@@ -186,17 +185,17 @@ class Survey:
     faults: tuple[str, ...] = ()
 
 
-def place_of(assignment: Assignment, public: bool, reference: Any) -> Place:
+def place_of(assignment: Assignment, public: bool, modules: Modules) -> Place:
     """Return where ordinary tests of an assignment lie."""
     own, other = assignment.public / "tests", assignment.secret / "tests"
     names = tuple(assignment.totals)
     if public:
         return Place((own,), names)
-    return Place((other, own), names, reference, hidden=True)
+    return Place((other, own), names, tuple(modules), hidden=True)
 
 
 def survey(
-    assignment: Assignment, component: str, files: Sequence[tuple[Path, bool]], reference: Any
+    assignment: Assignment, component: str, files: Sequence[tuple[Path, bool]], modules: Modules
 ) -> Survey:
     """Collect a component's ordinary tests, and run them with the solution once.
 
@@ -204,7 +203,7 @@ def survey(
         assignment: whose.
         component: the component.
         files: its test files, each with whether it is public.
-        reference: the solution's module.
+        modules: the modules of the solutions, the component's first.
     """
     found: list[tuple[Found, bool]] = []
     ran: dict[tuple[bool, str, str], Ran] = {}
@@ -215,7 +214,7 @@ def survey(
             nodes = [str(path) for path, is_public in files if is_public == public]
             if not nodes:
                 continue
-            place = place_of(assignment, public, reference)
+            place = place_of(assignment, public, modules)
             report = run_tests(place, nodes, solution.perform, None, cpu_s=60.0)
             faults += report.faults
             found += [(one, public) for one in report.found]
@@ -226,7 +225,7 @@ def survey(
 
 
 def checks_of(
-    assignment: Assignment, component: str, surveyed: Survey, given: Decimal, reference: Any
+    assignment: Assignment, component: str, surveyed: Survey, given: Decimal, modules: Modules
 ) -> tuple[list[OrdinaryCheck], list[str], list[str]]:
     """Return the ordinary tests of a component as criteria.
 
@@ -235,7 +234,7 @@ def checks_of(
         component: the component.
         surveyed: what was found.
         given: the points that its other criteria have.
-        reference: the solution's module.
+        modules: the modules of the solutions, the component's first.
 
     Returns:
         The checks, what is wrong with the tests, and which are passed over.
@@ -266,7 +265,7 @@ def checks_of(
         except ValueError as error:
             faults.append(str(error))
             continue
-        place = place_of(assignment, public, reference)
+        place = place_of(assignment, public, modules)
         node = f"{found.file}::{found.node.partition('::')[2]}"
         check = OrdinaryCheck(criterion, _no_function, (), cases, place=place, node=node)
         checks.append(check)

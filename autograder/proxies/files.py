@@ -1,0 +1,101 @@
+"""Files that a test and a component share: a test's `tmp_path`, and what lies beside the tests."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import Any
+
+from autograder.api.values import Made, Value
+
+# The largest file of the test that is handed over.
+MAX_FILE = 16 * 1024 * 1024
+_BESIDE = "beside_the_test"
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a path is below a folder, as it is written."""
+    return os.path.normpath(path).startswith(folder.rstrip(os.sep) + os.sep)
+
+
+class Files:
+    """Hands files over, and takes those that come back.
+
+    Args:
+        own: the folder below which the test's own files lie.
+        is_of_suite: whether a file is the suite's.
+    """
+
+    def __init__(self, own: Path, is_of_suite: Callable[[str], bool]) -> None:
+        self.own = own
+        self._is_of_suite = is_of_suite
+        # When files were written last, and their sizes, as far as they were handed over.
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def handed(self, path: Any, beside: dict[str, Value]) -> Value:
+        """Return what crosses for a path: a file where the test's own or the suite's lie.
+
+        Args:
+            path: a text or a path.
+            beside: gets the files.
+        """
+        text = os.fspath(path)
+        as_text = isinstance(path, str)
+        if not PurePath(text).is_absolute() or "\n" in text:
+            return path
+        if is_below(text, str(self.own)) or text == str(self.own):
+            beside["files"] = [*beside.get("files", ()), *self.below(self.own)]
+            return Made("file", (os.path.relpath(text, self.own), as_text))
+        there = Path(text)
+        is_data = self._is_of_suite(text) and there.suffix != ".py" and there.is_file()
+        if not is_data or there.is_symlink() or there.stat().st_size > MAX_FILE:
+            return path
+        name = f"{_BESIDE}/{there.name}"
+        beside["files"] = [*beside.get("files", ()), [name, there.read_bytes()]]
+        return Made("file", (name, as_text))
+
+    def working_folder(self, beside: dict[str, Value]) -> None:
+        """Note in which of the test's own folders it works, if it does."""
+        place = str(Path.cwd())
+        if is_below(place, str(self.own)):
+            beside["cwd"] = os.path.relpath(place, self.own)
+            beside["files"] = self.below(self.own)
+
+    def below(self, folder: Path) -> list[Value]:
+        """Return the folders, and the regular files that are new or changed, of the test's own."""
+        found: list[Value] = []
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(folder).as_posix()
+            if path.is_symlink():
+                continue
+            if path.is_dir():
+                found.append([name, None])
+                continue
+            state = _state_of(path)
+            if self._known.get(name) != state and state[1] <= MAX_FILE:
+                self._known[name] = state
+                found.append([name, path.read_bytes()])
+        return found
+
+    def take(self, name: Value, data: Value) -> None:
+        """Write a file that the component left, below the test's own folder and nowhere else."""
+        if type(name) is not str or type(data) is not bytes or "\0" in name:
+            return
+        parts = PurePath(name).parts
+        if not parts or ".." in parts or _BESIDE in parts or PurePath(name).is_absolute():
+            return
+        path = self.own.joinpath(*parts)
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            there = os.path.realpath(path.parent)
+            if path.is_symlink() or not is_below(f"{there}{os.sep}x", os.path.realpath(self.own)):
+                return
+            path.write_bytes(data)
+            self._known[name] = _state_of(path)
+
+
+def _state_of(path: Path) -> tuple[int, int]:
+    state = path.stat()
+    return state.st_mtime_ns, state.st_size

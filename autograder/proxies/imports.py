@@ -1,0 +1,97 @@
+"""Imports of the suite's files: in the place of a component's modules they get proxies."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib
+import importlib.util
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from autograder.proxies.proxy import ProxyModule, TypeOfSuite, super_of_suite
+from autograder.proxies.tester import Tester
+
+
+class Imports:
+    """Imports for the suite's files: in the place of the component's modules they get proxies.
+
+    Args:
+        tester: whose component it is.
+        given: further modules for the suite's files, by name.
+    """
+
+    def __init__(self, tester: Tester, given: Mapping[str, Any]) -> None:
+        self._tester = tester
+        self._given = given
+        self._modules: dict[str, ProxyModule] = {}
+        self._import = builtins.__import__
+        self._import_module = importlib.import_module
+
+    @contextlib.contextmanager
+    def replaced(self) -> Iterator[None]:
+        """Give the suite's files builtins of their own; no other code ever gets a proxy."""
+        owners: list[Any] = [importlib.util, vars(importlib)["_bootstrap"]]
+        make = importlib.util.module_from_spec
+        self._builtins = {
+            **vars(builtins),
+            "__import__": self._imported,
+            "super": super_of_suite,
+            "type": TypeOfSuite,
+        }
+
+        def made(spec: Any) -> types.ModuleType:
+            module = make(spec)
+            if spec.origin and self._tester.loans.is_own_file(spec.origin):
+                vars(module)["__builtins__"] = self._builtins
+            return module
+
+        for owner in owners:
+            owner.module_from_spec = made
+        importlib.import_module = self._imported_module
+        try:
+            yield
+        finally:
+            for owner in owners:
+                owner.module_from_spec = make
+            importlib.import_module = self._import_module
+
+    def _imported(
+        self,
+        name: str,
+        globals: Any = None,
+        locals: Any = None,
+        fromlist: Any = (),
+        level: int = 0,
+    ) -> Any:
+        if level == 0 and self._is_for_suite(name, globals):
+            found = self._module(name)
+            return found if fromlist else self._module(name.partition(".")[0])
+        return self._import(name, globals, locals, fromlist, level)
+
+    def _imported_module(self, name: str, package: str | None = None) -> Any:
+        frame = sys._getframe(1)
+        if not name.startswith(".") and self._is_for_suite(name, frame.f_globals):
+            return self._module(name)
+        return self._import_module(name, package)
+
+    def _is_for_suite(self, name: str, scope: Any) -> bool:
+        top = name.partition(".")[0]
+        if top not in self._tester.names and top not in self._given:
+            return False
+        file = (scope or {}).get("__file__")
+        return isinstance(file, str) and self._tester.loans.is_own_file(file)
+
+    def _module(self, name: str) -> Any:
+        if name in self._given:
+            return self._given[name]
+        if name not in self._modules:
+            _, _, inner = name.partition(".")
+            self._modules[name] = ProxyModule(name, self._tester)
+            if inner:
+                self._tester.ask("import", name, self._modules[name])
+                owner, _, last = name.rpartition(".")
+                object.__setattr__(self._module(owner), last, self._modules[name])
+        return self._modules[name]

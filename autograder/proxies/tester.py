@@ -1,0 +1,498 @@
+"""The test's side of a conversation with a component that lives in another process.
+
+A test of plain pytest imports the component, calls it and compares. What it imports is a proxy:
+each thing that is done with it is asked of the component (`api/objects.py`). What comes back is a
+value, or another proxy.
+
+The component's side may be hostile, and this side is the judge. Nothing that comes back names an
+attribute, a module or a class of this side: values are read by their kinds, classes of exceptions
+are made here, and of what the test has lent only the suite's own can be asked (`loans.py`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autograder.api.answer import CheckFailed, Question, arguments_of
+from autograder.api.likeness import same_kinds
+from autograder.api.messages import Reply, Request, StudentError
+from autograder.api.objects import draws, same_draws, set_draws
+from autograder.api.operations import Ask, Operation, Reset, Resume
+from autograder.api.values import (
+    ABSENT,
+    Callback,
+    Handle,
+    Held,
+    Made,
+    Named,
+    Opaque,
+    Tracked,
+    Value,
+    leaves,
+    mapped,
+)
+from autograder.proxies.crossing import made
+from autograder.proxies.files import Files
+from autograder.proxies.loans import Loans
+from autograder.proxies.mirrors import (
+    EXCEPTIONS,
+    Mirrored,
+    Mirrors,
+    is_exception,
+    known_class,
+    number_of,
+)
+from autograder.proxies.proxy import Proxy, ProxyModule, held_by, label_of, path_of, proxy_of
+from autograder.proxies.tracked import TrackedValues, with_graph, write_back
+
+# How deep questions may be within functions of the test that the component calls.
+MAX_DEPTH = 40
+# Of the items of a container that is shown in the words of a call.
+_SHOWN_ITEMS = 50
+_SIMPLE = (int, float, str, bool, type(None), bytes, complex)
+_TYPES = {name: cls for name, cls in vars(builtins).items() if isinstance(cls, type)}
+# What the test itself puts into something of the component's stays there.
+_PUTTING = ("setattr", "setitem", "subclass")
+_INPUT = builtins.input
+
+
+class Ended(BaseException):
+    """A case is over: the component is gone, or answered what the test is not to see.
+
+    No `except` of a test's catches it, and it counts even if one does.
+    """
+
+
+@dataclass
+class Rights:
+    """What the solution was asked and answered: by name, and where its calls left generators."""
+
+    answers: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+    # By the number of a question within the criterion: its name, and the state after it.
+    moved: Mapping[int, tuple[str, Value]] = field(default_factory=dict)
+
+
+class Tester:
+    """The test's side.
+
+    Args:
+        perform: answers a request; raises `Ended` where nobody answers any more.
+        names: the modules that are the component's, or those of its neighbours.
+        folders: where the suite's own files lie.
+        own_folder: the folder below which the test's own files lie.
+        rights: what the solution answered; None while it is asked itself.
+
+    Attributes:
+        question: the last question, for messages.
+        refused: what the component answered that the test was not to see, or why it is over.
+        read_draws: fetches the state of the solution's generators; None for anybody else's.
+        moved: as in `Rights`, noted while the solution is asked.
+        depth: how many functions of the test the component is calling.
+    """
+
+    def __init__(
+        self,
+        perform: Callable[[Request], Reply],
+        names: Collection[str],
+        folders: Sequence[Path],
+        own_folder: Path,
+        rights: Rights | None,
+    ) -> None:
+        self._perform = perform
+        self.names = names
+        self._rights = rights
+        self.question: Question | None = None
+        self.refused: BaseException | None = None
+        self.read_draws: Callable[[], Value] | None = None
+        self.moved: dict[int, tuple[str, Value]] = {}
+        self.depth = 0
+        self.loans = Loans(folders)
+        self._files = Files(own_folder, self.loans.is_own_file)
+        self._mirrors = Mirrors(self.ask)
+        self._tracked = TrackedValues(self.local, lambda value: self.hand(value, [], {}))
+        self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
+        self._asked = 0
+        # Where the component's generators are, as far as that is known.
+        self._drawn: Value = None
+
+    # A question.
+
+    def ask(self, verb: str, label: str, *args: object, **kwargs: object) -> Any:
+        """Ask the component, and return the answer as the test gets it.
+
+        Args:
+            verb: what is asked, one of `objects.VERBS`.
+            label: the name of the function or attribute, for messages; empty without one.
+            args: what it is asked of, and what it is asked with.
+            kwargs: further arguments of a call.
+
+        Raises:
+            Ended: nobody answers any more, or the test is not to see the answer.
+            CannotCross: the test hands over what cannot be.
+            BaseException: what the component's code raised.
+        """
+        if self.refused is not None:
+            raise Ended
+        if self.depth >= MAX_DEPTH:
+            self._end(Ended(f"it calls back more than {MAX_DEPTH} deep"))
+        sources: list[Any] = []
+        asked = self._operation(verb, label, args, kwargs, sources)
+        question = self.question
+        if verb != "repr":
+            # For this pytest asks when it writes its words.
+            question = self.question = _question(verb, label, args, kwargs)
+        ops: list[Operation] = [asked] if self._asked else [Reset(), asked]
+        self._asked += 1
+        number = self._asked
+        opened = self.loans.open([*asked.args, *asked.kwargs.values()])
+        try:
+            reply = self._exchanged(Request(ops))
+        finally:
+            self.loans.close()
+        self.question = question
+        self._follow(number, asked.name)
+        self._learn(reply, args, kwargs, sources)
+        if reply.error is not None:
+            raise self._exception(reply.error, reply.beside.get("raised"))
+        value = self._checked(asked.name, reply.value)
+        self.loans.received(opened, value, verb in _PUTTING)
+        if isinstance(value, Tracked) and value.differentiable and not value.leaf:
+            return self._differentiable(value, sources)
+        return self.local(value, label)
+
+    def _operation(
+        self,
+        verb: str,
+        label: str,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        sources: list[Any],
+    ) -> Ask:
+        beside = self._beside()
+        given = tuple(self.hand(arg, sources, beside) for arg in args)
+        further = {key: self.hand(arg, sources, beside) for key, arg in kwargs.items()}
+        name = f"{verb} {label}".strip()
+        return Ask(name, verb, given, further, tuple(self._tracked.written()), beside)
+
+    def _exchanged(self, request: Request) -> Reply:
+        """Put a request, and answer what is asked back until the reply is there."""
+        reply = self._put(request)
+        while "back" in reply.beside:
+            self._learn(reply)
+            reply = self._put(Request([self._asked_back(reply.beside["back"])]))
+        return reply
+
+    def _put(self, request: Request) -> Reply:
+        try:
+            return self._perform(request)
+        except Ended as ended:
+            self._end(ended)
+
+    def _end(self, why: BaseException) -> NoReturn:
+        self.refused = self.refused or why
+        raise Ended(*why.args)
+
+    def _checked(self, name: str, value: Value) -> Value:
+        """Return a value where the solution gives one; refuse an object in its place."""
+        if self._rights is None:
+            return value
+        rights = self._rights.answers.get(name, ())
+        known = [leaf for right in rights for leaf in leaves(right)]
+        if not any(isinstance(leaf, Opaque) for leaf in known):
+            value = mapped(value, _plain)
+        try:
+            same_kinds(value, rights)
+        except CheckFailed as failure:
+            failure.question = self.question
+            self._end(failure)
+        return value
+
+    # What else comes with an answer.
+
+    def _follow(self, number: int, name: str) -> None:
+        """Put the generators where the solution's same call left them."""
+        if self.read_draws is not None:
+            after = self.read_draws()
+            if not same_draws(after, draws()):
+                self.moved[number] = name, after
+        moved = self.moved if self._rights is None else self._rights.moved
+        if number in moved and moved[number][0] == name:
+            set_draws(moved[number][1])
+            self._drawn = None
+
+    def _learn(
+        self,
+        reply: Reply,
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] = MappingProxyType({}),
+        sources: Sequence[Any] = (),
+    ) -> None:
+        beside = reply.beside
+        if "printed" in beside:
+            print(beside["printed"], end="")
+        read = beside.get("read")
+        if type(read) is int and read >= 0 and isinstance(sys.stdin, io.StringIO):
+            sys.stdin.seek(min(sys.stdin.tell() + read, len(sys.stdin.getvalue())))
+        for raised, text in beside.get("warnings", ()):
+            self._warn(raised, text)
+        for key, now in beside.get("changed", ()):
+            there = kwargs.get(key) if isinstance(key, str) else args[key]
+            write_back(there, self.local(now))
+        for place, numbers, gradient in beside.get("sources", ()):
+            if sources[place].is_leaf:
+                write_back(sources[place], numbers)
+                sources[place].grad = gradient
+        for number, numbers, gradient in beside.get("refreshed", ()):
+            self._tracked.refresh(number, numbers, gradient)
+        for name, data in beside.get("files", ()):
+            self._files.take(name, data)
+
+    def _warn(self, raised: Value, text: Value) -> None:
+        found = self._mirrored(raised)
+        if isinstance(found, Warning) and isinstance(text, str):
+            said = found if isinstance(found, Mirrored) else text
+            warnings.warn(said, type(found), stacklevel=4)
+
+    def _beside(self) -> dict[str, Value]:
+        """Return what else the component is told: generators that have moved, standard input."""
+        found: dict[str, Value] = {}
+        now = draws()
+        if self._drawn is None or not same_draws(now, self._drawn):
+            # Both sides begin alike.
+            if self._asked or self._drawn is not None:
+                found["draws"] = now
+            self._drawn = now
+        if isinstance(sys.stdin, io.StringIO):
+            found["stdin"] = sys.stdin.getvalue()[sys.stdin.tell() :]
+        if builtins.input is not _INPUT:
+            found["input"] = self.loans.put(self.loans.lend(builtins.input))
+        self._files.working_folder(found)
+        return found
+
+    # What the test hands over.
+
+    def hand(self, value: object, sources: list[Any], beside: dict[str, Value]) -> Value:
+        """Return what crosses in the place of something of the test's.
+
+        Args:
+            value: what the test hands over.
+            sources: gets the tensors that gradients flow back to.
+            beside: gets the files whose paths are handed over.
+
+        Raises:
+            CannotCross: it cannot be handed over.
+        """
+
+        def hand(inner: object) -> Value:
+            return self.hand(inner, sources, beside)
+
+        cls = type(value)
+        if cls is Proxy:
+            return Handle(held_by(value).number)
+        if isinstance(value, str | PurePath) and cls.__module__ in ("builtins", "pathlib"):
+            return self._files.handed(value, beside)
+        if cls in _SIMPLE:
+            return value
+        if isinstance(value, ProxyModule):
+            return Named(path_of(value))
+        if cls in (list, tuple, set):
+            return cls(map(hand, value))  # type: ignore[call-overload]
+        if isinstance(value, dict) and cls is dict:
+            return {hand(key): hand(item) for key, item in value.items()}
+        number = self._tracked.number_of(value)
+        if number is None:
+            number = number_of(value)
+        if number is not None:
+            return Handle(number)
+        if isinstance(value, BaseException):
+            # Of an exception of the test's the component knows the class alone.
+            return Made("exception", (known_class(value), self.loans.number(value)))
+        found = made(value, hand, sources)
+        return self.loans.lend(value) if found is None else found
+
+    # What the component asks of the test.
+
+    def _asked_back(self, back: Value) -> Resume:
+        """Do what the component asks of what the test has lent."""
+        try:
+            number, verb, args, kwargs = back
+            function = self.loans.borrowed(number, verb)
+            given = [self.local(arg) for arg in args]
+            further = {str(key): self.local(arg) for key, arg in kwargs.items()}
+        except Exception:
+            return Resume(raised="TypeError")
+        self.depth += 1
+        try:
+            value = self.hand(function(*given, **further), [], {})
+            self.loans.lend_more(value)
+            return Resume(value, written=tuple(self._tracked.written()))
+        except (Ended, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            # Its text may hold what was expected: the component hears of the class alone.
+            return Resume(raised=known_class(error), number=self.loans.number(error))
+        finally:
+            self.depth -= 1
+
+    # What the test gets.
+
+    def local(self, value: Value, label: str = "") -> Any:
+        """Return what the test gets for a value that came back.
+
+        Args:
+            value: the value.
+            label: by what name it was found, for messages.
+        """
+        kind = type(value)
+        if kind in _SIMPLE:
+            return value
+        if kind in (list, tuple, set):
+            return kind(self.local(item) for item in value)
+        if kind is dict:
+            return {self.local(key): self.local(item) for key, item in value.items()}
+        if kind is Held:
+            return self._object(value, label)
+        if kind is Tracked:
+            return self._tracked.get(value)
+        if kind is Named:
+            module, _, name = value.path.partition(":")
+            return _TYPES.get(name, object) if module == "builtins" else object
+        if kind is Made:
+            return range(*value.parts[:3]) if value.maker == "range" else None
+        if kind is Callback:
+            return self.loans.get(value.number)
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            return value[()]
+        return value
+
+    def _object(self, held: Held, label: str) -> Any:
+        if is_exception(held):
+            is_class = held.words == "a class"
+            return self._mirrors.class_of(held) if is_class else self._mirrors.exception(held)
+        found = self._proxies.get(held.number)
+        if found is None:
+            found = self._proxies[held.number] = proxy_of(held, label, self)
+        return found
+
+    def _differentiable(self, value: Tracked, sources: list[Any]) -> Any:
+        """Return a tensor whose gradients are asked of the component."""
+
+        def backward(gradient: Any) -> list[Any]:
+            given = Handle(value.number), gradient
+            written = tuple(self._tracked.written())
+            reply = self._put(Request([Ask("backward", "backward", given, written=written)]))
+            self._learn(reply)
+            if reply.error is not None:
+                raise self._exception(reply.error, reply.beside.get("raised"))
+            found = reply.beside.get("gradients", [])
+            return found if isinstance(found, list) else []
+
+        return with_graph(value.numbers, backward, sources)
+
+    def _exception(self, error: StudentError, raised: Value) -> BaseException:
+        """Return what the test sees raised."""
+        own = self.loans.get(raised.number) if type(raised) is Callback else None
+        if isinstance(own, BaseException):
+            return own
+        found = self._mirrored(raised)
+        if found is None:
+            kind = {"NotAttempted": "NotImplementedError", "MissingName": "AttributeError"}
+            found = EXCEPTIONS.get(kind.get(error.kind, error.kind), RuntimeError)(error.text)
+        # For messages: what is known of where it was raised.
+        vars(found)["error"] = error
+        return found
+
+    def _mirrored(self, raised: Value, depth: int = 0) -> BaseException | None:
+        """Return the exception of this side for one that came over; None where none did."""
+        if not (isinstance(raised, list) and len(raised) == 3 and isinstance(raised[0], Held)):
+            return None
+        held, args, cause = raised
+        if not is_exception(held):
+            return None
+        found = self._mirrors.exception(held)
+        found.args = tuple(self.local(arg) for arg in args) if isinstance(args, list) else ()
+        if cause is not None and depth < MAX_DEPTH:
+            found.__cause__ = self._mirrored(cause, depth + 1)
+        return found
+
+
+def rights_of(asked: Sequence[tuple[Request, Reply]]) -> dict[str, list[Value]]:
+    """Return by name what was answered to it; questions within calls back are told apart."""
+    found: dict[str, list[Value]] = {}
+    names: list[str] = []
+    for request, reply in asked:
+        last = request.ops[-1]
+        if isinstance(last, Ask):
+            names.append(last.name)
+        if "back" in reply.beside or not names:
+            continue
+        name = names.pop()
+        if reply.error is None:
+            found.setdefault(name, []).append(reply.value)
+    return found
+
+
+def _plain(value: Value) -> Value:
+    return value.plain if isinstance(value, Held) and value.plain is not ABSENT else value
+
+
+# The words of a question. Nothing is asked for them.
+
+
+class Word:
+    """Stands in the words of a call for what is shown by its name."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    def __repr__(self) -> str:
+        return self._word
+
+
+def _question(
+    verb: str, label: str, args: Sequence[object], kwargs: Mapping[str, object]
+) -> Question:
+    if verb in ("getattr", "setattr", "delattr"):
+        return Question(label, None)
+    called = verb == "call"
+    shown = map(_shown, args[1:] if called else args)
+    further = {key: _shown(value) for key, value in kwargs.items()}
+    return Question(label if called else verb, arguments_of(shown, further))
+
+
+def _shown(value: object) -> object:
+    if type(value) is Proxy:
+        return Word(held_by(value).name or label_of(value) or "an object")
+    if isinstance(value, types.FunctionType | types.ModuleType | type):
+        return Word(value.__name__)
+    if isinstance(value, list | tuple | dict | set):
+        long = len(value) > _SHOWN_ITEMS or any(map(_is_deep, _items_of(value)))
+        return Word(f"{type(value).__name__} of {len(value)}") if long else value
+    return value if isinstance(value, _SIMPLE) or _has_numbers(value) else Word("an object")
+
+
+def _items_of(value: Any) -> Iterator[object]:
+    return iter([*value.keys(), *value.values()] if isinstance(value, dict) else value)
+
+
+def _is_deep(value: object) -> bool:
+    return type(value) is Proxy or not isinstance(value, (*_SIMPLE, list, tuple))
+
+
+def _has_numbers(value: object) -> bool:
+    return hasattr(value, "shape") and type(value).__module__.partition(".")[0] in (
+        "numpy",
+        "torch",
+    )
