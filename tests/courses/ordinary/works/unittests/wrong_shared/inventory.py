@@ -1,0 +1,33 @@
+"""All stocks are one."""
+
+
+def normalise(name):
+    return " ".join(name.lower().split())
+
+
+class Inventory:
+    stock = {}
+
+    def add(self, name, pieces, price):
+        name = normalise(name)
+        if pieces < 1:
+            raise ValueError(f"no pieces of {name}")
+        self.stock[name] = (self.pieces(name) + pieces, price)
+
+    def pieces(self, name):
+        return self.stock.get(normalise(name), (0, 0.0))[0]
+
+    def price(self, name):
+        return self.stock.get(normalise(name), (0, None))[1]
+
+    def remove(self, name):
+        return self.stock.pop(normalise(name))
+
+    def names(self):
+        return sorted(self.stock)
+
+    def value(self):
+        return sum(pieces * price for pieces, price in self.stock.values())
+
+    def report(self):
+        return "\n".join(f"{self.pieces(name)} x {name}" for name in self.names())
