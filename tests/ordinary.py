@@ -6,18 +6,22 @@ are what grading must come to as well.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.assignment import load_assignment
 
 COURSE = Path(__file__).resolve().parent / "courses" / "ordinary"
 WORKS = COURSE / "works"
+# Answers to the tests of `scale` that attack the side where the tests run.
+HOSTILE = Path(__file__).resolve().parent / "hostile" / "proxies"
 # Every form, by its assignment.
 FORMS = tuple(sorted(path.name for path in WORKS.iterdir()))
 # No work there needs more than seconds.
@@ -81,6 +85,24 @@ for _name, _other in _others.items():
 def works(form: str) -> list[str]:
     """Return the names of a form's works."""
     return sorted(path.name for path in (WORKS / form).iterdir())
+
+
+def hostile() -> Iterator[tuple[Path, dict[str, bytes], bool]]:
+    """Yield each hostile answer to `scale`: where it lies, its files, and whether it may earn.
+
+    It may if the text at its top begins with "Right"; any other earns nothing.
+    """
+    for place in sorted(path for path in HOSTILE.iterdir() if path.name != "__pycache__"):
+        main = place / "scale.py" if place.is_dir() else place
+        paths = sorted(place.rglob("*")) if place.is_dir() else [main]
+        files = {
+            "scale.py" if path == main else path.relative_to(place).as_posix(): path.read_bytes()
+            for path in paths
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        said = ast.get_docstring(ast.parse(files["scale.py"]))
+        assert said, f"{main} does not say what it tries"
+        yield place, files, said.startswith("Right")
 
 
 def in_one_process(form: str, work: Path) -> dict[str, tuple[int, int]]:

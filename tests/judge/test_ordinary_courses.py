@@ -11,7 +11,7 @@ import pytest
 
 from autograder.assignment import load_assignment
 from autograder.authoring.stubs import drifted
-from tests.ordinary import COURSE, FORMS, WORKS, in_one_process, works
+from tests.ordinary import COURSE, FORMS, WORKS, hostile, in_one_process, works
 
 # Words of this framework's own, none of which an ordinary test knows.
 VOCABULARY = re.compile(
@@ -38,6 +38,16 @@ def test_the_tests_are_ordinary() -> None:
         text = path.read_text(encoding="utf-8")
         assert not VOCABULARY.search(text), path
         assert path.is_relative_to(COURSE / "reference") or "reference" not in text, path
+
+
+def test_hostile_answers_say_what_they_try() -> None:
+    found = list(hostile())
+    assert len(found) >= 60
+    assert any(may_earn for _, _, may_earn in found)
+    for place, files, _ in found:
+        text = files["scale.py"].decode()
+        assert text.splitlines()[0].endswith('."""'), place
+        compile(text, str(place), "exec")
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import scale
+from reference import rescale as right
 
 EXPECTED = [0.0, 0.25, 1.0]
 
@@ -47,8 +48,13 @@ def test_long_text():
     found = scale.count("word " * 40)
     assert isinstance(found, int)
     assert 39 < found < 41
-    assert len(range(found)) == 40
-    assert re.fullmatch("(4|0)+", str(found))
+
+
+def test_number_of_words():
+    """a number that other things are made of"""
+    assert len([0] * scale.count("word " * 40)) == 40
+    assert list(range(scale.count("a b c"))) == [0, 1, 2]
+    assert re.fullmatch("(4|0|40)+", f"{scale.count('word ' * 40)}")
 
 
 def test_two_counters():
@@ -87,6 +93,20 @@ def test_apply_that_raises():
     known = {"only": 1}
     with pytest.raises(KeyError):
         scale.apply(lambda key: known[key], ["only", "other"])
+
+
+def test_apply_in_apply():
+    """the function may ask once more"""
+    texts = [["a b", ""], ["c"]]
+    found = scale.apply(lambda row: scale.apply(scale.count, row), texts)
+    assert found == [[2, 0], [1]]
+    assert scale.apply(lambda text: scale.count(text) + 1, ["a b c"]) == [4]
+
+
+def test_as_the_solution():
+    """the values of the solution"""
+    for values in ([3.0, 9.0, 4.5], [-1e9, 1e-9, 1e9], list(range(20))):
+        assert scale.rescale(values) == right(values)
 
 
 def test_generator():
