@@ -1,5 +1,8 @@
 """Public tests of signals."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import signals
@@ -13,6 +16,14 @@ def test_moving_average():
     assert_allclose(signals.moving_average(SIGNAL, 2), [1.5, 3, 6, 12])
     assert_array_equal(signals.moving_average(SIGNAL, 1), SIGNAL)
     assert signals.moving_average(SIGNAL, 5).shape == (1,)
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_snapshot(width):
+    """the means that were written down beside this file"""
+    snapshot = json.loads((Path(__file__).parent / "snapshots" / "means.json").read_text())
+    means = signals.moving_average(np.array(snapshot["signal"]), width)
+    assert_allclose(means, snapshot["means"][str(width)])
 
 
 @pytest.mark.parametrize("width", [0, 6])

@@ -106,7 +106,8 @@ def test_apply_in_apply():
 def test_as_the_solution():
     """the values of the solution"""
     for values in ([3.0, 9.0, 4.5], [-1e9, 1e-9, 1e9], list(range(20))):
-        assert scale.rescale(values) == right(values)
+        expected = right(values)
+        assert scale.rescale(values) == expected
 
 
 def test_generator():

@@ -1,4 +1,4 @@
-"""Scales by the largest value, counts letters, and works on a copy."""
+"""Scales by the largest value, counts spaces, and works on a copy."""
 
 
 def rescale(values):
@@ -11,7 +11,8 @@ def count(text):
 
 
 class Counter:
-    counts = []
+    def __init__(self):
+        self.counts = []
 
     @property
     def total(self):
@@ -19,7 +20,7 @@ class Counter:
 
     def add(self, word):
         self.counts.append(word)
-        return self.counts.count(word)
+        return self.total
 
     def __iter__(self):
         return iter(self.counts)

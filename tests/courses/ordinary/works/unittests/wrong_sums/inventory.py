@@ -1,4 +1,4 @@
-"""All stocks are one."""
+"""Added pieces take the place of those that are there, and what is removed stays."""
 
 
 def normalise(name):
@@ -6,28 +6,29 @@ def normalise(name):
 
 
 class Inventory:
-    stock = {}
+    def __init__(self):
+        self.stock = {}
 
     def add(self, name, pieces, price):
         name = normalise(name)
         if pieces < 1:
             raise ValueError(f"no pieces of {name}")
-        self.stock[name] = (self.pieces(name) + pieces, price)
+        self.stock[name] = (pieces, price)
 
     def pieces(self, name):
         return self.stock.get(normalise(name), (0, 0.0))[0]
 
     def price(self, name):
-        return self.stock.get(normalise(name), (0, None))[1]
+        return self.stock.get(normalise(name), (0, 0.0))[1]
 
     def remove(self, name):
-        return self.stock.pop(normalise(name))
+        return self.stock[normalise(name)]
 
     def names(self):
         return sorted(self.stock)
 
     def value(self):
-        return sum(pieces * price for pieces, price in self.stock.values())
+        return sum(price for _, price in self.stock.values())
 
     def report(self):
-        return "\n".join(f"{self.pieces(name)} x {name}" for name in self.names())
+        return "\n".join(f"{self.pieces(name)} x {name}" for name in self.stock)
