@@ -3,7 +3,7 @@
 
 class Counter:
     def __new__(cls, *args):
-        return 3
+        return -3
 
     @classmethod
     def __subclasshook__(cls, other):

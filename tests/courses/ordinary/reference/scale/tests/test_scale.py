@@ -22,6 +22,18 @@ class Recorder:
         return len(self.written)
 
 
+class Adding:
+    """Adds a number that it does not show."""
+
+    def __init__(self):
+        self.calls = 0
+        self._hidden_summand = 17
+
+    def __call__(self, value):
+        self.calls += 1
+        return value + self._hidden_summand
+
+
 @pytest.fixture
 def file(tmp_path):
     """A file of two lines."""
@@ -86,6 +98,13 @@ def test_apply_a_method():
     recorder = Recorder()
     assert scale.apply(recorder.write, ["ab", "c"]) == [2, 3]
     assert recorder.written == "abc"
+
+
+def test_apply_an_object():
+    """an object that can be called is a function, too"""
+    adding = Adding()
+    assert scale.apply(adding, [1, 2]) == [18, 19]
+    assert adding.calls == 2
 
 
 def test_apply_that_raises():
