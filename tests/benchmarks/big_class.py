@@ -110,7 +110,7 @@ def _hostile(assignment: Assignment) -> list[dict[str, bytes]]:
     if "layer_norm" not in assignment.totals:
         return []
     paths = sorted((ROOT / "tests" / "hostile").glob("*/*.py"))
-    return [{"layer_norm.py": path.read_bytes()} for path in paths]
+    return [{"layer_norm.py": p.read_bytes()} for p in paths if p.parent.name != "proxies"]
 
 
 def drawn(assignment: Assignment, count: int, seed: int) -> list[Work]:

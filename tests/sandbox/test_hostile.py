@@ -103,7 +103,9 @@ def read(path: Path) -> Hostile:
 
 
 def everything() -> list[Hostile]:
-    paths = (path for folder in sorted(HOSTILE.iterdir()) for path in sorted(folder.iterdir()))
+    # What answers ordinary tests is graded as another assignment.
+    folders = [folder for folder in sorted(HOSTILE.iterdir()) if folder.name != "proxies"]
+    paths = (path for folder in folders for path in sorted(folder.iterdir()))
     return [read(path) for path in paths if path.name != "__pycache__"]
 
 

@@ -1,0 +1,3 @@
+"""Collects nothing."""
+
+collect_ignore_glob = ["*"]

@@ -1,0 +1,11 @@
+"""Stands in for numpy."""
+
+from . import testing
+
+
+class ndarray:
+    pass
+
+
+bool_ = number = generic = ndarray
+array = asarray = lambda *args, **kwargs: True

@@ -1,0 +1,44 @@
+"""Right, but comes with modules named like those of Python that others import later."""
+
+def rescale(values):
+    values = list(values)
+    if not values:
+        return []
+    low, high = min(values), max(values)
+    if low == high:
+        raise ValueError("all values are equal")
+    return [(value - low) / (high - low) for value in values]
+
+
+def count(text):
+    return len((text if isinstance(text, str) else text.read()).split())
+
+
+class Counter:
+    def __init__(self):
+        self.words = []
+
+    @property
+    def total(self):
+        return len(self.words)
+
+    def add(self, word):
+        self.words.append(word)
+        return self.words.count(word)
+
+    def __iter__(self):
+        return iter(sorted(set(self.words)))
+
+
+def apply(function, values):
+    for place, value in enumerate(values):
+        values[place] = function(value)
+    return values
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [line.strip() for line in file]
+    with open(f"{path}.clean", "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    return lines
