@@ -25,6 +25,7 @@ from autograder.environment import alone
 from autograder.errors import UsageError
 from autograder.given import given_by
 from autograder.grading.workers import Tell, cores, unheard
+from autograder.ordinary import files_below, has_ordinary, is_ordinary
 from autograder.text import did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -55,21 +56,23 @@ def release(
             raise UsageError(f"there is no {source}, which every release needs")
     suite = sorted((assignment.public / "tests").iterdir())
     for path in suite:
-        if path.name == "conftest.py":
-            raise UsageError(
-                f"{path} would be replaced by the one that a release brings: delete it"
-            )
-        if path.suffix == ".py" and path.name.startswith("test_"):
+        if path.suffix == ".py" and path.name.startswith("test_") and not is_ordinary(path):
             _must_be_of_a_component(assignment, path)
     tests = [f"tests/{path.name}" for path in suite if path.suffix in (".py", ".json", ".toml")]
+    if has_ordinary(assignment):
+        # Data and helper files beside them are theirs.
+        folder = assignment.public
+        tests = [path.relative_to(folder).as_posix() for path in files_below(folder / "tests")]
     copied = ("README.md", *stubs, *tests)
     files = {name: (assignment.public / name).read_bytes() for name in copied}
     files |= assignment.provided()
-    files["tests/conftest.py"] = conftest(assignment).encode()
+    # A suite's own conftest.py keeps its place.
+    place = "" if "tests/conftest.py" in files else "tests/"
+    files[f"{place}conftest.py"] = conftest(assignment, place).encode()
     if with_workbook:
         files[workbook.FILE] = workbook.plain(assignment)
     if numbers := known(assignment):
-        files[f"tests/{_KNOWN_FILE}"] = _packed(numbers)
+        files[f"{place}{_KNOWN_FILE}"] = _packed(numbers)
     with whole(out, secret=False) as made:
         write_files(made, files)
     return sorted(files)
@@ -257,8 +260,13 @@ def _prepare(assignment: Assignment, name: str) -> None:
     prepare(assignment, name)
 
 
-def conftest(assignment: Assignment) -> str:
-    """Return the generated conftest.py: the rooms of this package that a student's run needs."""
+def conftest(assignment: Assignment, place: str = "tests/") -> str:
+    """Return the generated conftest.py: the rooms of this package that a student's run needs.
+
+    Args:
+        assignment: whose.
+        place: the folder of the handout that it lies in, empty for the handout itself.
+    """
     given = given_by(assignment, released=True)
     head = text_of(
         "release/conftest.py",
@@ -282,11 +290,29 @@ def conftest(assignment: Assignment) -> str:
         known=repr(_KNOWN_FILE),
         packages=[*(["torch"] if assignment.uses_torch else []), *assignment.packages],
         modules=list(assignment.modules),
+        listed=pprint.pformat(_listed(assignment), width=96, sort_dicts=False),
+        root="HERE.parent" if place else "HERE",
         memory_mb={spec.name: spec.limits.memory_mb for spec in assignment.components},
     )
     return head + "".join(
         f"\nSOURCES[{name!r}] = {_literal(source)}\n" for name, source in _shipped().items()
     )
+
+
+def _listed(assignment: Assignment) -> dict[str, dict[str, tuple[Any, ...]]]:
+    """Return the public ordinary tests that count, by file and name."""
+    if not has_ordinary(assignment):
+        return {}
+    # Here and not above: it brings torch along.
+    from autograder.judge.collection import listed
+
+    return {
+        file: {
+            name: (c.id, c.component, c.title, c.points, c.source, c.visibility, c.form)
+            for name, c in found.items()
+        }
+        for file, found in listed(assignment).items()
+    }
 
 
 def _stand_ins(assignment: Assignment) -> str:

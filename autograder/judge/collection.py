@@ -24,15 +24,14 @@ import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
-from autograder.api.criterion import EXAMPLES, MARKER, criterion_of
+from autograder.api.criterion import EXAMPLES, MARKER, Criterion, criterion_of
 from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment
 from autograder.environment import alone
 from autograder.judge.cache import Cache
 from autograder.judge.ordinary_suite import (
+    OrdinaryCheck,
     checks_of,
-    component_of_file,
-    is_ordinary,
     survey,
     twice_named,
 )
@@ -44,6 +43,7 @@ from autograder.judge.reference import (
     workplace,
 )
 from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
+from autograder.ordinary import component_of_file, is_ordinary, is_test_file
 from autograder.rules.forbidden import resolve
 from autograder.rules.reader import dotted_name
 from autograder.text import did_you_mean
@@ -134,6 +134,21 @@ def collect(
     return suite
 
 
+def listed(assignment: Assignment) -> dict[str, dict[str, Criterion]]:
+    """Return the public ordinary tests that count, by file and name.
+
+    Raises:
+        SuiteFault, ReferenceFault: as for `collect`.
+    """
+    found: dict[str, dict[str, Criterion]] = {}
+    for check in collect(assignment, lenient=True).checks.values():
+        if isinstance(check, OrdinaryCheck) and check.criterion.visibility == "public":
+            file, _, node = check.node.partition("::")
+            name = ".".join(node.split("::"))
+            found.setdefault(Path(file).name, {})[name] = check.criterion
+    return found
+
+
 def _load_profile() -> None:
     """Have Hypothesis draw few examples and keep none; tests take it up when they are imported."""
     # Not from the profile in force, which Hypothesis chooses by the environment.
@@ -173,9 +188,8 @@ def _checks_of(
     for folder in (public, hidden):
         if not folder.is_dir():
             raise SuiteFault(f"there is no {folder}: put the tests there")
-    files = [path for folder in (public, hidden) for path in sorted(folder.glob("*.py"))]
-    # What pytest takes for a file of tests.
-    files = [path for path in files if path.stem.startswith("test_") or path.stem.endswith("_test")]
+    below = [path for folder in (public, hidden) for path in sorted(folder.glob("*.py"))]
+    files = [path for path in below if is_test_file(path)]
     pattern = f"test_{only or '*'}.py"
     tests = [path for path in files if path.match(pattern) and not is_ordinary(path)]
     read = [*tests, public / VIEWS] if (public / VIEWS).is_file() else tests

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -145,35 +144,6 @@ def _uncollected(report: Report) -> BaseException:
     if report.error is not None:
         return StudentRaised(report.error, Question("the import", None))
     return CheckFailed("; ".join(report.faults) or "the test did not run")
-
-
-# Which files are ordinary, and about which component.
-
-
-def is_ordinary(path: Path) -> bool:
-    """Return whether a test file is plain pytest: no test of it takes the fixture `component`."""
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError):
-        return False
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-            taken = {argument.arg for argument in node.args.args}
-            if taken & {"component", "expect", "make"}:
-                return False
-    return True
-
-
-def component_of_file(assignment: Assignment, path: Path) -> str | None:
-    """Return the component that a test file is about: by assignment.toml, or by its name."""
-    for spec in assignment.components:
-        if path.name in spec.tests:
-            return spec.name
-    stem = path.stem.removeprefix("test_").removesuffix("_test")
-    names = [name for name in assignment.totals if stem == name or stem.startswith(f"{name}_")]
-    if names:
-        return max(names, key=len)
-    return next(iter(assignment.totals)) if len(assignment.totals) == 1 else None
 
 
 @dataclass(frozen=True)

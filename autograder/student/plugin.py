@@ -36,6 +36,7 @@ from autograder.student.local import (
     student_lines,
 )
 from autograder.student.memory import Memory
+from autograder.student.ordinary import OrdinaryTests
 from autograder.student.page import Line, document
 from autograder.student.tally import HIDDEN_CHECKS, Condensed, Tally
 from autograder.student.watch import LONGEST_S, Timeout, Watch
@@ -189,6 +190,7 @@ class StudentPlugin:
         longest_s: how long one call may take.
         memory_mb: the memory that grading gives each component, where that is known.
         given: the text that students are given, which earns nothing.
+        listed: the ordinary tests that count, by file and name.
 
     Attributes:
         folder: as given.
@@ -205,6 +207,7 @@ class StudentPlugin:
         longest_s: float = LONGEST_S,
         memory_mb: Mapping[str, int] | None = None,
         given: Given | None = None,
+        listed: Mapping[str, Mapping[str, Criterion]] | None = None,
     ) -> None:
         self._memory = Memory(memory_mb or {})
         self._run = Run(self.session)
@@ -226,6 +229,8 @@ class StudentPlugin:
         self._tally = Tally(terms)
         self._watch = Watch(longest_s)
         self._given = given or Given()
+        stubs = {f"{name}.py": one.stub for name, one in terms.items()}
+        self._ordinary = OrdinaryTests(folder, stubs, listed or {})
 
     @pytest.fixture
     def component(self, request: pytest.FixtureRequest) -> Component:
@@ -304,14 +309,25 @@ class StudentPlugin:
         """Read every test's criterion; keep the components in the handout's order."""
         order = list(self._terms)
         for item in items:
-            self._criteria[item.nodeid] = criterion_of(item, "public")
-        items.sort(key=lambda item: order.index(component_of(item.path)))
+            if not self._ordinary.holds(item):
+                self._criteria[item.nodeid] = criterion_of(item, "public")
+            elif (listed := self._ordinary.criterion(item)) is not None:
+                self._criteria[item.nodeid] = listed
+
+        def place(item: pytest.Item) -> int:
+            criterion = self._criteria.get(item.nodeid)
+            return len(order) if criterion is None else order.index(criterion.component)
+
+        items.sort(key=place)
         # The test files have imported what they and the components use.
         self._memory.begin()
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip what cannot run: a file that is not there or cannot be imported."""
-        component = component_of(item.path)
+        if item.nodeid not in self._criteria:
+            # A test of the student's own.
+            return
+        component = self._criteria[item.nodeid].component
         self._enforce(component)
         file = f"{component}.py"
         if not (self.folder / file).is_file():
@@ -329,6 +345,9 @@ class StudentPlugin:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Begin the test; for a property, begin every example it draws."""
+        if self._ordinary.holds(item):
+            with self._watch.over():
+                return (yield)
         with self._examples.beginning(item):
             return (yield)
 
@@ -337,6 +356,8 @@ class StudentPlugin:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, Any, Any]:
         """Replace tracebacks through the test machinery by what the student needs to know."""
+        if self._ordinary.holds(item):
+            return (yield from self._ordinary_report(item, call))
         if call.when == "call":
             # To write it out reads the sources of this machinery, and nobody would see it.
             item.repr_failure = _unseen  # type: ignore[method-assign]
@@ -360,6 +381,26 @@ class StudentPlugin:
         self._memory.look(criterion.component)
         if outcome:
             self._tally.add(criterion, outcome)
+        return report
+
+    def _ordinary_report(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, Any, Any]:
+        """Say of an ordinary test what pytest says, and count it at its end."""
+        report: Any = yield
+        criterion = self._criteria.get(item.nodeid)
+        if criterion is None:
+            return report
+        if call.when == "setup" and criterion.component in self._tally.stopped:
+            report.gradeformer = self._tally.stopped[criterion.component][0]
+            self._ordinary.ends(item, "stopped")
+        elif call.excinfo is not None:
+            told, outcome = self._ordinary.told(report, criterion, call.excinfo)
+            self._ordinary.ends(item, outcome)
+            self._tally.tell(criterion, [Line(words) for words in told])
+        if call.when == "teardown":
+            self._memory.look(criterion.component)
+            self._tally.add(criterion, self._charged(report, criterion, self._ordinary.end(item)))
         return report
 
     def _because_of_others(self, item: pytest.Item, report: Any, failure: BaseException) -> str:
@@ -486,7 +527,8 @@ class StudentPlugin:
         """Show the first failures of every component; close with one line a component."""
         shown = Condensed(terminalreporter, self._condenses)
         result = yield
-        shown.write(lambda report: self._criteria[report.nodeid].component)
+        own = Criterion("", "tests of your own", "", 0.0, "", "public")
+        shown.write(lambda report: self._criteria.get(report.nodeid, own).component)
         if self._tally.components:
             terminalreporter.section("points on the public checks")
             for component in self._tally.components:

@@ -1,0 +1,88 @@
+"""Ordinary tests in the student's own pytest: which count, and what is said of failures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.api.criterion import Criterion
+from autograder.api.unwritten import raised_by_stub
+from autograder.student.local import student_lines
+from autograder.text import clean
+
+# Characters of what pytest says of a failure.
+_MAX_WORDS = 2000
+
+
+class OrdinaryTests:
+    """The tests of plain pytest in a handout.
+
+    Args:
+        folder: where the student's files are.
+        stubs: the texts of the stubs, by file.
+        listed: those that count, by file and name.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        stubs: Mapping[str, str],
+        listed: Mapping[str, Mapping[str, Criterion]],
+    ) -> None:
+        self._folder = folder
+        self._stubs = stubs
+        self._listed = listed
+        self._outcomes: dict[str, str] = {}
+
+    def holds(self, item: pytest.Item) -> bool:
+        """Return whether a test is one of plain pytest."""
+        fixtures = getattr(item, "fixturenames", ())
+        return item.path.name in self._listed or "component" not in fixtures
+
+    def criterion(self, item: pytest.Item) -> Criterion | None:
+        """Return the criterion of a test; None of one that does not count."""
+        names = item.nodeid.partition("[")[0].split("::")[1:]
+        return self._listed.get(item.path.name, {}).get(".".join(names))
+
+    def ends(self, item: pytest.Item, outcome: str) -> None:
+        """Note how a part of a test ended, if it did not pass."""
+        self._outcomes.setdefault(item.nodeid, outcome)
+
+    def end(self, item: pytest.Item) -> str:
+        """Return what became of a test."""
+        return self._outcomes.pop(item.nodeid, "passed")
+
+    def told(
+        self, report: Any, criterion: Criterion, raised: pytest.ExceptionInfo[BaseException]
+    ) -> tuple[list[str], str]:
+        """Say what is wrong in a failed test: pytest's words, and the student's own lines.
+
+        Returns:
+            The lines, and what became of the test.
+        """
+        error = raised.value
+        if raised_by_stub(error, str(self._folder), self._stubs):
+            report.outcome = "skipped"
+            report.longrepr = (str(self._folder), 0, "not written yet")
+            report.gradeformer = "not attempted"
+            return ["not written yet"], "not_attempted"
+        crash = getattr(report.longrepr, "reprcrash", None)
+        said = str(report.longrepr) if crash is None else str(crash.message)
+        lines = [clean(line, _MAX_WORDS) for line in said[:_MAX_WORDS].splitlines()]
+        place = _place(raised)
+        report.outcome = "failed"
+        report.longrepr = "\n".join(
+            [criterion.title, *lines, *place, *student_lines(error, self._folder)]
+        )
+        return [*lines, *place], "failed"
+
+
+def _place(raised: pytest.ExceptionInfo[BaseException]) -> list[str]:
+    """Return the last place in a test file that a failure passed through."""
+    frames = [entry for entry in raised.traceback if Path(entry.path).parent.name == "tests"]
+    return (
+        [f"in tests/{Path(frames[-1].path).name}, line {frames[-1].lineno + 1}"] if frames else []
+    )
