@@ -50,8 +50,15 @@ def test_hostile_answers_say_what_they_try() -> None:
         compile(text, str(place), "exec")
 
 
+# Ten processes that load torch take a minute.
+_TORCH = [form for form in FORMS if load_assignment(COURSE, form).uses_torch]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "form",
+    [pytest.param(form, marks=pytest.mark.release) if form in _TORCH else form for form in FORMS],
+)
 def test_verdicts_in_one_process(form: str, tmp_path: Path) -> None:
     assignment = load_assignment(COURSE, form)
     right = tmp_path / "right"
