@@ -240,12 +240,11 @@ OF_TEST: Mapping[str, str] = {
     for verb in (
         *("call", "iter", "next", "len", "str", "repr", "bool", "getitem", "setitem", "contains"),
         *("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "neg", "enter"),
-        *("exit", "float", "int", "index", "abs", "radd", "rsub", "rmul", "rtruediv", "hash"),
+        *("exit", "float", "int", "index", "abs", "radd", "rsub", "rmul", "rtruediv"),
     )
 }
 for _name, _verb in OF_TEST.items():
-    if _verb != "hash":
-        setattr(ObjectOfTest, _name, _asking_back(_verb))
+    setattr(ObjectOfTest, _name, _asking_back(_verb))
 
 
 class Conversation:
@@ -750,6 +749,13 @@ class _Printed(io.StringIO):
             super().write(text[: MAX_PRINTED - self.tell()])
         return len(text)
 
+    def prompt(self) -> str:
+        """Return the line that was begun last, and take it back."""
+        before, newline, line = self.getvalue().rpartition("\n")
+        self.seek(len(before + newline))
+        self.truncate()
+        return line
+
     def taken(self) -> str:
         """Return what was printed so far, and begin anew."""
         text = self.getvalue()
@@ -758,10 +764,24 @@ class _Printed(io.StringIO):
         return text
 
 
+class _Typed(io.StringIO):
+    """Standard input where the test has a function of its own for `input`."""
+
+    def __init__(self, conversation: Conversation, number: int) -> None:
+        super().__init__()
+        self._asked = conversation, number
+
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
+        """Ask the test; what `input` has printed before is its prompt."""
+        conversation, number = self._asked
+        prompt = sys.stdout.prompt() if isinstance(sys.stdout, _Printed) else ""
+        return f"{conversation.ask_back(number, 'call', (prompt,) if prompt else (), {})}\n"
+
+
 @contextlib.contextmanager
 def _reading(conversation: Conversation, beside: Mapping[str, Value]) -> Iterator[None]:
     """Let the student's code read what the test has for it: standard input, and files."""
-    before, folder = (sys.stdin, builtins.input), Path.cwd()
+    before, folder = sys.stdin, Path.cwd()
     if "files" in beside:
         conversation.place(beside["files"])
     if "cwd" in beside:
@@ -769,11 +789,11 @@ def _reading(conversation: Conversation, beside: Mapping[str, Value]) -> Iterato
     if "stdin" in beside:
         sys.stdin = io.StringIO(beside["stdin"])
     if "input" in beside:
-        builtins.input = conversation._of_test(beside["input"])
+        sys.stdin = _Typed(conversation, beside["input"].number)
     try:
         yield
     finally:
-        sys.stdin, builtins.input = before
+        sys.stdin = before
         if "cwd" in beside:
             os.chdir(folder)
 

@@ -32,10 +32,10 @@ from autograder.api.executor import seed_all
 from autograder.api.messages import Reply, Request, StudentError
 from autograder.api.operations import ReadDraws
 from autograder.api.values import Value, show_value
+from autograder.proxies.examiner import Ended, Examiner, Rights, Word
 from autograder.proxies.imports import Imports
 from autograder.proxies.loans import CannotCross
 from autograder.proxies.proxy import Proxy
-from autograder.proxies.tester import Ended, Rights, Tester, Word
 from autograder.sandbox.scratch import temporary_folder
 from autograder.sandbox.wire import (
     decode_request,
@@ -256,12 +256,14 @@ def _run_pytest(
     with temporary_folder() as base:
         own = base / "tests"
         own.mkdir()
-        tester = Tester(perform, place.names, place.folders, own, rights)
+        examiner = Examiner(
+            perform, place.names, place.folders, own, nodes[0].partition("[")[0], rights
+        )
         if rights is None:
-            tester.read_draws = lambda: perform(Request([ReadDraws()])).value
-        plugin = _Plugin(tester, place)
-        _run_in(own, plugin, tester, place, nodes)
-    plugin.report.moved = tester.moved
+            examiner.read_draws = lambda: perform(Request([ReadDraws()])).value
+        plugin = _Plugin(examiner, place)
+        _run_in(own, plugin, examiner, place, nodes)
+    plugin.report.moved = examiner.moved
     plugin.report.cpu_s = time.process_time() - start
     return plugin.report
 
@@ -269,7 +271,7 @@ def _run_pytest(
 def _run_in(
     own: Path,
     plugin: _Plugin,
-    tester: Tester,
+    examiner: Examiner,
     place: Place,
     nodes: Sequence[str],
 ) -> None:
@@ -281,20 +283,20 @@ def _run_in(
     sys.path[:0] = [str(folder) for folder in place.folders]
     # Nothing is written beside the suite's files.
     sys.dont_write_bytecode = True
-    given = {"reference": Reference(place.reference, tester)} if place.reference else {}
+    given = {"reference": Reference(place.reference, examiner)} if place.reference else {}
     seed_all(0)
     sink = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as this process lives
     sys.stdout = sys.stderr = sink
     os.chdir(own)
-    with warnings.catch_warnings(), Imports(tester, given).replaced():
+    with warnings.catch_warnings(), Imports(examiner, given).replaced():
         pytest.main([*arguments, *nodes], plugins=[plugin])
 
 
 class Reference:
     """The solutions for a hidden test: they get values alone, and only from the test itself."""
 
-    def __init__(self, modules: Sequence[Any], tester: Tester) -> None:
-        self._modules, self._tester = modules, tester
+    def __init__(self, modules: Sequence[Any], examiner: Examiner) -> None:
+        self._modules, self._examiner = modules, examiner
         self.__name__ = "reference"
 
     def __getattr__(self, name: str) -> Any:
@@ -306,7 +308,7 @@ class Reference:
 
     def _guarded(self, function: Any) -> Any:
         def asked(*args: Any, **kwargs: Any) -> Any:
-            if self._tester.depth:
+            if self._examiner.depth:
                 raise Ended("a function of the test that the component calls asks the reference")
             if any(type(value) is Proxy for value in (*args, *kwargs.values())):
                 raise Ended("the reference is given an object of the component's: give it values")
@@ -319,9 +321,9 @@ class Reference:
 class _Plugin:
     """Notes what pytest collects, and what comes of it."""
 
-    def __init__(self, tester: Tester, place: Place) -> None:
+    def __init__(self, examiner: Examiner, place: Place) -> None:
         self.report = Report()
-        self._tester = tester
+        self._examiner = examiner
         self._place = place
         self._phases: dict[str, list[pytest.TestReport]] = {}
         self._errors: dict[str, BaseException] = {}
@@ -331,7 +333,7 @@ class _Plugin:
         """The solution, to compare with."""
         if not self._place.reference:
             pytest.fail("a public test has no reference", pytrace=False)
-        return Reference(self._place.reference, self._tester)
+        return Reference(self._place.reference, self._examiner)
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Declare the marker, so that it is none that is unknown."""
@@ -353,14 +355,14 @@ class _Plugin:
                 self.report.error = _error_of(error)
             last = str(report.longrepr).strip().splitlines()[-1].removeprefix("E ").strip()
             self.report.faults.append(f"{node.path.name} cannot be collected: {last[:_MAX_WORDS]}")
-            self.report.refused = self.report.refused or _refused(self._tester)
+            self.report.refused = self.report.refused or _refused(self._examiner)
         else:
             self._errors.setdefault(node.nodeid, error)
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a case."""
         self._session = item.session
-        self._tester.question = None
+        self._examiner.question = None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what came of a part of a case."""
@@ -370,9 +372,9 @@ class _Plugin:
             self.report.ran.append(self._ran(report.nodeid, phases))
 
     def _ran(self, node: str, phases: Sequence[pytest.TestReport]) -> Ran:
-        tester = self._tester
+        examiner = self._examiner
         name = node.partition("[")[2].removesuffix("]")
-        refused = _refused(tester)
+        refused = _refused(examiner)
         skipped = next((p for p in phases if p.skipped or hasattr(p, "wasxfail")), None)
         whole = {"setup", "call", "teardown"} <= {str(phase.when) for phase in phases}
         passed = whole and all(phase.passed for phase in phases) and not skipped
@@ -381,10 +383,10 @@ class _Plugin:
         words = "" if bad is None else _words(bad)
         why = "" if skipped is None else str(getattr(skipped, "wasxfail", "") or _reason(skipped))
         fault = _fault(error)
-        if isinstance(tester.refused, Ended):
+        if isinstance(examiner.refused, Ended):
             self.report.ended = True
             self._session.shouldstop = "the component is gone"
-        tester.refused = None
+        examiner.refused = None
         return Ran(
             node.partition("[")[0],
             name,
@@ -392,7 +394,7 @@ class _Plugin:
             why,
             words,
             "" if bad is None else _place(bad),
-            _in_words(tester.question),
+            _in_words(examiner.question),
             _error_of(error),
             refused,
             fault,
@@ -415,8 +417,8 @@ def _plain(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v if isinstance(v, int | float | str | bool) else str(v) for k, v in kwargs.items()}
 
 
-def _refused(tester: Tester) -> tuple[str, str, str] | None:
-    why = tester.refused
+def _refused(examiner: Examiner) -> tuple[str, str, str] | None:
+    why = examiner.refused
     if isinstance(why, CheckFailed):
         return why.fact, why.detail, why.hint
     return None if why is None else (str(why), "", "")

@@ -19,7 +19,7 @@ from autograder.judge.ordinary import Found, OutOfLimits, Place, Ran, Report, ru
 from autograder.judge.reference import ReferenceProcess
 from autograder.judge.session import NotRun, Planned
 from autograder.judge.suite import Attempt, Case, Check
-from autograder.proxies.tester import Rights, rights_of
+from autograder.proxies.examiner import Rights, rights_of
 from autograder.sandbox.handle import ChildGone
 
 # To what part of a point shares are rounded, so that what is written adds up.

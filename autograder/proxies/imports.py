@@ -11,20 +11,20 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from autograder.proxies.examiner import Examiner
 from autograder.proxies.proxy import ProxyModule, TypeOfSuite, super_of_suite
-from autograder.proxies.tester import Tester
 
 
 class Imports:
     """Imports for the suite's files: in the place of the component's modules they get proxies.
 
     Args:
-        tester: whose component it is.
+        examiner: whose component it is.
         given: further modules for the suite's files, by name.
     """
 
-    def __init__(self, tester: Tester, given: Mapping[str, Any]) -> None:
-        self._tester = tester
+    def __init__(self, examiner: Examiner, given: Mapping[str, Any]) -> None:
+        self._examiner = examiner
         self._given = given
         self._modules: dict[str, ProxyModule] = {}
         self._import = builtins.__import__
@@ -44,7 +44,7 @@ class Imports:
 
         def made(spec: Any) -> types.ModuleType:
             module = make(spec)
-            if spec.origin and self._tester.loans.is_own_file(spec.origin):
+            if spec.origin and self._examiner.loans.is_own_file(spec.origin):
                 vars(module)["__builtins__"] = self._builtins
             return module
 
@@ -79,19 +79,19 @@ class Imports:
 
     def _is_for_suite(self, name: str, scope: Any) -> bool:
         top = name.partition(".")[0]
-        if top not in self._tester.names and top not in self._given:
+        if top not in self._examiner.names and top not in self._given:
             return False
         file = (scope or {}).get("__file__")
-        return isinstance(file, str) and self._tester.loans.is_own_file(file)
+        return isinstance(file, str) and self._examiner.loans.is_own_file(file)
 
     def _module(self, name: str) -> Any:
         if name in self._given:
             return self._given[name]
         if name not in self._modules:
             _, _, inner = name.partition(".")
-            self._modules[name] = ProxyModule(name, self._tester)
+            self._modules[name] = ProxyModule(name, self._examiner)
             if inner:
-                self._tester.ask("import", name, self._modules[name])
+                self._examiner.ask("import", name, self._modules[name])
                 owner, _, last = name.rpartition(".")
                 object.__setattr__(self._module(owner), last, self._modules[name])
         return self._modules[name]

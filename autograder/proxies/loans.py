@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,11 @@ class Loans:
 
     Args:
         folders: where the suite's own files lie.
+        criterion: whose test lends; a number of one means nothing in another.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(self, folders: Sequence[Path], criterion: str) -> None:
+        self._first = zlib.crc32(criterion.encode()) << 20
         self._folders = tuple(str(folder) for folder in folders)
         self._lent: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
@@ -71,7 +74,7 @@ class Loans:
             return known
         if len(self._lent) >= MAX_LENT:
             raise CannotCross(f"a test lends more than {MAX_LENT} functions and objects")
-        number = len(self._lent) + 1
+        number = self._first + len(self._lent) + 1
         self._lent[number] = value
         self._numbers[id(value)] = number
         return number

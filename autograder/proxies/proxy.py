@@ -56,12 +56,12 @@ def label_of(proxy: object) -> str:
     return found
 
 
-def proxy_of(held: Held, label: str, tester: Asks) -> Proxy:
+def proxy_of(held: Held, label: str, examiner: Asks) -> Proxy:
     """Make the proxy of an object."""
     found = object.__new__(Proxy)
     object.__setattr__(found, "_held", held)
     object.__setattr__(found, "_label", label)
-    object.__setattr__(found, "_tester", tester)
+    object.__setattr__(found, "_examiner", examiner)
     return found
 
 
@@ -74,7 +74,7 @@ def path_of(module: ProxyModule) -> str:
 class Proxy:
     """An object of the component's: each thing that is done with it is asked there."""
 
-    __slots__ = ("__weakref__", "_held", "_label", "_tester")
+    __slots__ = ("__weakref__", "_examiner", "_held", "_label")
 
     def __new__(cls, *args: Any) -> Any:
         """Make a class that extends one of the component's, as a `class` statement does."""
@@ -122,12 +122,12 @@ class Proxy:
     def __instancecheck__(self, other: object) -> bool:
         if type(other) is not Proxy and not isinstance(other, Mirrored):
             return False
-        return bool(object.__getattribute__(self, "_tester").ask("isinstance", "", other, self))
+        return bool(object.__getattribute__(self, "_examiner").ask("isinstance", "", other, self))
 
     def __subclasscheck__(self, other: object) -> bool:
         if type(other) is not Proxy:
             return False
-        return bool(object.__getattribute__(self, "_tester").ask("issubclass", "", other, self))
+        return bool(object.__getattribute__(self, "_examiner").ask("issubclass", "", other, self))
 
     def __exit__(self, *raised: object) -> Any:
         return _asked(self, "exit", "", raised[1] if len(raised) > 1 else None)
@@ -141,8 +141,8 @@ class Proxy:
 
 
 def _asked(proxy: Proxy, verb: str, label: str = "", *args: object, **kwargs: object) -> Any:
-    tester: Asks = object.__getattribute__(proxy, "_tester")
-    return tester.ask(verb, label, proxy, *args, **kwargs)
+    examiner: Asks = object.__getattribute__(proxy, "_examiner")
+    return examiner.ask(verb, label, proxy, *args, **kwargs)
 
 
 _ONE = "len str repr bool float int complex bytes hash abs index neg pos invert enter"
@@ -156,10 +156,10 @@ _REFLECTED = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rs
 
 def _method(verb: str, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Proxy, *args: object) -> Any:
-        tester: Asks = object.__getattribute__(self, "_tester")
+        examiner: Asks = object.__getattribute__(self, "_examiner")
         if reflected:
-            return tester.ask(verb, "", *args, self)
-        return tester.ask(verb, "", self, *args)
+            return examiner.ask(verb, "", *args, self)
+        return examiner.ask(verb, "", self, *args)
 
     return method
 
@@ -195,14 +195,14 @@ def _stand_in(held: Held) -> type:
 def extended(name: str, bases: Sequence[Any], namespace: Mapping[str, Any]) -> Any:
     """Make a class of the test's in the component's process; its functions stay the test's."""
     base = next(base for base in bases if type(base) is Proxy)
-    tester: Asks = object.__getattribute__(base, "_tester")
+    examiner: Asks = object.__getattribute__(base, "_examiner")
     kept = {}
     for key, value in namespace.items():
         if key in ("__classcell__", "__module__", "__qualname__", "__doc__", "__firstlineno__"):
             continue
         kept[key] = value
     # The class has what it was given as long as it is asked.
-    made = tester.ask("subclass", name, name, tuple(bases), kept)
+    made = examiner.ask("subclass", name, name, tuple(bases), kept)
     if "__classcell__" in namespace:
         namespace["__classcell__"].cell_contents = made
     return made
@@ -221,8 +221,8 @@ class _Super:
 
 
 def _asked_super(cls: Proxy, owner: object, name: str) -> Any:
-    tester: Asks = object.__getattribute__(cls, "_tester")
-    return tester.ask("super", name, cls, owner, name)
+    examiner: Asks = object.__getattribute__(cls, "_examiner")
+    return examiner.ask("super", name, cls, owner, name)
 
 
 def super_of_suite(*args: Any) -> Any:
@@ -255,23 +255,23 @@ class TypeOfSuite(type, metaclass=_KindOfTypes):
 class ProxyModule(types.ModuleType):
     """A module of the component's, as the suite's files import it."""
 
-    def __init__(self, path: str, tester: Asks) -> None:
+    def __init__(self, path: str, examiner: Asks) -> None:
         super().__init__(path)
         object.__setattr__(self, "_path", path)
-        object.__setattr__(self, "_tester", tester)
+        object.__setattr__(self, "_examiner", examiner)
         object.__setattr__(self, "__path__", [])
 
     def __getattr__(self, name: str) -> Any:
-        tester: Asks = object.__getattribute__(self, "_tester")
+        examiner: Asks = object.__getattribute__(self, "_examiner")
         if name == "__all__":
-            return [found for found in tester.ask("dir", "", self) if not found.startswith("_")]
+            return [found for found in examiner.ask("dir", "", self) if not found.startswith("_")]
         if name.startswith("__") and name != "__doc__":
             raise AttributeError(name)
-        return tester.ask("getattr", name, self, name)
+        return examiner.ask("getattr", name, self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
         if name.startswith("__") or isinstance(value, types.ModuleType):
             object.__setattr__(self, name, value)
             return
-        tester: Asks = object.__getattribute__(self, "_tester")
-        tester.ask("setattr", name, self, name, value)
+        examiner: Asks = object.__getattribute__(self, "_examiner")
+        examiner.ask("setattr", name, self, name, value)

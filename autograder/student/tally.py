@@ -76,7 +76,7 @@ class Tally:
         rows = self._rows(component)
         points = sum(row.max_score for row in rows)
         if component in self.forbidden:
-            nothing = f"0 of {points:g} public points (worth {total:g} in all)"
+            nothing = f"0 of {round(points, 2):g} public points (worth {total:g} in all)"
             return f"{component:<22} {nothing}: {self.forbidden[component]}"
         earned = sum(row.score for row in rows)
         shared = [f"{row.passed} of {row.cases}" for row in rows if 0 < row.passed < row.cases]
@@ -85,7 +85,7 @@ class Tally:
         form = sum(c.points * share for c, share in self._shares(component) if c.form)
         waits = form and not form_counts(self._shares(component))
         later = f"; {round(form, 2):g} more count once another check holds" if waits else ""
-        earns = f"{round(earned, 2):g} of {points:g} public points"
+        earns = f"{round(earned, 2):g} of {round(points, 2):g} public points"
         return f"{component:<22} {earns} {worth}{partly}{later}{self._because(component)}"
 
     def _because(self, component: str) -> str:

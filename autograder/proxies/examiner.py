@@ -84,7 +84,7 @@ class Rights:
     moved: Mapping[int, tuple[str, Value]] = field(default_factory=dict)
 
 
-class Tester:
+class Examiner:
     """The test's side.
 
     Args:
@@ -92,6 +92,7 @@ class Tester:
         names: the modules that are the component's, or those of its neighbours.
         folders: where the suite's own files lie.
         own_folder: the folder below which the test's own files lie.
+        criterion: whose test it is.
         rights: what the solution answered; None while it is asked itself.
 
     Attributes:
@@ -108,6 +109,7 @@ class Tester:
         names: Collection[str],
         folders: Sequence[Path],
         own_folder: Path,
+        criterion: str,
         rights: Rights | None,
     ) -> None:
         self._perform = perform
@@ -118,7 +120,7 @@ class Tester:
         self.read_draws: Callable[[], Value] | None = None
         self.moved: dict[int, tuple[str, Value]] = {}
         self.depth = 0
-        self.loans = Loans(folders)
+        self.loans = Loans(folders, criterion)
         self._files = Files(own_folder, self.loans.is_own_file)
         self._mirrors = Mirrors(self.ask)
         self._tracked = TrackedValues(self.local, lambda value: self.hand(value, [], {}))
