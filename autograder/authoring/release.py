@@ -25,7 +25,7 @@ from autograder.environment import alone
 from autograder.errors import UsageError
 from autograder.given import given_by
 from autograder.grading.workers import Tell, cores, unheard
-from autograder.ordinary import files_below, has_ordinary, is_ordinary
+from autograder.judge.ordinary_files import files_below, has_ordinary, is_ordinary
 from autograder.text import did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parents[1]

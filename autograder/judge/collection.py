@@ -29,6 +29,7 @@ from autograder.api.run import VIEWS, drawings_of
 from autograder.assignment import Assignment
 from autograder.environment import alone
 from autograder.judge.cache import Cache
+from autograder.judge.ordinary_files import component_of_file, is_ordinary, is_test_file
 from autograder.judge.ordinary_suite import (
     OrdinaryCheck,
     checks_of,
@@ -43,7 +44,6 @@ from autograder.judge.reference import (
     workplace,
 )
 from autograder.judge.suite import FIXTURES, Case, Check, Suite, SuiteFault
-from autograder.ordinary import component_of_file, is_ordinary, is_test_file
 from autograder.rules.forbidden import resolve
 from autograder.rules.reader import dotted_name
 from autograder.text import did_you_mean

@@ -18,12 +18,13 @@ def is_ordinary(path: Path) -> bool:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
         return False
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-            taken = {argument.arg for argument in node.args.args}
-            if taken & _OWN_FIXTURES:
-                return False
-    return True
+    tests = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test")
+    ]
+    taken = {argument.arg for test in tests for argument in test.args.args}
+    return bool(tests) and not taken & _OWN_FIXTURES
 
 
 def is_test_file(path: Path) -> bool:
